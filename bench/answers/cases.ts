@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dataFolder } from '../lib/datasets.js'
 import { type Candidate, candidatesOf, type QuotablePassage } from '../../src/engine/query/quotation/candidates.js'
-import { FolderSpace } from './folder-space.js'
 import { prepareQuestion, type Question } from '../../src/engine/query/quotation/question.js'
+import { dataFolder } from '../lib/datasets.js'
+import { FolderSpace } from './folder-space.js'
 import { isRight, type QuestionSet } from './questions.js'
 
 /** A question with the units that can answer it. */

@@ -4,13 +4,14 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SURE_FROM } from '../../src/engine/query/answerability.js'
 import { type Candidate, FEATURES } from '../../src/engine/query/quotation/candidates.js'
-import { ROOT } from '../lib/daemon.js'
-import { type Case, folderCases, publicCases, quotedText } from './cases.js'
 import { quotationFeatures, scoreCandidates, selectUnits } from '../../src/engine/query/quotation/choose.js'
 import { type LinearModel, probabilityOf } from '../../src/engine/query/quotation/linear-model.js'
-import { type Example, fitLogistic } from './logistic.js'
 import { ANSWER_FEATURES, answerValues, unitValues } from '../../src/engine/query/quotation/model.js'
+import { ROOT } from '../lib/daemon.js'
+import { type Case, folderCases, publicCases, quotedText } from './cases.js'
+import { type Example, fitLogistic } from './logistic.js'
 import { ownSets, sharedSets } from './questions.js'
 import type { Verdict } from './verdicts.js'
 
@@ -28,8 +29,6 @@ interface Quotation {
 
 const UNIT_PENALTY = 10
 const ANSWER_PENALTY = 30
-/** From this probability on a quotation counts as sure. */
-const SURE_FROM = 0.7
 
 function fitUnits(cases: readonly Case[]): LinearModel {
   const examples = cases
@@ -88,7 +87,14 @@ export async function writeWeights(): Promise<void> {
 
 function namedModel(name: string, type: string, features: readonly string[], { weights, bias }: LinearModel): string[] {
   const entries = features.map((feature, index) => `    ${feature}: ${rounded(weights[index]!)},`)
-  return [`export const ${name}: NamedModel<${type}> = {`, `  bias: ${rounded(bias)},`, '  weights: {', ...entries, '  },', '}']
+  return [
+    `export const ${name}: NamedModel<${type}> = {`,
+    `  bias: ${rounded(bias)},`,
+    '  weights: {',
+    ...entries,
+    '  },',
+    '}',
+  ]
 }
 
 function rounded(value: number): number {

@@ -4,8 +4,8 @@
 export interface Judged {
   /** confidence that something found answers, 0 to 1 */
   top: number
-  /** whether it is answered when that is enough: covered, and of whom it names, or contradicted */
-  answers: boolean
+  /** probability that the quotation contains the answer, 0 to 1; 0 if no passage mentions a name of the question */
+  probability: number
   contradicts: boolean
 }
 
@@ -17,11 +17,11 @@ export interface JudgedSet {
 }
 
 const REFUSE_STEPS = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3]
-const ANSWER_STEPS = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+const ANSWER_STEPS = [0.4, 0.5, 0.6, 0.65, 0.7, 0.73, 0.8, 0.9]
 
 export const isRefused = ({ top }: Judged, below: number): boolean => top < below
 export const isAnswered = (one: Judged, below: number, from: number): boolean =>
-  !isRefused(one, below) && (one.contradicts || (one.answers && one.top >= from))
+  !isRefused(one, below) && (one.contradicts || one.probability >= from)
 
 /** Lines of two Markdown tables: what the threshold of refusing gives, and what that of answering does. */
 export function curveOf(sets: readonly JudgedSet[], { refuse, answer }: { refuse: number; answer: number }): string[] {

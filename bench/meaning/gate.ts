@@ -5,7 +5,8 @@
  * The model (`src/engine/query/confidence.ts`) was fitted on SciFact's training questions, SQuAD, Cranfield, CISI, MED,
  * CMRC and on sets of program text made for it, each left out once; SciFact's test questions took no part.
  */
-import { ANSWER_FROM, evidenceState, REFUSE_BELOW } from '../../src/engine/query/answerability.js'
+import { evidenceState, REFUSE_BELOW, SURE_FROM } from '../../src/engine/query/answerability.js'
+import { quote } from '../../src/engine/query/quotation/quote.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { type Dataset, dataFolder, loadDataset, MEANING_SETS } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
@@ -39,14 +40,16 @@ function judgedBy(space: MemorySpace, questions: readonly { text: string }[]): J
   return questions.map(({ text }) => {
     const { terms, ranked } = space.ask(text)
     const top = ranked[0]?.final ?? 0
-    // as if it were certain that something answers: what is left decides beside the thresholds
+    // as if it were certain that something answers: names and contradictions decide besides the thresholds
     const items = ranked.slice(0, CONSIDERED).map((node) => {
       const { title, body } = space.nodes[node.key]!
       const score = top > 0 ? node.final / top : 0
       return { title, text: body, score, ...(node.features && { features: node.features }) }
     })
-    const { state } = evidenceState({ query: text, terms, idf: space.idf, items })
-    return { top, answers: state === 'answerable', contradicts: state === 'conflict' }
+    const { state } = evidenceState({ query: text, terms, idf: space.idf, items, probability: 1 })
+    const passages = items.map((item) => ({ ...item, source: '', score: item.score * top }))
+    const probability = quote({ query: text, passages, idf: space.idf })?.probability ?? 0
+    return { top, probability: state === 'answerable' ? probability : 0, contradicts: state === 'conflict' }
   })
 }
 
@@ -57,7 +60,7 @@ function statesOf(space: MemorySpace, questions: readonly { text: string }[]): S
 function countedStates(judged: readonly Judged[]): States {
   return {
     refused: judged.filter((one) => isRefused(one, REFUSE_BELOW)).length,
-    answered: judged.filter((one) => isAnswered(one, REFUSE_BELOW, ANSWER_FROM)).length,
+    answered: judged.filter((one) => isAnswered(one, REFUSE_BELOW, SURE_FROM)).length,
     asked: judged.length,
   }
 }
@@ -120,7 +123,7 @@ function ofKind(kind: 'whole' | 'small', sets: readonly Dataset[], unseen: Datas
       pairs.push({ name, states: countedStates(foreign) })
     }
   }
-  const curve = curveOf(asked, { refuse: REFUSE_BELOW, answer: ANSWER_FROM })
+  const curve = curveOf(asked, { refuse: REFUSE_BELOW, answer: SURE_FROM })
   process.stdout.write(`\n${kind} spaces\n\n${curve.join('\n')}\n\n`)
   const together = (all: readonly States[]): States => ({
     refused: all.reduce((sum, one) => sum + one.refused, 0),

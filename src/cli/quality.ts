@@ -38,10 +38,11 @@ export const GOLDEN_COLUMNS: Column[] = [
   { field: 'question' },
   { field: 'tags' },
   { field: 'expectedEvidenceIds.length', title: 'EXPECTED' },
+  { field: 'expect.answer', title: 'EXPECTED ANSWER' },
   { field: 'metadata.annotation.answerCorrectness', title: 'ANSWER' },
   { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
 ]
-export const GOLDEN_FIELDS = ['knowledgeSpaceId', 'expectedEvidenceIds', 'metadata', 'createdAt']
+export const GOLDEN_FIELDS = ['knowledgeSpaceId', 'expectedEvidenceIds', 'expect', 'metadata', 'createdAt']
 
 export const FAILED_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },

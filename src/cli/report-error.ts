@@ -73,7 +73,7 @@ const HINTS: Readonly<Record<string, string>> = {
   'embedding-frozen': '`ks spaces set-embedding` moves its documents to another model',
   'migration-active': 'wait until it has ended, or cancel it by its id: `ks spaces cancel-embedding SPACE ID`',
   'provider-not-configured':
-    '`ks config get providers --daemon` shows what the daemon has; it reads them when it starts',
+    '`ks config get providers --daemon` shows what the daemon has, which it reads when it starts; `ks models pull` fetches a model of `local/llama`',
   unauthenticated: '`ks auth status` says which token is used, `ks auth login` stores another',
   'storage-full': 'make room on its disk; `ks gc` removes what nothing needs any more',
 }

@@ -15,9 +15,12 @@ import { ttyLine } from '../cli/terminal.js'
 import { textOfWords } from '../cli/words.js'
 import { EXIT } from '../contract/errors.js'
 import { QUERY_MODES } from '../contract/values.js'
+import { searchedForText } from '../lib/text/searched-for.js'
 import { Thinking } from '../lib/text/thinking.js'
 import { withoutThoughts } from '../lib/text/thoughts.js'
 
+/** States of the evidence that `--require-evidence` accepts. */
+const ANSWERED: ReadonlySet<string> = new Set(['answerable', 'conflict'])
 /** Citations stand a little to the right; the passages below them begin at the margin. */
 const INDENT = 2
 
@@ -54,7 +57,7 @@ export default class Query extends BaseCommand {
       description: 'ingest changed files first; exit 10 when evidence is stale all the same',
     })(),
     trace: Flags.boolean({ description: 'print the steps afterwards' }),
-    'require-evidence': Flags.boolean({ description: 'exit 10 when the space holds no answer' }),
+    'require-evidence': Flags.boolean({ description: 'exit 10 unless the documents answer the question' }),
     'no-stream': Flags.boolean({ description: 'print the answer when it is complete' }),
   }
 
@@ -79,7 +82,7 @@ export default class Query extends BaseCommand {
     if (answer.sessionId !== undefined) rememberSession(this.dirs.state, id, answer.sessionId)
     if (this.out.format === 'json') this.out.json(answerJson(answer))
     else if (this.out.format !== 'jsonl') await this.prose(answer, { ...flags, streamed: streams, spaceId: id })
-    if (flags['require-evidence'] && answer.finishReason === 'no-retrieval-evidence') {
+    if (flags['require-evidence'] && !ANSWERED.has(answer.evidenceState ?? '')) {
       throw new ExitWith(EXIT.checkFailed)
     }
     if (isStrict) requireFresh(answer)
@@ -146,6 +149,7 @@ export default class Query extends BaseCommand {
       }
     }
     this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}`)
+    if (answer.searchedFor !== undefined) this.out.note(ttyLine(searchedForText(answer.searchedFor)))
     const absence = await absenceLine(await this.client(), show.spaceId, answer)
     if (absence !== undefined) this.out.note(absence)
     for (const { reason } of answer.degraded) this.out.note(ttyLine(`${this.out.symbols.warn} ${reason}`))

@@ -6,10 +6,12 @@ import { docFlag, spaceFlag } from '../cli/common-flags.js'
 import { documentFilter, filterFlags } from '../cli/query/document-filter.js'
 import { FILE_COLUMNS, FOUND_COLUMNS, filesOf, foundRows } from '../cli/query/found.js'
 import { resolveDocuments } from '../cli/resolve.js'
+import { ttyLine } from '../cli/terminal.js'
 import { textOfWords } from '../cli/words.js'
 import { LIMITS } from '../contract/limits.js'
 import { CONCRETE_MODES } from '../contract/values.js'
 import { defined } from '../lib/defined.js'
+import { searchedForText } from '../lib/text/searched-for.js'
 
 export default class Search extends BaseCommand {
   static override pages = true
@@ -56,6 +58,7 @@ export default class Search extends BaseCommand {
     })
     if (found.degradedReasons.length > 0)
       this.out.warn(`ks: a part of the space could not be searched: ${found.degradedReasons.join(', ')}`)
+    if (found.searchedFor !== undefined) this.out.note(ttyLine(searchedForText(found.searchedFor)))
     const rows = foundRows(found.items, this.out.unicode)
     const empty = 'No passage was found.'
     if (flags['files-with-matches']) await this.out.list(filesOf(rows), { columns: FILE_COLUMNS, empty })

@@ -100,6 +100,7 @@ export const REQUEST_EXAMPLES: Examples = {
   createGoldenQuestion: {
     question: 'Who is on call in August?',
     expectedEvidenceIds: [PASSAGE],
+    expect: { answer: ['Ida Keller'], not: ['Jon Berg'], state: 'answerable' },
     tags: ['rota'],
     metadata: { owner: 'operations' },
   },

@@ -46,6 +46,9 @@ export const LIMITS = {
   goldenPerSpace: 10_000,
   goldenQuestion: 4000,
   goldenTag: 80,
+  /** texts of one list of an expected answer, and characters of one of them */
+  expectedTexts: 20,
+  expectedText: 500,
   evidenceRelevance: 50,
   annotationNote: 1000,
   badCaseReason: 1000,

@@ -66,6 +66,14 @@ export const JOB_STATES = ['open', 'failed', 'reading'] as const
 /** what the reading of a file counts */
 export const READING_UNITS = ['page', 'slide', 'sheet', 'chapter', 'entry'] as const
 
+export const EVIDENCE_STATES = [
+  'answerable',
+  'partial',
+  'not-enough-evidence',
+  'conflict',
+  'permission-limited',
+] as const
+
 export const ANSWER_CORRECTNESS = ['correct', 'incorrect', 'not-answerable', 'partially-correct'] as const
 
 export const SOURCE_TYPES = ['upload', 'object-storage', 'connector', 'web'] as const

@@ -134,6 +134,7 @@ async function openWith(
   const indexes = await openSearchIndexes({ ...place, db, source: createReplaySource(db), giveWay, log: told })
   const compiler = createCompiler({ children: options.workers?.reading ?? 1, languagesFolder: options.ocr?.folder })
   const confinement = confinementOf(options)
+  const budgetStore = createBudgetStore(db)
   let runner: JobRunner | undefined
   const behind: Behind = {
     vectors: new VectorFiller(),
@@ -156,7 +157,7 @@ async function openWith(
     compiler: withConverters(compiler, options.converters ?? [], confinement),
     drawer: createDrawer(),
     lsa: new LsaEmbedding(options.workers?.embedding),
-    models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db), confinement }),
+    models: createModelRegistry(options.providers, { budgetStore, confinement, modelsFolder: layout.models }),
     reading: new Map(),
     changes: new ChangedSpaces(),
     leases: new Leases(),

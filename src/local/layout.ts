@@ -39,6 +39,8 @@ export interface DataLayout {
   /** while it is there, a backup is being restored into the directory, or that was cut off */
   restoring: string
   indexes: string
+  /** models of this machine with the program that runs them: fetched on consent, and safe to fetch again */
+  models: string
 }
 
 export function dataLayout(root: string): DataLayout {
@@ -67,5 +69,6 @@ export function dataLayout(root: string): DataLayout {
     pin: join(root, 'objects', 'being-copied'),
     restoring: join(root, 'restoring'),
     indexes: join(root, 'indexes'),
+    models: join(root, 'models'),
   }
 }

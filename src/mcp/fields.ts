@@ -44,7 +44,7 @@ export const indexState = z
     reasons: z.array(z.string()).describe('why something may be missing, failed documents too'),
   })
   .describe(
-    'How current the index is: nothing found in a current one means that it is not in the documents, where degradedReasons is empty.',
+    'How current the index is: nothing found in a current one means that all documents were searched in these words, where degradedReasons is empty.',
   )
 
 export const place = {

@@ -55,8 +55,8 @@ export function absence(what: string, { index, degraded = [], where = 'the docum
   if (!index.isCurrent) return `${what} The index is NOT current, so it may still be in ${where}: ${why}.`
   if (degraded.length > 0) return `${what} NOT everything could be searched, so it may still be in ${where}: ${why}.`
   if (why !== '')
-    return `${what} The index is current, so this is not in ${where} that could be read (in these words); ${why}.`
-  return `${what} The index is current, so this is not in ${where} (in these words).`
+    return `${what} The index is current: all of ${where} that could be read was searched, in these words; ${why}.`
+  return `${what} The index is current: all of ${where} was searched, in these words.`
 }
 
 /** The same; a space that holds nothing is told apart. */

@@ -6,7 +6,7 @@ interface PromptDefinition extends Prompt {
 }
 
 const CITED =
-  'Cite every statement with the document, its section or page, and the ks:// address. Where the documents do not say it, say so; tell apart what is not in the documents and what an index that is not current may hide.'
+  'Cite every statement with the document, its section or page, and the ks:// address. Where nothing was found, state that and what was searched for, not that the documents lack it; tell it apart from what an index that is not current may hide.'
 
 const space = { name: 'space', description: 'slug of the space; may be left out where there is one' }
 const inSpace = ({ space: name }: Readonly<Record<string, string>>) => (name ? ` in the space "${name}"` : '')

@@ -5,7 +5,8 @@ import { junit } from '../../src/cli/golden/junit.js'
 import { type CaseResult, measureEvidence, metricsOf } from '../../src/cli/golden/measure.js'
 import { lettersOf, overlap, placesOf } from '../../src/cli/golden/place.js'
 import { readCase } from '../../src/cli/golden/question.js'
-import { makeReport } from '../../src/cli/golden/report.js'
+import { makeReport, reportLines } from '../../src/cli/golden/report.js'
+import { parseGoldenLines } from '../../src/cli/golden-file.js'
 
 const result = (id: string, recall: number, more: Partial<CaseResult> = {}): CaseResult => ({
   id,
@@ -84,6 +85,41 @@ describe('a gate', () => {
   })
 })
 
+describe('a gate on answers', () => {
+  const answer = (right: boolean) => ({
+    answer: { right, missing: right ? [] : ['four weeks'], forbidden: right ? [] : ['two weeks'], text: 'two weeks' },
+  })
+
+  it('does not hold where all passages are found and an answer is wrong', () => {
+    const metrics = metricsOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)])
+    expect(metrics).toMatchObject({ recall: 1, mrr: 1, answer: 0.5 })
+    expect(checkMinimums(metrics, { recall: 1, answer: 1 })).toMatchObject([
+      { name: 'min-recall', holds: true },
+      { name: 'min-answer', value: 0.5, holds: false },
+    ])
+  })
+
+  it('compares runs, and reports each answer that broke with its fault', () => {
+    const run = { mode: 'fast', k: 50 }
+    const baseline = baselineOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)], run)
+    expect(baseline.questions).toMatchObject({ a: { answer: true }, b: { answer: false } })
+    expect(baseline.questions.c).not.toHaveProperty('answer')
+    const now = [result('a', 1, answer(false)), result('b', 1, answer(true)), result('c', 1, answer(false))]
+    expect(compare(now, baseline, 0)).toMatchObject({ broken: ['a'], worse: ['a'] })
+    const comparison = compare(now.slice(0, 1), baseline, 0)
+    expect(comparison.checks).toMatchObject([
+      { holds: true },
+      { holds: true },
+      { name: 'baseline-answer', holds: false },
+    ])
+    const report = makeReport(now, run, [], comparison)
+    expect(reportLines(report).join('\n')).toMatch(
+      /Wrong answers:\n {2}a\n {4}not in the answer: "four weeks"\n {4}in the answer: "two weeks"[\s\S]*Answers that broke:\n {2}a\n/,
+    )
+    expect(junit(report)).toContain('name="a"><failure message="the answer broke"/>')
+  })
+})
+
 describe('a JUnit report', () => {
   it('holds any question as well-formed XML', () => {
     fc.assert(
@@ -113,12 +149,37 @@ describe('a question', () => {
     expect(readCase({ question: 'x' }, 'f')).toMatchObject({ anchors: [], answerable: undefined })
   })
 
+  it('is read with its expected answer, next to its labels or in the metadata', () => {
+    const anchor = { document: 'a.md', heading: [], quote: 'q' }
+    const answer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
+    const read = (expected: unknown, metadata = {}) => readCase({ question: 'x', expect: expected, metadata }, 'f')
+    expect(read(answer)).toMatchObject({ anchors: [], expect: answer, answerable: true })
+    expect(read([{ document: 'a.md', quote: 'q' }, answer])).toMatchObject({ anchors: [anchor], expect: answer })
+    expect(read({ document: 'a.md', quote: 'q', answer: 'four weeks' })).toMatchObject({
+      anchors: [anchor],
+      expect: { answer: ['four weeks'] },
+    })
+    expect(read(answer, { expect: ['a.md'] })).toMatchObject({ anchors: [{ document: 'a.md' }], expect: answer })
+    expect(read(undefined, { expect: answer })).toMatchObject({ anchors: [], expect: answer })
+    expect(read({ state: 'not-enough-evidence' })).toMatchObject({ answerable: false })
+    expect(read({ not: ['two weeks'] })).toMatchObject({ answerable: undefined })
+    const imported = parseGoldenLines(JSON.stringify({ question: 'x', expect: ['a.md', answer] }))
+    expect(imported).toMatchObject([{ expect: answer, metadata: { expect: [{ document: 'a.md' }] } }])
+  })
+
   it.each([
     [null, 'f must be an object with a question'],
     [{}, 'f must have a question'],
     [{ question: 'x', tags: 'a' }, 'f: tags must be a list of texts'],
     [{ question: 'x', answerable: 'no' }, 'f: answerable must be true or false'],
     [{ question: 'x', expect: [{ document: 'a', page: 3 }] }, 'f: expect 1 has an unknown key "page"'],
+    [{ question: 'x', expect: { answer: [4] } }, 'f: expect 1: answer must be a list of texts'],
+    [{ question: 'x', expect: { answer: [' '] } }, 'f: expect 1: answer holds a blank text'],
+    [{ question: 'x', expect: { not: ['a'.repeat(501)] } }, 'not holds a text of more than 500 characters'],
+    [{ question: 'x', expect: { answer: Array(21).fill('a') } }, 'answer holds more than 20 texts'],
+    [{ question: 'x', expect: { state: 'sure' } }, 'state must be one of answerable, partial'],
+    [{ question: 'x', expect: { answer: [] } }, 'f: expect 1 must hold a text or a state'],
+    [{ question: 'x', expect: [{ not: ['a'] }, { not: ['b'] }] }, 'f: expect 2 is a second expected answer'],
   ])('%j is refused with its place', (value, message) => {
     expect(() => readCase(value, 'f')).toThrow(message)
   })

@@ -202,6 +202,48 @@ describe('ks golden run', () => {
     expect((await golden(['--file', 'only.json', '--min-answerable', '1'])).code).toBe(0)
   })
 
+  it('fails the gate where the passages are right and the answer is wrong', async () => {
+    const questions = (answer: string, not: string) =>
+      `- question: How often does the beacon flash?\n  expect: { document: lights.md, answer: ["${answer}"], not: ["${not}"], state: answerable }\n`
+    home.file('right.yaml', questions('every  TEN seconds', 'twenty seconds'))
+    home.file('wrong.yaml', questions('twenty seconds', 'every ten seconds'))
+    const gate = ['--min-recall', '1', '--min-mrr', '1', '--min-answerable', '1', '--min-answer', '1']
+    expect(await golden(['--file', 'right.yaml', ...gate, '--save-baseline', 'answers.json'])).toMatchObject({
+      code: 0,
+    })
+    const run = await golden(['--file', 'wrong.yaml', ...gate, '--baseline', 'answers.json', '--json'])
+    expect(run.code).toBe(10)
+    const wrong = { right: false, missing: ['twenty seconds'], forbidden: ['every ten seconds'] }
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      metrics: { recall: 1, mrr: 1, answerable: 1, answer: 0 },
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'min-answer', holds: false })]),
+      baseline: { broken: ['How often does the beacon flash?'] },
+      results: [{ recall: 1, missing: [], answer: wrong }],
+    })
+    // the same question as one of the space, added, exported and imported with its expected answer
+    const expected = ['--expect-answer', 'twenty seconds', '--expect-state', 'answerable', '--tag', 'light']
+    const added = await home.ks([
+      'golden',
+      'add',
+      'How often does the beacon flash?',
+      '--space',
+      'port',
+      '--json',
+      ...expected,
+    ])
+    const { id } = JSON.parse(added.stdout)
+    const stored = async () => JSON.parse((await golden(['--tag', 'light', '--json'])).stdout).results
+    expect(await golden(['--tag', 'light', '--min-answer', '1'])).toMatchObject({ code: 10 })
+    const { stdout } = await home.ks(['golden', 'export', '--space', 'port'])
+    expect(stdout).toContain('"expect":{"answer":["twenty seconds"],"state":"answerable"}')
+    await home.ks(['golden', 'update', id, '--expect-answer', 'ten seconds', '--space', 'port'])
+    home.file('exported.jsonl', stdout)
+    expect(await stored()).toMatchObject([{ answer: { right: true } }])
+    await home.ks(['golden', 'delete', id, '--space', 'port'])
+    await home.ks(['golden', 'import', 'exported.jsonl', '--space', 'port'])
+    expect(await stored()).toMatchObject([{ answer: { right: false } }])
+  })
+
   it('refuses what it cannot read, naming the place', async () => {
     const refused = async (name: string, text: string, said: string | RegExp) => {
       writeFileSync(join(home.dir, name), text)

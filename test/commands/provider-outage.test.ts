@@ -88,7 +88,7 @@ describe('at the terminal, jobs', () => {
     expect([run.code, run.stderr]).toEqual([
       9,
       'ks: this daemon has no chat provider openai-compatible/elsewhere\n' +
-        'hint: `ks config get providers --daemon` shows what the daemon has; it reads them when it starts\n',
+        'hint: `ks config get providers --daemon` shows what the daemon has, which it reads when it starts; `ks models pull` fetches a model of `local/llama`\n',
     ])
   })
 })

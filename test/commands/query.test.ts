@@ -201,10 +201,25 @@ describe('an answer that fails', () => {
   })
 })
 
-describe('no evidence', () => {
+describe('--require-evidence', () => {
+  it('ends with exit 10 unless the documents answer', async () => {
+    const of = (state: string) => (response: ServerResponse) => {
+      response.write(frame('answer.delta', { delta: 'Some text.', traceId }))
+      const metadata = { evidenceBundle: { state, items: [] } }
+      response.end(frame('answer.done', { finishReason: 'retrieval-evidence', metadata, traceId }))
+    }
+    for (const [state, code] of [
+      ['answerable', 0],
+      ['conflict', 0],
+      ['partial', 10],
+      ['permission-limited', 10],
+    ] as const)
+      expect((await query(of(state), ['--require-evidence'])).code, state).toBe(code)
+  })
+
   it('is exit 10 only where evidence is required', async () => {
     const none = (response: ServerResponse) => {
-      response.write(frame('answer.delta', { delta: 'No passage answers this.', traceId }))
+      response.write(frame('answer.delta', { delta: 'Nothing was found for “this”.', traceId }))
       response.end(frame('answer.done', { finishReason: 'no-retrieval-evidence', traceId }))
     }
     expect((await query(none)).code).toBe(0)
@@ -230,7 +245,7 @@ describe('a question that nothing answers', () => {
         return
       }
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-query-run-id': traceId })
-      response.write(frame('answer.delta', { delta: 'No passage in this space answers the question.', traceId }))
+      response.write(frame('answer.delta', { delta: 'Nothing was found for “capital Norway”.', traceId }))
       const metadata = { mode: 'fast', evidenceBundle: { state: 'not-enough-evidence', items: [] } }
       response.end(frame('answer.done', { finishReason: 'no-retrieval-evidence', metadata, traceId }))
     })
@@ -240,16 +255,16 @@ describe('a question that nothing answers', () => {
     return run
   }
 
-  it('is told as not in the documents when the index is up to date', async () => {
+  it('states that every document was searched when the index is up to date, never that something is absent', async () => {
     const { code, stderr } = await unanswered(0)
     expect(code).toBe(0)
-    expect(stderr).toContain('the index is up to date: this is not in the documents')
+    expect(stderr).toContain('the index is up to date: every document was searched, in these words')
   })
 
   it('is told as an index out of date while documents are being read', async () => {
     const { stderr } = await unanswered(2)
     expect(stderr).toContain('the index is out of date: 2 documents are still being read')
-    expect(stderr).not.toContain('not in the documents')
+    expect(stderr).not.toContain('every document was searched')
   })
 
   it('is told without either where the service does not say', async () => {

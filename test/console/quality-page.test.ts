@@ -52,9 +52,12 @@ describe.runIf(hasBrowser)('the page Quality', () => {
   })
 
   it('runs the golden questions, draws the runs, and tells two apart question by question', async () => {
-    const golden = (question: string, metadata: object) =>
-      operator('POST', `/knowledge-spaces/${spaceId}/golden-questions`, { question, metadata })
-    await golden('What does mooring cost a night?', { expect: [{ document: 'harbour.md', quote: 'nine crowns' }] })
+    const path = `/knowledge-spaces/${spaceId}/golden-questions`
+    const golden = (question: string, metadata: object, expected?: object) =>
+      operator('POST', path, { question, metadata, ...(expected === undefined ? {} : { expect: expected }) })
+    const places = { expect: [{ document: 'harbour.md', quote: 'nine crowns' }] }
+    const made = await golden('What does mooring cost a night?', places, { answer: ['NINE crowns'] })
+    const { id } = await jsonOf<{ id: string }>(made)
     await golden('Who repairs the crane?', { expect: [{ document: 'crane.md' }] })
     await golden(`${HOSTILE} who is that?`, { answerable: false })
     const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=runs'))
@@ -62,6 +65,10 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     const run = page.getByRole('button', { name: /^Run \d+ golden questions/ })
     await run.click()
     await page.getByText(/questions asked\./).waitFor()
+    expect(await page.locator('.runs tbody tr td:nth-child(6)').allInnerTexts()).toEqual(['100 %'])
+    await operator('PATCH', `${path}/${id}`, { expect: { answer: ['ninety crowns'] } })
+    await page.reload()
+    await run.waitFor()
     await upload(spaceId, 'new-fees.md', '# Fees from May\n\nMooring will cost twelve crowns a night.\n')
     await run.click()
     await page.locator('.runs tbody tr').nth(1).waitFor()
@@ -69,7 +76,8 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     expect(await page.locator('.runs tbody tr td:nth-child(3)').allInnerTexts()).toEqual(['4', '4'])
     await page.locator('.plot canvas').waitFor()
     const row = page.locator('.compare-item', { hasText: 'What does mooring cost a night?' })
-    await row.getByText('other evidence').waitFor()
+    await row.getByText('answer broke').waitFor()
+    await row.getByText('not in the answer: “ninety crowns”').waitFor()
     await row.getByText(/passages? gained/).click()
     await row
       .getByRole('button', { name: /new-fees\.md/ })
@@ -100,6 +108,8 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     await form.getByLabel('Quote').fill('Ida Keller repairs')
     await form.getByRole('button', { name: 'Another place' }).click()
     await form.getByLabel('Document').nth(1).fill('harbour.md')
+    await form.getByLabel('Answer contains').fill('Ida Keller\n\n  Jon Berg ')
+    await form.getByLabel('Evidence state').selectOption('answerable')
     await form.getByLabel('Tags').fill('people, crane, people')
     expect(await seriousProblems(page)).toEqual([])
     await form.getByRole('button', { name: 'Save' }).click()
@@ -107,6 +117,7 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     expect(await jsonOf<object>(await operator('GET', `${path}/${id}`))).toMatchObject({
       question: `Who repairs the crane? ${HOSTILE}`,
       tags: ['people', 'crane'],
+      expect: { answer: ['Ida Keller', 'Jon Berg'], state: 'answerable' },
       metadata: {
         team: 'quay',
         expect: [{ document: 'crane.md', quote: 'Ida Keller repairs' }, { document: 'harbour.md' }],

@@ -74,6 +74,8 @@ describe.runIf(hasBrowser)('a person', () => {
     await page.locator('.stages-item').first().waitFor()
     await page.getByRole('button', { name: 'This is wrong' }).click()
     await page.getByLabel('What is wrong with the answer?').fill('It also hunts eels.')
+    await page.getByLabel('Answer contains').fill('trout\neels')
+    await page.getByLabel('Answer does not contain').fill('newts')
     await page.getByRole('button', { name: 'Make a golden question' }).click()
     await page.getByText('It is a golden question now').waitFor()
     expect(problems).toEqual([])
@@ -85,7 +87,9 @@ describe.runIf(hasBrowser)('a person', () => {
     )
     const id = items.find(({ slug }) => slug === 'river-notes')?.id
     const golden = await console.call('GET', `/knowledge-spaces/${id}/golden-questions`, { token })
-    expect(await golden.text()).toContain('What does the otter hunt?')
+    expect(await jsonOf<object>(golden)).toMatchObject({
+      items: [{ question: 'What does the otter hunt?', expect: { answer: ['trout', 'eels'], not: ['newts'] } }],
+    })
   })
 
   it('has a document read again, and sees what was read differently', async () => {

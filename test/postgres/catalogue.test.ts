@@ -13,6 +13,9 @@ interface Column {
   default: string | null
 }
 
+/** in place of a column, in an index over an expression */
+const EXPRESSION = '(expression)'
+
 interface Index {
   name: string
   isUnique: boolean
@@ -93,7 +96,9 @@ function sqliteCatalogue(): Catalogue {
       .map(({ name }) => name)
     const indexes = all<{ name: string; unique: number; origin: string }>('SELECT * FROM pragma_index_list(?)', table)
     const columnsOf = (index: string) =>
-      all<{ name: string }>('SELECT name FROM pragma_index_info(?) ORDER BY seqno', index).map(({ name }) => name)
+      all<{ name: string | null }>('SELECT name FROM pragma_index_info(?) ORDER BY seqno', index).map(
+        ({ name }) => name ?? EXPRESSION,
+      )
     found.unique[table] = indexes
       .filter(({ origin }) => origin === 'u')
       .map(({ name }) => columnsOf(name))
@@ -175,8 +180,8 @@ async function postgresCatalogue(client: Client): Promise<Catalogue> {
       .sort()
     const indexes = await all<{ name: string; unique: boolean; where: string | null; columns: string[] }>(
       `SELECT relname name, indisunique "unique", pg_get_expr(indpred, indrelid) "where",
-         ARRAY(SELECT attname::text FROM unnest(indkey) WITH ORDINALITY k(num, place)
-           JOIN pg_attribute ON attrelid = indrelid AND attnum = num ORDER BY place) columns
+         ARRAY(SELECT coalesce(attname::text, '${EXPRESSION}') FROM unnest(indkey) WITH ORDINALITY k(num, place)
+           LEFT JOIN pg_attribute ON attrelid = indrelid AND attnum = num ORDER BY place) columns
        FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
        WHERE indrelid = $1::regclass AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u'))`,
       table,

@@ -3,8 +3,8 @@ import { paginate } from '../../client/pages.js'
 import type { OutlineNode } from '../../contract/gateway/document-parts.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 import { defined } from '../../lib/defined.js'
+import type { Anchor } from './expectation.js'
 import { type Letters, lettersOf, overlap, placesOf, type Range } from './place.js'
-import type { Anchor } from './question.js'
 
 /** Where an anchor stands today: a document, and in it some stretches of text; without any, all of it. */
 export interface Label {

@@ -15,12 +15,18 @@ export interface Check {
   holds: boolean
 }
 
-const MEASURES = ['recall', 'mrr', 'answerable'] as const
+const MEASURES = ['recall', 'mrr', 'answerable', 'answer'] as const
 type Measure = (typeof MEASURES)[number]
 export type Minimums = Partial<Record<Measure, number | undefined>>
 
 /** Figures are averages of binary fractions: what is equal on paper may differ in the last digit. */
 const EPSILON = 1e-9
+
+/** The figures of one question in a baseline. */
+type Figures = Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'> & {
+  /** whether the answer was right */
+  answer?: boolean
+}
 
 /** The figures of an earlier run. */
 export interface Baseline {
@@ -29,16 +35,13 @@ export interface Baseline {
   mode: string
   k: number
   metrics: Metrics
-  questions: Record<string, Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'>>
+  questions: Record<string, Figures>
 }
 
 export function baselineOf(results: readonly CaseResult[], run: { mode: string; k: number }): Baseline {
   const questions: Baseline['questions'] = {}
-  for (const { id, recall, reciprocalRank, answerable } of results) {
-    questions[id] = {
-      ...defined({ recall, reciprocalRank, answerable }),
-    }
-  }
+  for (const { id, recall, reciprocalRank, answerable, answer } of results)
+    questions[id] = defined({ recall, reciprocalRank, answerable, answer: answer?.right })
   return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: metricsOf(results), questions }
 }
 
@@ -51,11 +54,12 @@ export function readBaseline(file: string): Baseline {
   const kept: Baseline['questions'] = {}
   for (const [id, figures] of Object.entries(questions)) {
     if (!isRecord(figures)) throw usageError(`${file}: the figures of ${JSON.stringify(id)} must be an object`)
-    const { recall, reciprocalRank, answerable } = figures
+    const { recall, reciprocalRank, answerable, answer } = figures
     kept[id] = {
       ...(typeof recall === 'number' ? { recall } : {}),
       ...(typeof reciprocalRank === 'number' ? { reciprocalRank } : {}),
       ...(typeof answerable === 'boolean' ? { answerable } : {}),
+      ...(typeof answer === 'boolean' ? { answer } : {}),
     }
   }
   return {
@@ -68,8 +72,10 @@ export function readBaseline(file: string): Baseline {
   }
 }
 
-function asResult(id: string, figures: Baseline['questions'][string]): CaseResult {
-  return { id, question: id, tags: [], status: 'measured', missing: [], unresolved: [], ...figures }
+function asResult(id: string, { answer: right, ...figures }: Figures): CaseResult {
+  const answer = right === undefined ? undefined : { right, missing: [], forbidden: [], text: '' }
+  const result = { id, question: id, tags: [], status: 'measured' as const, missing: [], unresolved: [] }
+  return { ...result, ...figures, ...defined({ answer }) }
 }
 
 /** The checks of `--min-...`. A figure that no question gave does not hold. */
@@ -86,6 +92,8 @@ export interface Comparison {
   checks: Check[]
   /** questions that did worse than before */
   worse: string[]
+  /** questions whose answer was right before and is wrong now; they are among `worse`, too */
+  broken: string[]
   /** questions that only one side has */
   added: string[]
   removed: string[]
@@ -111,15 +119,21 @@ export function compare(results: readonly CaseResult[], baseline: Baseline, tole
   return {
     checks,
     worse: common.filter((result) => isWorse(result, known.get(result.id) ?? {})).map(({ id }) => id),
+    broken: common.filter((result) => isBroken(result, known.get(result.id) ?? {})).map(({ id }) => id),
     added: measured.filter(({ id }) => !known.has(id)).map(({ id }) => id),
     removed: [...known.keys()].filter((id) => !ids.has(id)),
   }
 }
 
-function isWorse(now: CaseResult, was: Baseline['questions'][string]): boolean {
+function isBroken(now: CaseResult, was: Figures): boolean {
+  return was.answer === true && now.answer?.right === false
+}
+
+function isWorse(now: CaseResult, was: Figures): boolean {
   return (
     (was.recall ?? 0) > (now.recall ?? 0) + EPSILON ||
     (was.reciprocalRank ?? 0) > (now.reciprocalRank ?? 0) + EPSILON ||
-    (was.answerable === true && now.answerable === false)
+    (was.answerable === true && now.answerable === false) ||
+    isBroken(now, was)
   )
 }

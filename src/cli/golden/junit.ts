@@ -6,12 +6,13 @@ import { checkLine, type GoldenReport } from './report.js'
  */
 export function junit(report: GoldenReport): string {
   const worse = new Set(report.baseline?.worse ?? [])
+  const broken = new Set(report.baseline?.broken ?? [])
   const checks = report.checks.map((check) =>
     testcase('golden.checks', check.name, check.holds ? '' : tag('failure', checkLine(check))),
   )
   const questions = report.results.map((result) => {
-    const { status, recall, reciprocalRank, answerable, missing, unresolved, error } = result
-    const said = JSON.stringify({ recall, reciprocalRank, answerable, missing })
+    const { status, recall, reciprocalRank, answerable, answer, missing, unresolved, error } = result
+    const figures = JSON.stringify({ recall, reciprocalRank, answerable, missing, answer })
     const outcome =
       status === 'failed'
         ? tag('error', error ?? 'failed')
@@ -20,9 +21,9 @@ export function junit(report: GoldenReport): string {
           : status === 'unlabelled'
             ? '<skipped/>'
             : worse.has(result.id)
-              ? tag('failure', 'worse than the baseline')
+              ? tag('failure', broken.has(result.id) ? 'the answer broke' : 'worse than the baseline')
               : ''
-    return testcase('golden.questions', result.question, `${outcome}<system-out>${xmlText(said)}</system-out>`)
+    return testcase('golden.questions', result.question, `${outcome}<system-out>${xmlText(figures)}</system-out>`)
   })
   const cases = [...checks, ...questions]
   const count = (mark: string) => cases.filter((each) => each.includes(`<${mark}`)).length

@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
+import type { AnswerCheck } from '../../lib/text/expected-answer.js'
 import type { Label } from './anchors.js'
 import { overlap } from './place.js'
 
@@ -23,6 +24,8 @@ export interface CaseResult {
   reciprocalRank?: number
   /** whether the space rightly said that it has an answer, or that it has none */
   answerable?: boolean
+  /** the answer, compared with the expected one; absent where none is expected */
+  answer?: AnswerCheck & { text: string }
   /** places that no item holds */
   missing: string[]
   /** anchors that stand nowhere today */
@@ -80,6 +83,8 @@ export interface Metrics {
   recall?: number
   mrr?: number
   answerable?: number
+  /** share of right answers, of the questions that expect one */
+  answer?: number
 }
 
 /** Averages over the questions that have the figure. */
@@ -92,8 +97,9 @@ export function metricsOf(results: readonly CaseResult[]): Metrics {
   const recall = of((result) => result.recall)
   const mrr = of((result) => result.reciprocalRank)
   const answerable = of((result) => (result.answerable === undefined ? undefined : Number(result.answerable)))
+  const answer = of((result) => (result.answer === undefined ? undefined : Number(result.answer.right)))
   return {
     questions: results.length,
-    ...defined({ recall, mrr, answerable }),
+    ...defined({ recall, mrr, answerable, answer }),
   }
 }

@@ -1,22 +1,17 @@
+import type { ExpectedAnswer } from '../../contract/gateway/golden-questions.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
+import { type Anchor, readExpectation, readTexts } from './expectation.js'
 
-/** A place in a document, named by its text so that it survives another cut into passages. */
-export interface Anchor {
-  /** filename, or the end of it */
-  document: string
-  /** titles of the section, innermost last; the outer ones may be left out */
-  heading: string[]
-  quote: string | undefined
-}
-
-/** A question with what its answer should rest on. */
+/** A question with the evidence and the answer that it expects. */
 export interface GoldenCase {
   id: string
   question: string
   anchors: Anchor[]
   /** passages named by id: they go with the next cut of their document */
   evidenceIds: string[]
+  /** what the answer contains, or undefined where any answer passes */
+  expect: ExpectedAnswer | undefined
   /** whether the space holds an answer; absent = nobody said */
   answerable: boolean | undefined
   tags: string[]
@@ -49,8 +44,11 @@ export function readCase(value: unknown, where: string): GoldenCase {
   const question = textOf(value.question)
   if (question === undefined) throw usageError(`${where} must have a question`)
   const metadata = isRecord(value.metadata) ? value.metadata : {}
-  const anchors = readAnchors(value.expect ?? metadata.expect, where)
-  const evidenceIds = strings(value.expectedEvidenceIds ?? [], `${where}: expectedEvidenceIds`)
+  const named = readExpectation(value.expect, where)
+  const stored = readExpectation(metadata.expect, where)
+  const anchors = named.anchors.length > 0 ? named.anchors : stored.anchors
+  const expect = named.answer ?? stored.answer
+  const evidenceIds = readTexts(value.expectedEvidenceIds ?? [], `${where}: expectedEvidenceIds`)
   const answerable = answerableOf(value.answerable ?? metadata.answerable, metadata, where)
   const labelled = anchors.length + evidenceIds.length > 0
   return {
@@ -58,10 +56,16 @@ export function readCase(value: unknown, where: string): GoldenCase {
     question,
     anchors,
     evidenceIds,
-    // a question whose evidence is named has an answer, unless somebody says otherwise
-    answerable: answerable ?? (labelled ? true : undefined),
-    tags: strings(value.tags ?? [], `${where}: tags`),
+    expect,
+    answerable: answerable ?? impliedAnswerable(expect, labelled),
+    tags: readTexts(value.tags ?? [], `${where}: tags`),
   }
+}
+
+/** A question whose evidence or answer is named has an answer, unless its expected state denies that. */
+function impliedAnswerable(expect: ExpectedAnswer | undefined, labelled: boolean): boolean | undefined {
+  if (expect?.state !== undefined) return expect.state !== 'not-enough-evidence'
+  return labelled || (expect?.answer?.length ?? 0) > 0 ? true : undefined
 }
 
 function answerableOf(value: unknown, metadata: Record<string, unknown>, where: string): boolean | undefined {
@@ -69,34 +73,4 @@ function answerableOf(value: unknown, metadata: Record<string, unknown>, where: 
   if (value !== undefined) throw usageError(`${where}: answerable must be true or false`)
   const { annotation } = metadata
   return isRecord(annotation) && annotation.answerCorrectness === 'not-answerable' ? false : undefined
-}
-
-function readAnchors(value: unknown, where: string): Anchor[] {
-  if (value === undefined) return []
-  const list: unknown[] = Array.isArray(value) ? value : [value]
-  return list.map((entry, index) => readAnchor(entry, `${where}: expect ${index + 1}`))
-}
-
-function readAnchor(value: unknown, where: string): Anchor {
-  if (typeof value === 'string' && value !== '') return { document: value, heading: [], quote: undefined }
-  if (!isRecord(value)) throw usageError(`${where} must be a document's path, or an object with document`)
-  const stranger = Object.keys(value).find((key) => !['document', 'heading', 'quote'].includes(key))
-  if (stranger !== undefined) throw usageError(`${where} has an unknown key ${JSON.stringify(stranger)}`)
-  const document = textOf(value.document)
-  if (document === undefined) throw usageError(`${where} must name a document`)
-  if (value.quote !== undefined && textOf(value.quote) === undefined) throw usageError(`${where}: quote must be text`)
-  const heading = typeof value.heading === 'string' ? [value.heading] : (value.heading ?? [])
-  return { document, heading: strings(heading, `${where}: heading`), quote: textOf(value.quote) }
-}
-
-function strings(value: unknown, where: string): string[] {
-  if (!Array.isArray(value) || !value.every((entry) => typeof entry === 'string' && entry !== '')) {
-    throw usageError(`${where} must be a list of texts`)
-  }
-  return value.map(String)
-}
-
-/** An anchor as people read it: `guide.md > Fees > "nine crowns"`. */
-export function anchorText({ document, heading, quote }: Anchor): string {
-  return [document, ...heading, ...(quote === undefined ? [] : [JSON.stringify(quote)])].join(' > ')
 }

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../contract/limits.js'
+import type { AnswerCheck } from '../../lib/text/expected-answer.js'
 import { ttyLine } from '../terminal.js'
 import type { Check, Comparison } from './gate.js'
 import { type CaseResult, type Metrics, metricsOf } from './measure.js'
@@ -45,7 +46,14 @@ export function makeReport(
     checks: all,
     ...(comparison === undefined
       ? {}
-      : { baseline: { worse: comparison.worse, added: comparison.added, removed: comparison.removed } }),
+      : {
+          baseline: {
+            worse: comparison.worse,
+            broken: comparison.broken,
+            added: comparison.added,
+            removed: comparison.removed,
+          },
+        }),
     passed: all.every(({ holds }) => holds),
     results: [...results],
   }
@@ -68,17 +76,27 @@ export function reportLines(report: GoldenReport): string[] {
   return [
     `${measured} of ${questions} questions measured, mode ${mode}`,
     '',
-    cells('', [k < LIMITS.topK ? `recall@${k}` : 'recall', 'MRR', 'answerable', 'questions']),
-    ...rows.map(([name, { recall, mrr, answerable, questions: of }]) =>
-      cells(name, [figure(recall), figure(mrr), figure(answerable), String(of)]),
+    cells('', [k < LIMITS.topK ? `recall@${k}` : 'recall', 'MRR', 'answerable', 'answer', 'questions']),
+    ...rows.map(([name, { recall, mrr, answerable, answer, questions: of }]) =>
+      cells(name, [figure(recall), figure(mrr), figure(answerable), figure(answer), String(of)]),
     ),
     ...section('Not found:', report.results, (result) => result.missing),
     ...section('Answered or refused wrongly:', report.results, ({ answerable, evidenceState }) =>
       answerable === false ? [evidenceState ?? 'unknown'] : [],
     ),
+    ...section('Wrong answers:', report.results, ({ answer }) => (answer === undefined ? [] : answerFaults(answer))),
     ...section('Labels that stand nowhere:', report.results, (result) => result.unresolved),
     ...section('Could not be run:', report.results, ({ error }) => (error === undefined ? [] : [error])),
     ...checkLines(report),
+  ]
+}
+
+/** `not in the answer: "four weeks"` */
+function answerFaults({ missing, forbidden, wrongState }: AnswerCheck): string[] {
+  return [
+    ...missing.map((text) => `not in the answer: ${JSON.stringify(text)}`),
+    ...forbidden.map((text) => `in the answer: ${JSON.stringify(text)}`),
+    ...(wrongState === undefined ? [] : [`state ${wrongState.actual}, expected ${wrongState.expected}`]),
   ]
 }
 
@@ -92,9 +110,10 @@ function section(title: string, results: readonly CaseResult[], of: (result: Cas
 
 function checkLines({ checks, baseline, results }: GoldenReport): string[] {
   const questionOf = (id: string) => ttyLine(results.find((result) => result.id === id)?.question ?? id)
-  const worse = baseline?.worse ?? []
+  const { worse = [], broken = [] } = baseline ?? {}
   return [
     ...(worse.length === 0 ? [] : ['', 'Worse than the baseline:', ...worse.map((id) => `  ${questionOf(id)}`)]),
+    ...(broken.length === 0 ? [] : ['', 'Answers that broke:', ...broken.map((id) => `  ${questionOf(id)}`)]),
     ...(checks.length === 0 ? [] : ['', ...checks.map(checkLine)]),
   ]
 }

@@ -4,10 +4,12 @@ import { ApiError, ConnectionError } from '../../client/errors.js'
 import { paginate } from '../../client/pages.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
+import { checkAnswer } from '../../lib/text/expected-answer.js'
 import { type Answer, askQuestion } from '../query/ask.js'
 import { Anchors } from './anchors.js'
+import { anchorText } from './expectation.js'
 import { type CaseResult, measureEvidence, type Wanted } from './measure.js'
-import { anchorText, type GoldenCase, readCase } from './question.js'
+import { type GoldenCase, readCase } from './question.js'
 
 export interface RunOptions {
   spaceId: string
@@ -35,9 +37,7 @@ export async function storedCases(client: Client, spaceId: string): Promise<Gold
       }),
     { pageSize: PAGE },
   )
-  for await (const { id, question, expectedEvidenceIds, tags, metadata } of pages) {
-    cases.push(readCase({ id, question, expectedEvidenceIds, tags, metadata }, `golden question ${id}`))
-  }
+  for await (const golden of pages) cases.push(readCase(golden, `golden question ${golden.id}`))
   return cases
 }
 
@@ -68,11 +68,10 @@ async function runCase(
   lookUp: { anchors: Anchors; ids: Ids },
   run: RunOptions,
 ): Promise<CaseResult> {
-  const { id, question, tags } = golden
+  const { id, question, tags, expect } = golden
   const base = { id, question, tags, missing: [], unresolved: [] }
-  if (golden.anchors.length + golden.evidenceIds.length === 0 && golden.answerable === undefined) {
-    return { ...base, status: 'unlabelled' }
-  }
+  const labelled = golden.anchors.length + golden.evidenceIds.length > 0
+  if (!labelled && golden.answerable === undefined && expect === undefined) return { ...base, status: 'unlabelled' }
   try {
     const { wanted, unresolved } = await resolveAll(golden, lookUp.anchors)
     const answer = await askPatiently(client, question, run)
@@ -80,14 +79,15 @@ async function runCase(
     const measurable = wanted.filter((each) => !('nodeId' in each) || !gone.has(each.nodeId))
     const lost = [...unresolved, ...[...gone].map((nodeId) => `no passage has the id ${nodeId} any more`)]
     const answered = answer.finishReason === 'retrieval-evidence'
-    const labelled = golden.anchors.length + golden.evidenceIds.length > 0
+    const { answer: text, evidenceState: state = 'unknown' } = answer
     return {
       ...base,
-      status: labelled && measurable.length === 0 ? 'unresolved' : 'measured',
+      status: labelled && measurable.length === 0 && expect === undefined ? 'unresolved' : 'measured',
       traceId: answer.traceId,
       ...defined({ mode: answer.resolvedMode, evidenceState: answer.evidenceState }),
       ...(measurable.length === 0 ? {} : measureEvidence(answer.evidenceBundle, measurable, run.k)),
       ...(golden.answerable === undefined ? {} : { answerable: answered === golden.answerable }),
+      ...(expect === undefined ? {} : { answer: { ...checkAnswer(expect, { text, state }), text } }),
       unresolved: lost,
     }
   } catch (error) {

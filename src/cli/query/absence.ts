@@ -6,8 +6,8 @@ import type { Answer } from './ask.js'
 const COUNTED = 100
 
 /**
- * What it means that nothing answers: that it is not in the documents, or that the index is out of date. Undefined where
- * something was found that may answer.
+ * What nothing found means: that every document was searched, or that the index is out of date. Undefined when something
+ * was found that may answer.
  */
 export async function absenceLine(client: Client, spaceId: string, answer: Answer): Promise<string | undefined> {
   if (answer.evidenceState !== 'not-enough-evidence') return undefined
@@ -20,5 +20,5 @@ export async function absenceLine(client: Client, spaceId: string, answer: Answe
   if (items.length > 0)
     return `the index is out of date: ${documents} ${items.length === 1 ? 'is' : 'are'} still being read, ask again when \`ks jobs\` lists none`
   // what could not be searched is told by itself
-  return answer.degraded.length > 0 ? undefined : 'the index is up to date: this is not in the documents'
+  return answer.degraded.length > 0 ? undefined : 'the index is up to date: every document was searched, in these words'
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js'
 import { ConnectionError } from '../../client/errors.js'
 import { EXIT } from '../../contract/errors.js'
-import type { QueryBody } from '../../contract/gateway/queries.js'
+import type { QueryBody, SearchedFor } from '../../contract/gateway/queries.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
 import { CliError } from '../cli-error.js'
 import { shortId } from '../columns.js'
@@ -24,6 +24,8 @@ export interface Answer {
   metadata: Record<string, unknown>
   /** what the answer had to do without; not part of the json, where the metadata say it */
   degraded: { class: string; reason: string }[]
+  /** corrected words of the question; not part of the json, where the metadata have it */
+  searchedFor: SearchedFor[] | undefined
   /** the evidence as far as people are shown it; not part of the json */
   evidence: Evidence[]
   /** from sending the question to the last frame, milliseconds */
@@ -89,13 +91,22 @@ function readDone(data: Record<string, unknown>) {
     evidenceBundle: evidenceBundle ?? null,
     metadata,
     degraded: readDegraded(metadata),
+    searchedFor: readSearchedFor(metadata),
     evidence: readEvidence(evidenceBundle),
   }
 }
 
+function readSearchedFor({ searchedFor }: Record<string, unknown>): SearchedFor[] | undefined {
+  if (!Array.isArray(searchedFor)) return undefined
+  return searchedFor.filter(isRecord).map((word) => ({
+    asked: textOf(word.asked) ?? '',
+    searched: textOf(word.searched) ?? '',
+  }))
+}
+
 /** The one JSON value of `ks query --json`. */
 export function answerJson(answer: Answer): object {
-  const { evidence: _, tookMs: __, degraded: _____, metadata, ...rest } = answer
+  const { evidence: _, tookMs: __, degraded: _____, searchedFor: ______, metadata, ...rest } = answer
   const { evidenceBundle: ___, citations: ____, ...others } = metadata
   return { ...rest, metadata: others }
 }

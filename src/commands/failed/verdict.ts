@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
 import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { FAILED_QUERY_VERDICTS } from '../../contract/values.js'
@@ -26,6 +27,7 @@ export default class FailedVerdict extends BaseCommand {
       helpValue: 'id',
       description: 'id of a passage that answers; may be given again',
     }),
+    ...expectFlags,
     note: Flags.string({ helpValue: 'text', description: 'remark' }),
   }
 
@@ -45,7 +47,7 @@ export default class FailedVerdict extends BaseCommand {
       path: { id, failedQueryId },
       body: {
         verdict,
-        ...defined({ expectedEvidenceIds, note: flags.note }),
+        ...defined({ expectedEvidenceIds, expect: expectedAnswer(flags), note: flags.note }),
       },
     })
     this.out.record(decided, {

@@ -2,16 +2,19 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { textOfWords } from '../../cli/words.js'
+import { defined } from '../../lib/defined.js'
 
 const several = { multiple: true, multipleNonGreedy: true } as const
 
 export default class GoldenAdd extends BaseCommand {
-  static override summary = 'add a question with the passages that should answer it'
+  static override summary = 'add a question with the passages that should answer it, and the answer'
   static override examples = [
     '<%= config.bin %> golden add "How long are traces kept?" --expect \'#9f31c2aa\' --tag retention --space example-space',
+    '<%= config.bin %> golden add "How long is the notice?" --expect-answer "four weeks" --expect-not "two weeks" --space example-space',
   ]
   static override strict = false
   static override args = { question: Args.string({ required: true, description: 'the question, or - for stdin' }) }
@@ -22,6 +25,7 @@ export default class GoldenAdd extends BaseCommand {
       helpValue: 'id',
       description: 'id of a passage that answers; may be given again',
     }),
+    ...expectFlags,
     tag: Flags.string({ ...several, helpValue: 'tag', description: 'tag; may be given again' }),
   }
 
@@ -36,6 +40,7 @@ export default class GoldenAdd extends BaseCommand {
         question,
         expectedEvidenceIds: (flags.expect ?? []).map((one) => resolveId('passage', one, this.dirs.cache)),
         tags: flags.tag ?? [],
+        ...defined({ expect: expectedAnswer(flags) }),
       },
     })
     this.out.record(added, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })

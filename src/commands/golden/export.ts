@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { toJson } from '../../cli/output.js'
 import { paginate } from '../../client/pages.js'
+import { defined } from '../../lib/defined.js'
 
 export default class GoldenExport extends BaseCommand {
   static override summary = 'print all golden questions as JSON lines, for `golden import`'
@@ -17,8 +18,8 @@ export default class GoldenExport extends BaseCommand {
       { pageSize: 1000 },
     )
     const all: object[] = []
-    for await (const { question, expectedEvidenceIds, tags, metadata } of questions) {
-      const kept = { question, expectedEvidenceIds, tags, metadata }
+    for await (const { question, expectedEvidenceIds, expect, tags, metadata } of questions) {
+      const kept = { question, expectedEvidenceIds, ...defined({ expect }), tags, metadata }
       if (this.out.format === 'json') all.push(kept)
       else this.out.raw(`${toJson(kept, false)}\n`)
     }

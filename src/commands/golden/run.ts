@@ -13,7 +13,7 @@ import { defined } from '../../lib/defined.js'
 const CONCURRENCY = 4
 
 export default class GoldenRun extends BaseCommand {
-  static override summary = 'ask reference questions and check that their evidence is found'
+  static override summary = 'ask reference questions and check their evidence and answers'
   static override description =
     'Exits 10 when a check does not hold, 3 when a question could not be run or its label stands nowhere any more, 0 otherwise.'
   static override examples = [
@@ -56,6 +56,10 @@ export default class GoldenRun extends BaseCommand {
     'min-recall': Flags.string({ helpValue: '0..1', description: 'least average share of the expected evidence' }),
     'min-mrr': Flags.string({ helpValue: '0..1', description: 'least average of one over the first right rank' }),
     'min-answerable': Flags.string({ helpValue: '0..1', description: 'least share answered or refused rightly' }),
+    'min-answer': Flags.string({
+      helpValue: '0..1',
+      description: 'least share of right answers, where one is expected',
+    }),
     baseline: Flags.string({ helpValue: 'file', description: 'figures of an earlier run, which must be reached' }),
     'save-baseline': Flags.string({ helpValue: 'file', description: 'keep the figures of this run' }),
     tolerance: Flags.string({ helpValue: '0..1', description: 'how far an average may fall below the baseline' }),
@@ -68,6 +72,7 @@ export default class GoldenRun extends BaseCommand {
       recall: share(flags['min-recall'], '--min-recall'),
       mrr: share(flags['min-mrr'], '--min-mrr'),
       answerable: share(flags['min-answerable'], '--min-answerable'),
+      answer: share(flags['min-answer'], '--min-answer'),
     }
     const tolerance = share(flags.tolerance, '--tolerance') ?? 0
     const { baselineOf, checkMinimums, compare, readBaseline } = await import('../../cli/golden/gate.js')
@@ -157,7 +162,9 @@ export default class GoldenRun extends BaseCommand {
       const { results: _, ...summary } = report
       this.out.event('done', summary)
     } else if (this.out.format === 'tsv') {
-      const fields = ['status', 'recall', 'reciprocalRank', 'answerable', 'question', 'missing', 'unresolved', 'error']
+      const figures = ['status', 'recall', 'reciprocalRank', 'answerable', 'answer.right']
+      const faults = ['missing', 'answer.missing', 'answer.forbidden', 'unresolved', 'error']
+      const fields = [...figures, 'question', ...faults]
       await this.out.list(report.results, { columns: fields.map((field) => ({ field })), empty: 'No questions.' })
       const { checkLine } = await import('../../cli/golden/report.js')
       for (const check of report.checks) this.out.note(checkLine(check))

@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { defined } from '../../lib/defined.js'
@@ -25,6 +26,11 @@ export default class GoldenUpdate extends BaseCommand {
       description: 'passages that answer, in place of those before',
     }),
     'no-expect': Flags.boolean({ description: 'no passage is known to answer', exclusive: ['expect'] }),
+    ...expectFlags,
+    'no-expect-answer': Flags.boolean({
+      description: 'expect no particular answer any more; else the flags replace the expected answer',
+      exclusive: Object.keys(expectFlags),
+    }),
     tag: Flags.string({ ...several, helpValue: 'tag', description: 'tags, in place of those before' }),
     'no-tags': Flags.boolean({ description: 'take all tags away', exclusive: ['tag'] }),
   }
@@ -34,8 +40,9 @@ export default class GoldenUpdate extends BaseCommand {
     const { question } = flags
     const expected = flags['no-expect'] ? [] : flags.expect
     const tags = flags['no-tags'] ? [] : flags.tag
-    if (question === undefined && expected === undefined && tags === undefined) {
-      throw usageError('nothing to change', 'give `--question`, `--expect` or `--tag`')
+    const expect = flags['no-expect-answer'] ? null : expectedAnswer(flags)
+    if (question === undefined && expected === undefined && tags === undefined && expect === undefined) {
+      throw usageError('nothing to change', 'give `--question`, `--expect`, `--expect-answer` or `--tag`')
     }
     const { id } = await this.space()
     const questionId = resolveId('golden question', args.id, this.dirs.cache)
@@ -44,7 +51,7 @@ export default class GoldenUpdate extends BaseCommand {
     const updated = await client.request('PATCH /knowledge-spaces/{id}/golden-questions/{questionId}', {
       path: { id, questionId },
       body: {
-        ...defined({ question, expectedEvidenceIds, tags }),
+        ...defined({ question, expectedEvidenceIds, tags, expect }),
       },
     })
     this.out.record(updated, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })

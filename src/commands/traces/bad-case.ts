@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { defined } from '../../lib/defined.js'
@@ -9,10 +10,12 @@ export default class TracesBadCase extends BaseCommand {
   static override summary = 'make a golden question of a query that went wrong'
   static override examples = [
     '<%= config.bin %> traces bad-case \'#9f31c2aa\' --reason "cites the old policy" --tag policy',
+    '<%= config.bin %> traces bad-case \'#9f31c2aa\' --expect-answer "four weeks" --expect-not "two weeks"',
   ]
   static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }
   static override flags = {
     reason: Flags.string({ helpValue: 'text', description: 'what is wrong' }),
+    ...expectFlags,
     tag: Flags.string({
       helpValue: 'tag',
       multiple: true,
@@ -28,7 +31,7 @@ export default class TracesBadCase extends BaseCommand {
     const { knowledgeSpaceId: id } = await client.request('GET /queries/{traceId}', { path: { traceId } })
     const question = await client.request('POST /knowledge-spaces/{id}/production-bad-cases', {
       path: { id },
-      body: { traceId, tags: flags.tag ?? [], ...defined({ reason: flags.reason }) },
+      body: { traceId, tags: flags.tag ?? [], ...defined({ reason: flags.reason, expect: expectedAnswer(flags) }) },
     })
     this.out.record(question, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
     if (this.out.format === 'table') this.out.note('hint: `ks golden annotate` says which of its evidence is right')

@@ -21,6 +21,7 @@ export const ExplainVerdict = z.enum([
   'below-threshold',
   'beyond-top-k',
   'beyond-relevance',
+  'copy-shown',
   'not-by-mode',
   'query-failed',
   'unknowable',

@@ -14,6 +14,7 @@ import {
 } from '../primitives.js'
 import { route } from '../route.js'
 import { FAILED_QUERY_STATUSES, FAILED_QUERY_VERDICTS } from '../values.js'
+import { ExpectedAnswer } from './golden-questions.js'
 
 export const FailedQueryStatus = z.enum(FAILED_QUERY_STATUSES)
 export type FailedQueryStatus = z.output<typeof FailedQueryStatus>
@@ -84,6 +85,7 @@ export type TriageReport = z.output<typeof TriageReport>
 export const VerdictBody = z.strictObject({
   verdict: FailedQueryVerdict,
   expectedEvidenceIds: z.array(uuid).max(LIMITS.verdictEvidenceIds).optional(),
+  expect: ExpectedAnswer.optional(),
   note: z.string().max(LIMITS.failedQueryNote).optional(),
 })
 export type VerdictBody = z.output<typeof VerdictBody>

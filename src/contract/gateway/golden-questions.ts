@@ -3,6 +3,25 @@ import { LIMITS } from '../limits.js'
 import { isoDateTime, metadata, opaqueCursor, openLimit, page, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { ANSWER_CORRECTNESS } from '../values.js'
+import { EvidenceState } from './queries.js'
+
+const expectedTexts = z
+  .array(z.string().max(LIMITS.expectedText).regex(/\S/, 'must not be blank'))
+  .max(LIMITS.expectedTexts)
+
+/** Extension: what the answer to a question contains, what it does not contain, and the state of its evidence. */
+export const ExpectedAnswer = z
+  .strictObject({
+    answer: expectedTexts.optional().describe('texts that the answer contains'),
+    not: expectedTexts.optional().describe('texts that the answer does not contain'),
+    state: EvidenceState.optional().describe('state of the evidence of the answer'),
+  })
+  .refine(
+    ({ answer = [], not = [], state }) => answer.length + not.length > 0 || state !== undefined,
+    'must hold a text or a state',
+  )
+  .meta({ id: 'ExpectedAnswer' })
+export type ExpectedAnswer = z.output<typeof ExpectedAnswer>
 
 export const GoldenQuestion = z
   .strictObject({
@@ -10,6 +29,7 @@ export const GoldenQuestion = z
     knowledgeSpaceId: uuid,
     question: z.string(),
     expectedEvidenceIds: z.array(uuid),
+    expect: ExpectedAnswer.optional(),
     tags: z.array(z.string()),
     metadata,
     createdAt: isoDateTime,
@@ -24,6 +44,7 @@ const tag = z.string().min(1).max(LIMITS.goldenTag)
 export const CreateGoldenQuestionBody = z.strictObject({
   question,
   expectedEvidenceIds: z.array(uuid).default([]),
+  expect: ExpectedAnswer.optional(),
   tags: z.array(tag).default([]),
   metadata: metadata.default({}),
 })
@@ -32,6 +53,8 @@ export type CreateGoldenQuestionBody = z.output<typeof CreateGoldenQuestionBody>
 export const UpdateGoldenQuestionBody = z.strictObject({
   question: question.optional(),
   expectedEvidenceIds: z.array(uuid).optional(),
+  /** null removes it */
+  expect: ExpectedAnswer.nullable().optional(),
   tags: z.array(tag).optional(),
   metadata: metadata.optional(),
 })
@@ -53,6 +76,7 @@ export const BadCaseBody = z.strictObject({
   traceId: uuid,
   reason: z.string().min(1).max(LIMITS.badCaseReason).optional(),
   tags: z.array(tag).max(LIMITS.badCaseTags).default([]),
+  expect: ExpectedAnswer.optional(),
 })
 export type BadCaseBody = z.output<typeof BadCaseBody>
 

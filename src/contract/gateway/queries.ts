@@ -12,6 +12,7 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { EVIDENCE_STATES } from '../values.js'
 import { DocumentFilter } from './document-filter.js'
 import { BoundingBox } from './document-parts.js'
 import { VirtualItem } from './fs.js'
@@ -40,7 +41,7 @@ export const AnswerTrace = z
   .meta({ id: 'AnswerTrace' })
 export type AnswerTrace = z.output<typeof AnswerTrace>
 
-export const EvidenceState = z.enum(['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'])
+export const EvidenceState = z.enum(EVIDENCE_STATES)
 export type EvidenceState = z.output<typeof EvidenceState>
 
 export const Citation = z
@@ -150,12 +151,21 @@ export const AnswerQuotation = z
   .meta({ id: 'AnswerQuotation' })
 export type AnswerQuotation = z.output<typeof AnswerQuotation>
 
+/** A word of the question that no document has, and another form of it that documents have. */
+export const SearchedFor = z
+  .strictObject({
+    asked: z.string().describe('word of the question, in lower case'),
+    searched: z.string().describe('word that was searched for as well: without a typo, or of the same derivation'),
+  })
+  .meta({ id: 'SearchedFor' })
+export type SearchedFor = z.output<typeof SearchedFor>
+
 /** What is told of an answer at its end. More depends on the generator, so other keys may come. */
 export const AnswerMetadata = z
   .looseObject({
     mode: ConcreteMode.optional().describe('the mode that was run'),
     requestedMode: QueryMode.optional().describe('the mode that was asked for'),
-    generator: z.string().optional().describe('`model`, or `extractive` for sentences of the evidence itself'),
+    generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the evidence'),
     synthesis: z.string().optional().describe('how the text came about: `model`, `extractive` or `none`'),
     decidedBy: z
       .enum(['model', 'rules'])
@@ -176,6 +186,10 @@ export const AnswerMetadata = z
       .describe(
         "what the model was given of the evidence: its window in tokens, passages, those of them that were cut at a sentence's end, and those that did not fit",
       ),
+    searchedFor: z
+      .array(SearchedFor)
+      .optional()
+      .describe('corrected words of the question; absent when no word was corrected'),
     topScore: share.optional().describe('score of the best item'),
     citations: z.array(Citation).optional().describe('places of all items of evidence, best first'),
     evidenceBundle: EvidenceBundle.optional(),

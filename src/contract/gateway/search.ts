@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js'
 import { ConcreteMode, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { DocumentFilter } from './document-filter.js'
-import { EvidenceItem } from './queries.js'
+import { EvidenceItem, SearchedFor } from './queries.js'
 
 export const SearchBody = z.strictObject({
   query: z.string().min(1).max(LIMITS.queryText),
@@ -27,6 +27,8 @@ export const SearchResult = z
     publicationId: z.string(),
     /** best first */
     items: z.array(FoundPassage),
+    /** corrected words of the query; absent when no word was corrected */
+    searchedFor: z.array(SearchedFor).optional(),
     /** what could not be searched, by name; empty when everything was */
     degradedReasons: z.array(z.string()),
   })

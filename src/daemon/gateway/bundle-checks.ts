@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BundleEnd, BundleManifest } from '../../contract/gateway/bundles.js'
 import { MultimodalItem, ParseElement, SectionFields } from '../../contract/gateway/document-parts.js'
+import { ExpectedAnswer } from '../../contract/gateway/golden-questions.js'
 import { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import { CreateSpaceBody } from '../../contract/gateway/spaces.js'
@@ -23,6 +24,7 @@ const CELLS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['retrieval_profiles.body', RetrievalProfileBody],
   ['sources.permission_scope', texts],
   ['golden_questions.expected_evidence', z.array(uuid)],
+  ['golden_questions.expected_answer', ExpectedAnswer],
   ['golden_questions.tags', texts],
   ['nodes.section', texts],
   ['nodes.elements', texts],

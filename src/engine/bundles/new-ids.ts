@@ -15,6 +15,7 @@ const ID_TEXTS: ReadonlySet<string> = new Set(['document', 'owner', 'source_id',
 const OF_PEOPLE: ReadonlySet<string> = new Set([
   'documents.metadata',
   'documents.validators',
+  'golden_questions.expected_answer',
   'golden_questions.tags',
   'nodes.section',
   'research_tasks.metadata',

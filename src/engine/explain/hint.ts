@@ -15,6 +15,7 @@ const HINTS: Record<ExplainVerdict, string> = {
   'beyond-candidates': 'ask more precisely, with words that fewer documents hold',
   'beyond-rerank': 'ask more precisely: other passages match the words of the question better',
   'below-threshold': "lower the profile's scoreThreshold, or ask in the words of the document",
+  'copy-shown': 'nothing is missing: the evidence has the same text from another copy of the document',
   'beyond-relevance': "ask in the words of the document; `ks search` lists it, and so does a profile's topK above 10",
   'beyond-top-k': "raise the profile's topK, or ask in the words of the document",
   'not-by-mode': 'mode fast would show it: ask in that mode',

@@ -68,7 +68,11 @@ export function explainRanking(
       ...(last === undefined ? {} : { lastShown: round(last.final) }),
     }
     if (isShown) passed(stages, 'top-k', 'shown', `it is number ${place + 1} of the ${profile.topK} shown`, figures)
-    else if (place < profile.topK) {
+    else if (shown.includes(record.copyOf.get(best.key) ?? -1)) {
+      const text =
+        'an equal passage of another copy is shown: outside of folders for old files, and of the newest document'
+      failed(stages, 'copy-shown', { stage: 'top-k', reason: 'copy-shown', text, figures })
+    } else if (place < profile.topK) {
       const text = `it is number ${place + 1} of ${profile.topK} places, and the evidence ends with ${shown.length}: it is far behind the best, and neither answers by itself nor covers more of the question`
       failed(stages, 'beyond-relevance', { stage: 'top-k', reason: 'beyond-relevance', text, figures })
     } else {

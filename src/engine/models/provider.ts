@@ -1,4 +1,5 @@
 import type { EmbeddingModel, GenerationModel, RerankingModel } from '../base/provider-config.js'
+import type { ModelKind } from './provider-config.js'
 import type {
   AudioToRead,
   ChatMessage,
@@ -20,6 +21,8 @@ export interface Provider {
   reranker?(model: RerankingModel): ProviderReranker
   speaker?(model: { name: string }): ProviderSpeaker
   transcriber?(model: { name: string }): ProviderTranscriber
+  /** Names of its models of a kind, where they change while the daemon runs; absent: as the settings have it. */
+  offered?(kind: ModelKind): string[]
   /** Closes idle connections and cuts running calls. */
   close(): Promise<void>
 }

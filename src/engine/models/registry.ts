@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Secret } from '../../lib/secret.js'
 import { type Confinement, confinedOnly } from '../../local/confinement/confinement.js'
@@ -11,16 +10,24 @@ import {
   memoryBudgetStore,
   type ProviderBudgets,
 } from './budget.js'
-import type { CircuitState } from './circuit.js'
 import { commandProvider } from './command/provider.js'
-import { createGuard, type Guard, type GuardClock, type ProviderGate } from './guard.js'
+import type { GuardClock } from './guard.js'
 import { guardedEmbedder, guardedGenerator, guardedReranker, guardedSpeaker, guardedTranscriber } from './guarded.js'
+import { localProvider, localSettings } from './local/provider.js'
 import { openAiCompatible } from './openai-compatible/provider.js'
 import type { Provider } from './provider.js'
-import { MODEL_KINDS, type ModelKind, type ProviderSettings, readProviderConfig, windowOf } from './provider-config.js'
-import { createSlots } from './slots.js'
+import { type ModelKind, type ProviderSettings, readProviderConfig, windowOf } from './provider-config.js'
+import {
+  createEntry,
+  describeEntry,
+  type Entry,
+  hasModels,
+  type ProviderDescription,
+  problemWith,
+  quote,
+} from './registry-entry.js'
 import type { Embedder, Generator, RerankModel, Speaker, Transcriber } from './types.js'
-import { type ModelRecord, type ModelUse, noUse } from './use.js'
+import type { ModelRecord } from './use.js'
 
 /** Embeddings without network or account, trained on the space's own text. */
 export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
@@ -29,7 +36,7 @@ export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
   model: 'lsa-200',
 })
 
-/** Answers made of the evidence's own sentences. */
+/** Answers that are quotations of the evidence. */
 export const BUILTIN_ANSWER: ModelReference = Object.freeze({
   pluginId: 'builtin',
   provider: 'extractive',
@@ -41,32 +48,13 @@ export function isBuiltin(reference: ModelReference): boolean {
   return isSame(reference, BUILTIN_EMBEDDING) || isSame(reference, BUILTIN_ANSWER)
 }
 
-/** Whether answers are made of the evidence's own sentences. */
+/** Whether answers are quotations of the evidence. */
 export function isBuiltinAnswer(reference: ModelReference): boolean {
   return isSame(reference, BUILTIN_ANSWER)
 }
 
 function isSame(one: ModelReference, other: ModelReference): boolean {
   return one.pluginId === other.pluginId && one.provider === other.provider && one.model === other.model
-}
-
-/** A provider as `ks doctor` shows it: no credential, no header value, no query of the address. */
-export interface ProviderDescription {
-  pluginId: string
-  provider: string
-  /** absent for programs of this machine */
-  baseUrl?: string
-  /** `missing` = its environment variable is not set, so its models cannot be used */
-  credential: 'set' | 'missing' | 'none'
-  /** names by kind; absent = any model of any kind */
-  models?: Record<ModelKind, string[]>
-  timeoutMs: number
-  ingestTimeoutMs: number
-  /** windows by model, `*` of those without one of their own */
-  contextTokens: Record<string, number>
-  maxConcurrency: number
-  /** models used since the start, and whether they are being asked */
-  circuits: ({ kind: ModelKind; model: string; state: CircuitState } & ModelUse)[]
 }
 
 /** A model that was used since the start of the daemon. */
@@ -106,6 +94,8 @@ export interface RegistryOptions {
   budgets?: () => ProviderBudgets
   /** in memory where absent */
   budgetStore?: BudgetStore
+  /** folder of the models of this machine; absent: there are none */
+  modelsFolder?: string
   /** of programs; absent = they run confined only, and no path is hidden besides */
   confinement?: Confinement
   env?: NodeJS.ProcessEnv
@@ -129,14 +119,15 @@ const NEEDS: Record<string, string> = {
   command: 'needs speech or transcription, with the argv of a program',
 }
 
-/** Model names come from clients where a provider offers any; beyond this many, the longest unused is forgotten. */
-const MAX_MODELS_KEPT = 256
-
 /** @throws KsError `invalid-request` when an entry cannot be used as it is written */
 export function createModelRegistry(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
   const clock = { now: options.now ?? Date.now, random: options.random ?? Math.random }
   const confinement = options.confinement ?? confinedOnly()
   const entries = readEntries(configs, options.env ?? process.env, clock, confinement)
+  if (options.modelsFolder !== undefined) {
+    const settings = localSettings()
+    entries.set(entryKey(settings), createEntry(settings, localProvider(options.modelsFolder), clock))
+  }
   const store = options.budgetStore ?? memoryBudgetStore()
   const deployment: BudgetAccount = { id: 'deployment', limits: options.budgets ?? (() => ({})) }
   const budgetOf = (account = deployment) => createBudget(account, store, clock.now)
@@ -179,7 +170,7 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
       const entry = entries.get(entryKey(reference))
       return entry !== undefined && problemWith(entry, reference, kind) === undefined
     },
-    describe: () => [...entries.values()].map(describeEntry),
+    describe: () => [...entries.values()].filter(hasModels).map(describeEntry),
     records: () =>
       [...entries.values()].flatMap(({ settings: { provider }, guards }) =>
         guards().map(({ kind, model, guard, use }) => {
@@ -195,82 +186,6 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
       await Promise.all([...entries.values()].map(({ provider }) => provider.close()))
     },
   }
-}
-
-type Entry = ReturnType<typeof createEntry>
-
-function createEntry(settings: ProviderSettings, provider: Provider, clock: GuardClock) {
-  const {
-    provider: name,
-    timeoutMs,
-    ingestTimeoutMs,
-    firstTokenTimeoutMs,
-    maxConcurrency,
-    maxAnswers,
-    models,
-  } = settings
-  const gate: ProviderGate = {
-    provider: name,
-    timeoutMs,
-    ingestTimeoutMs,
-    firstTokenTimeoutMs,
-    quietUntil: 0,
-  }
-  const slots = createSlots(maxConcurrency)
-  const answerSlots = maxAnswers === undefined ? slots : createSlots(maxAnswers)
-  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard; use: ModelRecord }>({
-    max: MAX_MODELS_KEPT,
-  })
-
-  // kept by name, since an embedder remembers its dimension and a generator what its server understands
-  const kept = <M extends { name: string }, R>(
-    kind: ModelKind,
-    listed: M[] | undefined,
-    make: (model: M) => R,
-    unlisted: (name: string) => NoInfer<M>,
-  ) => {
-    const byName = new LRUCache<string, { raw: R; guard: Guard; model: M; use: ModelRecord }>({ max: MAX_MODELS_KEPT })
-    return (name: string) => {
-      const known = byName.get(name)
-      if (known) return { ...known, settings }
-      const model = listed?.find((candidate) => candidate.name === name) ?? unlisted(name)
-      const guard = createGuard(gate, kind === 'generation' ? answerSlots : slots, clock)
-      const use = noUse()
-      guards.set(`${kind} ${name}`, { kind, model: name, guard, use })
-      const fresh = { raw: make(model), guard, model, use }
-      byName.set(name, fresh)
-      return { ...fresh, settings }
-    }
-  }
-
-  return {
-    settings,
-    provider,
-    guards: () => [...guards.values()],
-    kinds: kindsOf(provider),
-    embedder: kept('embedding', models?.embedding, provider.embedder ?? none, named),
-    generator: kept('generation', models?.generation, provider.generator ?? none, named),
-    reranker: kept('rerank', models?.rerank, provider.reranker ?? none, named),
-    speaker: kept('speech', models?.speech, provider.speaker ?? none, named),
-    transcriber: kept('transcription', models?.transcription, provider.transcriber ?? none, named),
-  }
-}
-
-function kindsOf(provider: Provider): ReadonlySet<ModelKind> {
-  const { embedder, generator, reranker, speaker, transcriber } = provider
-  const made = {
-    embedding: embedder,
-    generation: generator,
-    rerank: reranker,
-    speech: speaker,
-    transcription: transcriber,
-  }
-  return new Set(MODEL_KINDS.filter((kind) => made[kind] !== undefined))
-}
-
-/** In place of what a provider does not have; nobody gets here past `kinds`. */
-function none(): never {
-  throw new KsError('unavailable', 'the provider has no models of this kind')
 }
 
 function readEntries(
@@ -297,54 +212,6 @@ function readEntries(
   return entries
 }
 
-/** Why a provider cannot serve a reference; undefined where it can. */
-function problemWith({ settings, kinds }: Entry, reference: ModelReference, kind: ModelKind): string | undefined {
-  if (!kinds.has(kind)) return `has no models for ${kind}`
-  if (settings.missingKeyEnv) return `has no key: environment variable ${settings.missingKeyEnv} is not set`
-  if (settings.models && !settings.models[kind].some(({ name }) => name === reference.model)) {
-    return `does not offer ${kind} model ${quote(reference.model)}`
-  }
-  return undefined
-}
-
-function describeEntry({ settings, guards }: Entry): ProviderDescription {
-  const { pluginId, provider, baseUrl, models, timeoutMs, ingestTimeoutMs, contextTokens, maxConcurrency } = settings
-  const names = (list: { name: string }[]) => list.map(({ name }) => name)
-  return {
-    pluginId,
-    provider,
-    ...(baseUrl ? { baseUrl: `${baseUrl.origin}${baseUrl.pathname}` } : {}),
-    credential: settings.apiKey ? 'set' : settings.missingKeyEnv ? 'missing' : 'none',
-    ...(models
-      ? {
-          models: {
-            embedding: names(models.embedding),
-            generation: names(models.generation),
-            rerank: names(models.rerank),
-            speech: names(models.speech),
-            transcription: names(models.transcription),
-          },
-        }
-      : {}),
-    timeoutMs,
-    ingestTimeoutMs,
-    contextTokens,
-    maxConcurrency,
-    circuits: guards().map(({ kind, model, guard, use: { failures: _, durations: __, ...use } }) => {
-      return { kind, model, state: guard.circuit(), ...use }
-    }),
-  }
-}
-
 function entryKey({ pluginId, provider }: { pluginId: string; provider: string }): string {
   return JSON.stringify([pluginId, provider])
-}
-
-function named(name: string): { name: string } {
-  return { name }
-}
-
-/** A name in a message: names come from clients, so they are cut and escaped. */
-function quote(name: string): string {
-  return JSON.stringify(name.slice(0, 100))
 }

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { residentBytes } from '../../lib/resident-bytes.js'
 import type { CompileRequest, CompileResult, ContainedSink, ReadingProgress } from './compiled.js'
 import { FileFeed } from './file-feed.js'
 import type { ReadLimits } from './limits.js'
@@ -145,16 +145,5 @@ function withParts(result: CompileResult, parts: readonly DocumentPart[] = []): 
       nodes: [...parts.flatMap((part) => part.nodes), ...nodes],
       assets: [...parts.flatMap((part) => part.assets), ...assets],
     },
-  }
-}
-
-/** Resident memory of a process. Linux only; elsewhere the heap limit alone holds, and this is 0. */
-export function residentBytes(pid: number | undefined): number {
-  if (process.platform !== 'linux' || pid === undefined) return 0
-  try {
-    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-    return Number(kib ?? 0) * 1024
-  } catch {
-    return 0
   }
 }

@@ -64,7 +64,7 @@ export function* failedQueryMetrics(caller: Caller, spaceId: string): Read<Faile
 
 /**
  * A person's verdict. `retrieval-miss` makes a golden question of the query; the same verdict again changes that
- * question's expected evidence and makes no second one.
+ * question's expected evidence and answer, and makes no second one.
  */
 export async function decideFailedQuery(
   context: EngineContext,
@@ -99,14 +99,15 @@ function* promote(caller: Caller, space: SpaceRow, row: FailedRow, body: Verdict
   const earlier = goldenOf(row)
   const known = earlier === undefined ? undefined : yield* lookupGolden(caller, space, earlier)
   if (known !== undefined) {
-    const { expectedEvidenceIds } = body
-    if (expectedEvidenceIds !== undefined)
-      yield* updateGolden(caller, space, known.id, { ...known, expectedEvidenceIds })
+    const { expectedEvidenceIds, expect } = body
+    if (expectedEvidenceIds !== undefined || expect !== undefined)
+      yield* updateGolden(caller, space, known.id, { ...known, ...defined({ expectedEvidenceIds, expect }) })
     return known.id
   }
   const made = yield* insertGolden(caller, space, {
     ...questionOf(row.query),
     expectedEvidenceIds: body.expectedEvidenceIds ?? [],
+    ...defined({ expect: body.expect }),
     tags: [],
     metadata: {
       origin: {

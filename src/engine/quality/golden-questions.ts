@@ -70,6 +70,7 @@ export function updateGoldenQuestion(
     question: body.question ?? current.question,
     expectedEvidenceIds: body.expectedEvidenceIds ?? current.expectedEvidenceIds,
     tags: body.tags ?? current.tags,
+    ...defined({ expect: body.expect === undefined ? current.expect : (body.expect ?? undefined) }),
     metadata: body.metadata === undefined ? current.metadata : { ...kept(current.metadata), ...body.metadata },
   }))
 }
@@ -109,6 +110,7 @@ export function createBadCase(db: Driver, caller: Caller, spaceId: string, body:
       ...questionOf(row.query),
       expectedEvidenceIds: [...new Set((bundle?.items ?? []).map((item) => item.nodeId))],
       tags: body.tags,
+      ...defined({ expect: body.expect }),
       metadata: {
         origin: {
           kind: 'production-bad-case',

@@ -10,8 +10,8 @@ import { bothSides } from './conflicts/both-sides.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import type { AnswerStyle } from './generate.js'
-import { notRetrieved } from './missing.js'
-import { type AnswerPart, modelAnswer, NOTHING_FOUND } from './model-answer.js'
+import { nothingFound, notRetrieved } from './missing.js'
+import { type AnswerPart, modelAnswer } from './model-answer.js'
 import { quote } from './quotation/quote.js'
 import { type QuotedBlock, quotationText } from './quotation/text.js'
 
@@ -21,7 +21,7 @@ const CLOSEST = 'Closest passages:\n\n'
 const UNRESOLVED =
   'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
 
-/** Streams an answer: from the space's model where it has one, else of the evidence's own sentences. */
+/** Streams an answer: from the space's model if it has one, else a quotation of the evidence. */
 export async function* answerQuery(
   context: EngineContext,
   admitted: Admitted,
@@ -49,7 +49,7 @@ export async function* answerQuery(
     return
   }
   if (bundle.state === 'not-enough-evidence') {
-    yield { type: 'delta', text: followUp?.isShort === true ? UNRESOLVED : NOTHING_FOUND }
+    yield { type: 'delta', text: followUp?.isShort === true ? UNRESOLVED : nothingFound(query) }
     yield { type: 'end', metadata: UNANSWERED, bundle }
     return
   }
@@ -81,7 +81,7 @@ function* extractive(
   }))
   const quotation = quote({ query, passages, idf, rewordings, followUp })
   if (quotation === undefined) {
-    yield { type: 'delta', text: followUp === undefined ? NOTHING_FOUND : UNRESOLVED }
+    yield { type: 'delta', text: followUp === undefined ? nothingFound(query) : UNRESOLVED }
     yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, withheld) }
     return
   }

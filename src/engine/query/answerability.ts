@@ -46,7 +46,7 @@ export const ANSWER_FROM = 0.5
  * From this probability on a quotation answers; below it it is presented as the closest passages. For its error see
  * `npm run bench:answers`.
  */
-export const SURE_FROM = 0.7
+export const SURE_FROM = 0.73
 /** Share of the query's weight that the items must hold together; with less, some of the question is left open. */
 export const COVERED_FROM = 0.5
 /**

@@ -62,7 +62,13 @@ export function assembleEvidence(
     return one !== undefined && relevant.has(one)
   }
   const { rewordings } = retrieved
-  const quotation = quote({ query, idf, rewordings, followUp, passages: judged.filter((_, index) => isRelevant(index)) })
+  const quotation = quote({
+    query,
+    idf,
+    rewordings,
+    followUp,
+    passages: judged.filter((_, index) => isRelevant(index)),
+  })
   const verdict = evidenceState({
     query,
     terms: retrieved.terms,

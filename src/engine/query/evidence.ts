@@ -55,7 +55,7 @@ export function toEvidenceItem(
       nodeKind: passage.kind,
       ordinal: passage.ordinal,
       storedAt: new Date(passage.published_at).toISOString(),
-      ...defined({ documentDate: passage.document_date ?? undefined }),
+      ...defined({ documentDate: passage.document_date ?? undefined, author: passage.author ?? undefined }),
       ...originOf(passage),
       ...ocrOf(passage),
       ...(passage.transcript_by === null ? {} : { transcript: { by: String(passage.transcript_by) } }),

@@ -1,3 +1,4 @@
+import type { SearchedFor } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
 import type { Rewording } from '../../lib/text/compounds.js'
@@ -7,11 +8,13 @@ import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { PassageCache } from '../derived/passage.js'
-import { loadPassages } from '../rows/queries.js'
+import { loadPassages, type PassageRow } from '../rows/queries.js'
 import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
+import { type Distinct, withoutCopies } from './copies.js'
+import { recallCorrected, searchedForOf } from './corrections.js'
 import type { RankedPassage } from './evidence.js'
 import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
 import { findWithheld } from './find-withheld.js'
@@ -19,7 +22,7 @@ import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { type Compared, LEG_CANDIDATES, type Ranked } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { readingScope } from './reading-scope.js'
-import { recall, termsInScope } from './recall.js'
+import { termsInScope } from './recall.js'
 import { countShown } from './shown.js'
 import { countedWeights } from './term-weights.js'
 import { JUDGED, type Withheld } from './withheld.js'
@@ -53,6 +56,8 @@ export interface Retrieved {
   terms: string[]
   /** what stands for some of them in the space; absent where nothing was looked up */
   rewordings?: readonly Rewording[]
+  /** words of the question that were missing, and their forms that were searched for as well */
+  searchedFor?: SearchedFor[]
   idf: (term: string) => number
   /** what the question is worth here; for the confidence in a passage by itself */
   asked: AskedOf
@@ -72,6 +77,8 @@ export interface FastRecord {
   compared: readonly Compared[]
   /** every candidate in its final order, before threshold and topK */
   ranked: readonly Ranked[]
+  /** of each passage that was left out for an equal one, the key of that */
+  copyOf: ReadonlyMap<number, number>
   /** the rerank model that decided the order of the first candidates */
   model?: ModelRerank['used']
 }
@@ -125,8 +132,8 @@ export async function retrieveFast(
   }
   const scope = await db.read(readingScope(admitted))
   const reading = { scope, cache }
-  const [{ found, hits: recalled, hidden }, tables] = await Promise.all([
-    recall(context, admitted, request, reading, signal),
+  const [{ found, hits: recalled, hidden, corrections }, tables] = await Promise.all([
+    recallCorrected(context, admitted, query, request, reading, signal),
     findFigureTables(context, admitted, query, reading, signal),
   ])
   signal.throwIfAborted()
@@ -140,6 +147,7 @@ export async function retrieveFast(
   const { rewordings } = found
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
   const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
+  const searchedFor = searchedForOf(corrections, loaded.values())
   const best = own.ranked.slice(0, JUDGED).flatMap(({ key }) => loaded.get(key) ?? [])
   const withheld =
     scope === undefined
@@ -151,13 +159,10 @@ export async function retrieveFast(
   const reordered = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
   // a rerank model has compared the tables too, and the order is its own
   const ranked = byModel.used === undefined ? liftTables(reordered, tables) : reordered
-  observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
-  const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
-  const rest = missing.map((candidate) => candidate.key)
-  // mostly none: texts were loaded for more than are kept
-  if (rest.length > 0) for (const [key, row] of await db.read(loadPassages(space.key, rest))) loaded.set(key, row)
-  const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
+  const distinct = await distinctPassages(context, space.key, kept, loaded, profile.topK)
+  observe?.({ found, hits, compared, ranked, copyOf: distinct.copyOf, ...defined({ model: byModel.used }) })
+  const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []
     const held = heldBy(cache.of({ key, title: passage.title, body: passage.body }), terms, rewordings)
@@ -171,6 +176,7 @@ export async function retrieveFast(
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
     ...defined({ withheld }),
+    ...(searchedFor.length === 0 ? {} : { searchedFor }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
@@ -179,6 +185,7 @@ export async function retrieveFast(
     ],
     metrics: {
       ...legMetrics(found),
+      ...(searchedFor.length === 0 ? {} : { searchedFor }),
       fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
       permissionFilteredCount: withheld === undefined ? 0 : 1,
@@ -193,6 +200,24 @@ export async function retrieveFast(
       ...graph?.metrics,
       totalMs: round(performance.now() - started),
     },
+  }
+}
+
+/** Loads what the places of the profile need, which is mostly there, and leaves out copies. */
+async function distinctPassages(
+  { db }: Pick<EngineContext, 'db'>,
+  spaceKey: number,
+  kept: readonly Ranked[],
+  loaded: Map<number, PassageRow>,
+  topK: number,
+): Promise<Distinct<Ranked>> {
+  for (let wanted = topK; ; wanted *= 2) {
+    const missing = kept.slice(0, wanted).flatMap(({ key }) => (loaded.has(key) ? [] : [key]))
+    if (missing.length > 0)
+      for (const [key, row] of await db.read(loadPassages(spaceKey, missing))) loaded.set(key, row)
+    const distinct = withoutCopies(kept, loaded)
+    const places = distinct.kept.slice(0, topK)
+    if (wanted >= kept.length || places.every(({ key }) => loaded.has(key))) return distinct
   }
 }
 

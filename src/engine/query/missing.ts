@@ -1,6 +1,11 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
+import { analyzeQuery } from '../../lib/text/analyze.js'
 import { expectedEvidence } from './question/expected-evidence.js'
+import { questionWords } from './question/words.js'
+
+/** Words of a question that a refusal repeats. */
+const MAX_WORDS = 12
 
 /**
  * What would answer a question that nothing found answers, or answers in full: an entry for each question in it.
@@ -13,4 +18,11 @@ export function notRetrieved(query: string, uncovered: readonly string[] = []): 
     return { reason: 'not-retrieved', text, metadata }
   })
   return [...new Map(entries.map((entry) => [entry.text, entry])).values()]
+}
+
+/** States that nothing was found, and the words that were looked for: what documents contain in other words is unknown. */
+export function nothingFound(query: string): string {
+  const words = questionWords(query)(new Set(analyzeQuery(query)))
+  const shown = words.slice(0, MAX_WORDS).join(' ')
+  return `Nothing was found for “${shown}${words.length > MAX_WORDS ? ' …' : ''}”.`
 }

@@ -12,16 +12,15 @@ import { citationWriter } from './citation-marks.js'
 import { takesNothing } from './declined.js'
 import type { Retrieved } from './fast.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
+import { nothingFound } from './missing.js'
 import type { Given } from './window.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
-  /** the model failed before its first word; what follows is made of the evidence's own sentences */
+  /** the model failed before its first word; a quotation follows */
   | { type: 'failed-attempt'; metadata: Record<string, unknown>; degraded: Degradation; error: unknown }
   /** `bundle` is the evidence with the state that it has for the answer that was given */
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
-
-export const NOTHING_FOUND = 'No passage in this space answers the question.'
 
 function textOf({ text, metadata }: EvidenceItem): string {
   return `${String(metadata.title ?? '')}\n${text}`
@@ -58,7 +57,7 @@ export async function* modelAnswer(
       }
       // a model may say with the mark alone that nothing answers
       const held = marks.take(mark.rest()) + marks.rest()
-      const rest = answer + held === '' ? NOTHING_FOUND : held
+      const rest = answer + held === '' ? nothingFound(query) : held
       answer += rest
       if (rest !== '') yield { type: 'delta', text: rest }
       const cited = citedNumbers(answer, given?.passages ?? 0)
@@ -86,7 +85,7 @@ export async function* modelAnswer(
     return 'answered'
   } catch (error) {
     if (signal.aborted || answer !== '') throw error
-    const degraded = degradationBy('answer', 'the answer is made of sentences of the evidence', error)
+    const degraded = degradationBy('answer', 'the answer is a quotation of the evidence', error)
     yield {
       type: 'failed-attempt',
       metadata: {

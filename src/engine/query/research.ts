@@ -14,6 +14,7 @@ import { usageOf } from '../rows/space-usage.js'
 import type { Read } from '../storage/program.js'
 import type { Admitted } from './admission.js'
 import { type AskedOf, answerConfidence, USUAL_FALLOFF, weightOf } from './confidence.js'
+import { withoutCopiedRows } from './copies.js'
 import type { RankedPassage } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import { type ChosenDocument, chooseDocuments } from './page-index/choose.js'
@@ -29,10 +30,7 @@ export const RESEARCH_STRATEGY_VERSION = 'research-1'
 const OPENED_RANGES = 48
 const OPENED_NODES = 200
 
-/**
- * A page with some of a question, in the document of whom the question names, is near it: it is shown as a part of the
- * answer at least, however its sentences compare.
- */
+/** Minimum of a page with some of the question, in a document that the question names: such a page is a partial answer. */
 const NEAR = 0.3
 const NEAR_COVERAGE = 0.2
 
@@ -92,10 +90,12 @@ export async function retrieveResearch(
     signal,
   )
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
-  const ranked = kept.slice(0, profile.topK).map((one): RankedPassage => {
-    const { key, title, body } = one.passage
-    return { ...one, held: termsHeld(cache.of({ key, title, body }), names) }
-  })
+  const ranked = withoutCopiedRows(kept)
+    .slice(0, profile.topK)
+    .map((one): RankedPassage => {
+      const { key, title, body } = one.passage
+      return { ...one, held: termsHeld(cache.of({ key, title, body }), names) }
+    })
   const withheld =
     denied.size === 0 ? undefined : await lookBeyond(context, cache, admitted, { query, idf, denied, passages }, signal)
   return {

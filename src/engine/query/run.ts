@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { degradedFields } from '../base/degraded.js'
@@ -12,6 +13,7 @@ import { assertRoomForTraces } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeOnce } from '../storage/write-once.js'
 import { captureFailedQuery } from '../traces/capture.js'
+import { checkGoldenAnswer } from '../traces/golden-check.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
 import { type Admitted, admit } from './admission.js'
@@ -192,6 +194,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
       : ('retrieval-evidence' as const)
   const said = {
     ...answerMetadata,
+    ...defined({ searchedFor: retrieved.searchedFor }),
     ...degradedFields(degraded),
     mode: route.resolvedMode,
     requestedMode: route.requestedMode,
@@ -231,6 +234,7 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db, isShared } = context
   function* work(): Write<true> {
+    const golden = yield* checkGoldenAnswer(caller, admitted.space, body.query, { text: answer, state: bundle.state })
     yield* insertTrace({
       id: traceId,
       tenant: caller.tenant,
@@ -240,7 +244,8 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       mode: route.resolvedMode,
       requestedMode: route.requestedMode,
       completed: true,
-      steps: recorder.steps,
+      // clients read the result from the last step
+      steps: recorder.steps.toSpliced(-1, 0, ...golden),
       sessionId: session.id,
       bundle,
     })

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { SearchBody, SearchResult } from '../../contract/gateway/search.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
@@ -71,6 +72,7 @@ export async function searchSpace(
         const { conflicts: _, ...item } = toEvidenceItem(passage, freshness.get(passage.passage.doc_key))
         return item
       }),
+      ...defined({ searchedFor: retrieved.searchedFor }),
       degradedReasons: Array.isArray(reasons) ? reasons.map(String) : [],
     }
   } finally {

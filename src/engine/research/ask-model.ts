@@ -11,7 +11,7 @@ import type { TaskModel, TaskRun } from './task-run.js'
 
 const BY_RULES = {
   plan: 'the question was taken apart by rules',
-  answer: 'a section is made of sentences of the evidence',
+  answer: 'a section is a quotation of the evidence',
 }
 
 /** What a model is asked, and how long its answer may be. */

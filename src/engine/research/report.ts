@@ -46,19 +46,19 @@ interface Draft {
   cell?: CellFound
 }
 
-const NOTHING = { answer: 'No passage in this space answers this.', generator: 'extractive' } as const
+const NOTHING = { answer: 'Nothing was found for this question.', generator: 'extractive' } as const
 
 /** Why what the model wrote is not shown. */
 const UNSUPPORTED = degradation(
   'answer',
-  'a section is made of sentences of the evidence: its passages do not say what the model wrote',
+  'a section is a quotation of the evidence: its passages do not say what the model wrote',
 )
 
 type Section = ResearchReport['sections'][number]
 type Drafted = Analysis['sections'][number] & { items: EvidenceItem[] }
 
 /**
- * Writes the report: a section for each question, by the model within the budget or of the evidence's own sentences,
+ * Writes the report: a section for each question, by the model within the budget or as a quotation of the evidence,
  * with one list of sources. Each section is a step of its own, so that no call of a model is made twice.
  */
 export async function writeReport(
@@ -146,7 +146,7 @@ async function draftOf(
     if (reply === undefined || 'degraded' in reply) return byRules(reply)
     if (!hasAnswerText(reply.text))
       return byRules({
-        degraded: degradation('answer', 'a section is made of sentences of the evidence: the model said nothing'),
+        degraded: degradation('answer', 'a section is a quotation of the evidence: the model said nothing'),
       })
     const body = modelDraft(section, reply.text, given)
     return { body: body ?? byRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
@@ -160,7 +160,7 @@ async function draftOf(
 
 /** A limit of the task that kept its model from writing. */
 function spentBy({ limit, limitValue }: ResearchStop): Degradation {
-  const reason = `a section is made of sentences of the evidence: ${limit} of ${limitValue} was reached`
+  const reason = `a section is a quotation of the evidence: ${limit} of ${limitValue} was reached`
   return degradation('answer', reason, limit === 'timeoutMs' ? 'timeout' : 'budget-spent')
 }
 
@@ -213,7 +213,12 @@ function extractive(section: Drafted): Draft {
   }
   if (state === 'not-enough-evidence') return { ...NOTHING, state }
   const weights = new Map(idf)
-  const passages = items.map(({ text, score, metadata }) => ({ text, score, title: String(metadata.title ?? ''), source: '' }))
+  const passages = items.map(({ text, score, metadata }) => ({
+    text,
+    score,
+    title: String(metadata.title ?? ''),
+    source: '',
+  }))
   const quotations = [question, searched].flatMap(
     (query) => quote({ query, passages, idf: (term) => weights.get(term) ?? 1 }) ?? [],
   )

@@ -27,6 +27,8 @@ export interface PassageRow {
   published_at: number
   /** the document's own date, ISO 8601 in UTC */
   document_date: string | null
+  /** authors that the document states, separated by commas */
+  author: string | null
   source_id: string | null
   /** address of the web page that it was made of */
   source_url: string | null
@@ -62,7 +64,7 @@ export function* loadPassages(spaceKey: number, keys: number[]): Read<Map<number
     `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page, nodes.row_hash,
        nodes.kind, nodes.shows, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
-       ${jsonAt('versions.metadata', '$.documentDate')} document_date,
+       ${jsonAt('versions.metadata', '$.documentDate')} document_date, ${jsonAt('versions.metadata', '$.author')} author,
        ${jsonAt('documents.metadata', '$.sourceUrl')} source_url, ${jsonAt('versions.metadata', '$.ocrPages')} ocr_pages,
        ${jsonAt('versions.metadata', '$.transcript.by')} transcript_by,
        coalesce(${jsonAt('documents.metadata', '$.sourceUrl')}, ${jsonAt('documents.metadata', '$.pageId')},

@@ -41,6 +41,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     key: 'space_key',
     'json-array': 'expected_evidence tags',
     'json-object': 'metadata',
+    'json-object?': 'expected_answer',
     time: 'created_at updated_at',
   }),
   failed_queries: table({

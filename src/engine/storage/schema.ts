@@ -45,6 +45,7 @@ import { OCR_PAGES_SCHEMA } from './migrations/0044-ocr-pages.js'
 import { CONTAINED_DOCUMENTS_SCHEMA } from './migrations/0045-contained-documents.js'
 import { PICTURES_SCHEMA } from './migrations/0046-pictures.js'
 import { CHAT_SUGGESTIONS_SCHEMA } from './migrations/0047-chat-suggestions.js'
+import { EXPECTED_ANSWERS_SCHEMA } from './migrations/0048-expected-answers.js'
 
 /** A step. Where the databases that stores are kept in need different words for it, both. */
 export type Migration = string | { sqlite: string; postgres: string }
@@ -105,6 +106,7 @@ const STEPS: readonly Migration[] = [
   CONTAINED_DOCUMENTS_SCHEMA,
   PICTURES_SCHEMA,
   CHAT_SUGGESTIONS_SCHEMA,
+  EXPECTED_ANSWERS_SCHEMA,
 ]
 
 /** The steps of a store in SQLite. */

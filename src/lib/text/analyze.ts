@@ -2,6 +2,7 @@ import { COMPOUND_LANGUAGES, type CompoundQuestion } from './compounds.js'
 import { documentLanguage, LanguageVotes, questionLanguage } from './detect.js'
 import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script } from './languages.js'
+import { otherStopWords } from './other-stop-words.js'
 import { questionStopWords } from './stop-words.js'
 import { emitContentPairs, emitLone, emitPairs, hasKana } from './unspaced.js'
 import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from './words.js'
@@ -14,10 +15,10 @@ import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from 
  * the stem of that language first and the other one at its end; a question gives the stem of its language where that is
  * certain, and otherwise the term that every document holds. So they meet whatever is made of their languages.
  * Scripts written without spaces become overlapping pairs of characters (`unspaced.ts`). Identifiers (`camelCase`,
- * `snake_case`) give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold
+ * `snake_case`) and names with signs (`C++`, `AT&T`) give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold
  * these terms.
  */
-export const ANALYZER_VERSION = 3
+export const ANALYZER_VERSION = 4
 
 type Emit = (term: string) => void
 /** Language of each script of a text. */
@@ -193,17 +194,35 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
  */
 function contentTerms(text: string, keepsOrder: boolean, isCommon = false): string[] {
   const part = partOf(text)
-  const scripts = new Set<Script>()
-  counted.clear()
-  vote(part, counted, scripts)
-  const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(counted, script)]))
+  const reading = readQuestion(part)
   const form = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
   for (const token of part.tokens) {
     if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
-    else terms.push(...contentOf(token, languages, isCommon))
+    else terms.push(...contentOf(token, reading, isCommon))
   }
   return terms
+}
+
+/** A question as its words are read. */
+interface Reading {
+  languages: Languages
+  /** stop words of a language that documents are not stemmed in */
+  dropped: ReadonlySet<Word>
+}
+
+function readQuestion(part: Part): Reading {
+  const scripts = new Set<Script>()
+  counted.clear()
+  vote(part, counted, scripts)
+  const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(counted, script)]))
+  const words = part.tokens.filter((token) => typeof token !== 'string')
+  const votes = Math.max(part.english, ...Array.from(scripts, (script) => counted.best(script).votes))
+  const stopped = otherStopWords(
+    words.map(({ said }) => said),
+    votes,
+  )
+  return { languages, dropped: new Set(words.filter((_, index) => stopped.has(index))) }
 }
 
 /** The language of a question as its words tell: English where they do not. */
@@ -213,7 +232,8 @@ export function languageOfQuestion(text: string): Language {
   return questionLanguage(counted, 'latin')
 }
 
-function contentOf(word: Word, languages: Languages, isCommon: boolean): string[] {
+function contentOf(word: Word, { languages, dropped: others }: Reading, isCommon: boolean): string[] {
+  if (others.has(word)) return []
   const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
   const dropped = questionStopWords(language)
   if (word.stopped || dropped.has(word.said) || dropped.has(foldAccents(word.said))) return []
@@ -259,12 +279,38 @@ export function analyzeCompounds(text: string): CompoundQuestion | undefined {
   const english = counted.count('en')
   const languages = COMPOUND_LANGUAGES.filter((one) => (said === 'en' ? counted.count(one) >= english : one === said))
   if (languages.length === 0) return undefined
-  const spoken = new Map<Script, Language>([['latin', said]])
+  const reading: Reading = { languages: new Map([['latin', said]]), dropped: new Set() }
   const words = part.tokens.flatMap((token) => {
     if (typeof token === 'string' || token.script !== 'latin') return []
-    return contentOf(token, spoken, false).map((term) => ({ said: token.said, term }))
+    return contentOf(token, reading, false).map((term) => ({ said: token.said, term }))
   })
   return words.length === 0 ? undefined : { words, languages, isCertain: said !== 'en' }
+}
+
+/** A content word of a query, in lower case with its accents, and the term that it is searched by. */
+export interface QueryWord {
+  said: string
+  term: string
+  script: Script
+}
+
+/** The content words of a query that consist of letters of one alphabet. */
+export function analyzeWords(text: string): QueryWord[] {
+  const part = partOf(text)
+  const reading = readQuestion(part)
+  return part.tokens.flatMap((token): QueryWord[] => {
+    if (typeof token === 'string') return []
+    const { said, script } = token
+    return script === undefined ? [] : contentOf(token, reading, false).map((term) => ({ said, term, script }))
+  })
+}
+
+/** The words of a document, and the term of each that hangs on the word alone. */
+export function documentWords(text: string): { said: string; term: string }[] {
+  return tokensOf(normalise(text)).flatMap((token) => {
+    if (typeof token === 'string') return []
+    return { said: token.said, term: token.terms[0] ?? '' }
+  })
 }
 
 /** Terms of a query in order as `analyzeQuery` gives them, each in the form that every document holds. */

@@ -78,6 +78,8 @@ export interface CompoundQuestion {
   /** which it may be in; where it does not tell, the space has to hold the language */
   languages: readonly CompoundLanguage[]
   isCertain: boolean
+  /** rewordings that were found by other means: corrections of typos */
+  given?: readonly Rewording[]
 }
 
 /** Terms that say together what terms of the question say: the parts of a compound, or the compound of two parts. */
@@ -95,7 +97,7 @@ export const COMPOUND_LANGUAGES: readonly CompoundLanguage[] = ['de', 'nl', 'sv'
  * @param passages of the space
  */
 export function rewordingsOf(
-  { words, languages, isCertain }: CompoundQuestion,
+  { words, languages, isCertain, given = [] }: CompoundQuestion,
   frequencyOf: (term: string) => number,
   passages: number,
 ): Rewording[] {
@@ -106,7 +108,7 @@ export function rewordingsOf(
     return found
   }
   const asked = words.slice(0, MOST_WORDS)
-  const found = new Map<string, Rewording>()
+  const found = new Map<string, Rewording>(given.map((one) => [one.asked.join(' '), one]))
   for (const language of languages) {
     if (!isCertain && !holds(language, frequency, passages)) continue
     for (const one of [...partsAsked(asked, language, frequency), ...compoundsAsked(asked, language, frequency)])

@@ -37,6 +37,11 @@ for (const language of LANGUAGES) {
 for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) add(word, bitOf('en'))
 for (const word of WEAK.split(' ')) add(word, WEAK_BIT)
 
+/** Whether a word is listed as telling of a language. */
+export function isListed(word: string): boolean {
+  return WORDS.has(word)
+}
+
 const NON_ASCII = /[^\x00-\x7f]/
 
 /** Votes of a word, lower case with its accents. One that only has the letters of a language may be a name. */

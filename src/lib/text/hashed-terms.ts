@@ -5,12 +5,14 @@ import { HASH_START, hashUnit } from './word-table.js'
 import {
   classAt,
   formIn,
+  isNameAmpersand,
   isThousandsComma,
   isWordUnit,
   lookUp,
   normalise,
   PAIRED,
   PART_TOKENS,
+  signsEnd,
   skipContraction,
   WORD,
   type Word,
@@ -254,6 +256,11 @@ function readPart(text: string): Part | undefined {
       hash = hashUnit(hash, next)
       second = Math.imul(second ^ next, SECOND_PRIME)
     }
+    for (const after = signsEnd(text, at); at < after; at++) {
+      const sign = text.charCodeAt(at)
+      hash = hashUnit(hash, sign)
+      second = Math.imul(second ^ sign, SECOND_PRIME)
+    }
     const place = placeOf(hash, second) ?? remember(text, start, at, hash, second)
     const is = table[place + IS] ?? 0
     if ((is & OTHER) !== 0) return undefined
@@ -277,7 +284,7 @@ function grow(): void {
 /** What belongs to a word although it is no letter or digit of ASCII, as `wordEnd` has it. */
 function isInside(text: string, start: number, at: number, unit: number): boolean {
   if (unit === 95) return at > start
-  return unit < 128 ? isThousandsComma(text, at) : classAt(text, at) === WORD
+  return unit < 128 ? isThousandsComma(text, at) || isNameAmpersand(text, at) : classAt(text, at) === WORD
 }
 
 function setOf(hash: number): number {

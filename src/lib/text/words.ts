@@ -27,6 +27,8 @@ const UNSPACED_SCRIPT =
   /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|ー)$/u
 const NON_ASCII = /[^\x00-\x7f]/
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
+/** Signs that belong to names; the letters around them are terms as well. */
+const NAME_SIGNS = /[+#&]+/
 const CONTRACTION = /(?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/iuy
 
 const classes = new Uint8Array(65_536).fill(UNKNOWN)
@@ -100,7 +102,8 @@ export interface OtherForm {
   rest: readonly string[]
 }
 
-function baseTerm(said: string, script: Script | undefined): string {
+/** The term that every document holds for a word, whatever its language. */
+export function baseTerm(said: string, script: Script | undefined): string {
   if (script === undefined || script === 'latin') return englishStem(foldAccents(said))
   const [first] = SCRIPTS[script]
   return foldAccents(stemIn(said, first))
@@ -109,7 +112,7 @@ function baseTerm(said: string, script: Script | undefined): string {
 function makeWord(found: string): Word {
   const said = detach(found.replaceAll('_', '').toLowerCase().replaceAll('i\u0307', 'i')).slice(0, MAX_TERM_LENGTH)
   const script = scriptOf(said)
-  const parts = identifierParts(found)
+  const parts = (NAME_SIGNS.test(found) ? found.split(NAME_SIGNS) : identifierParts(found))
     .map((part) => foldAccents(part.toLowerCase()).slice(0, MAX_TERM_LENGTH))
     .filter((part) => part !== '' && !DOCUMENT_STOP_WORDS.has(part))
     .map((part) => englishStem(detach(part)))
@@ -167,6 +170,29 @@ export function isThousandsComma(text: string, index: number): boolean {
   return !isWordUnit(text.charCodeAt(index + 4))
 }
 
+const PLUS = 43
+const HASH = 35
+const AMPERSAND = 38
+
+/** `R&D` and `AT&T` are one name: an ampersand between capitals. */
+export function isNameAmpersand(text: string, index: number): boolean {
+  return (
+    text.charCodeAt(index) === AMPERSAND &&
+    isCapital(text.charCodeAt(index - 1)) &&
+    isCapital(text.charCodeAt(index + 1))
+  )
+}
+
+/** Index after the signs at the end of a name: `C++`, `C#`. In `C#4` and `page#part` they part words. */
+export function signsEnd(text: string, end: number): number {
+  const unit = text.charCodeAt(end)
+  if (unit !== PLUS && unit !== HASH) return end
+  if (unit === PLUS && text.charCodeAt(end + 1) !== PLUS) return end
+  const after = unit === PLUS ? end + 2 : end + 1
+  const next = text.charCodeAt(after)
+  return isWordUnit(next) || next === unit ? end : after
+}
+
 /** Of the word that `wordEnd` went along last. */
 let lastHash = HASH_START
 
@@ -178,11 +204,17 @@ function wordEnd(text: string, start: number): number {
     const unit = text.charCodeAt(end)
     if (!isWordUnit(unit)) {
       const isInside =
-        unit === 95 ? end > start : unit < 128 ? isThousandsComma(text, end) : classAt(text, end) === WORD
+        unit === 95
+          ? end > start
+          : unit < 128
+            ? isThousandsComma(text, end) || isNameAmpersand(text, end)
+            : classAt(text, end) === WORD
       if (!isInside) break
     }
     hash = hashUnit(hash, unit)
   }
+  const after = signsEnd(text, end)
+  for (; end < after; end++) hash = hashUnit(hash, text.charCodeAt(end))
   lastHash = hash
   return end
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { DocumentFilter } from '../../contract/gateway/document-filter.js'
-import { AnswerMetadata, EvidenceState } from '../../contract/gateway/queries.js'
+import { AnswerMetadata, EvidenceState, SearchedFor } from '../../contract/gateway/queries.js'
 import { QueryMode, uuid } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
 import { recordIn, textOf } from '../../lib/json/values.js'
 import { counted } from '../../lib/text/counted.js'
+import { searchedForText } from '../../lib/text/searched-for.js'
 import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { cutText, tokensOf } from '../budget.js'
 import { Writer } from '../content.js'
@@ -27,9 +28,10 @@ const AskAnswer = z.strictObject({
   leftOut: z.int().describe('pieces of evidence that did not fit; `search` finds them'),
   missing: z.array(z.string()).describe('what was looked for and not found'),
   conflicts: z.array(z.string()).describe('evidence that contradicts other evidence'),
+  searchedFor: z.array(SearchedFor).optional().describe('corrected words of the question'),
   degradedReasons: z.array(z.string()).describe('what the answer had to do without'),
   index: indexState,
-  generator: z.string().optional().describe('`model`, or `extractive` for sentences of the documents'),
+  generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the documents'),
   traceId: z.string(),
   sessionId: z.string().optional(),
 })
@@ -38,7 +40,7 @@ export const ask = tool({
   name: 'ask',
   title: 'Ask a question',
   description:
-    'Ask a space a question and get a written answer with citations: marks like [2] name the passages below it. `state` tells whether the documents answer it, in part, not at all, or contradict each other. Without a model provider the answer is made of sentences of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
+    'Ask a space a question and get a written answer with citations: marks like [2] name the passages below it. `state` tells whether the documents answer it, in part, not at all, or contradict each other. Without a model provider the answer is a quotation of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
   input: z.strictObject({
     question: queryText,
     space,
@@ -79,6 +81,7 @@ export const ask = tool({
       degradedReasons: degraded,
       index,
       traceId: answered.traceId,
+      ...defined({ searchedFor: metadata.searchedFor }),
       ...defined({ generator: metadata.generator, sessionId: answered.sessionId }),
     }
     const lack = data.state === 'not-enough-evidence'
@@ -134,7 +137,7 @@ function stringsOf(value: unknown): string[] {
 const STATES: Readonly<Record<EvidenceState, string>> = {
   answerable: 'The documents answer this.',
   partial: 'The documents answer a part of this.',
-  'not-enough-evidence': 'The documents do not answer this.',
+  'not-enough-evidence': 'Nothing was found that answers this.',
   conflict: 'The documents contradict each other on this.',
   'permission-limited': 'Some of the evidence may not be read with this token.',
 }
@@ -151,10 +154,11 @@ function told(data: z.output<typeof AskAnswer>, state: string): string {
   const writer = new Writer().line(state)
   if (!lacksEvidence && !data.index.isCurrent)
     writer.line(`The index is not current: ${data.index.reasons.join('; ')}.`)
+  if (data.searchedFor !== undefined) writer.line(`Corrected words: ${searchedForText(data.searchedFor)}.`)
   for (const reason of data.degradedReasons) writer.line(`The answer had to do without something: ${reason}.`)
   if (data.citations.some(({ freshness }) => freshness === 'stale'))
     writer.line('Some of the evidence is STALE: its file has changed or is gone. `refresh` reads it again.')
-  const made = data.generator === 'extractive' && !lacksEvidence ? 'Answer, of sentences of the documents:' : 'Answer:'
+  const made = data.generator === 'extractive' && !lacksEvidence ? 'Answer, quoted from the documents:' : 'Answer:'
   writer.line(made).content(data.answer)
   if (data.answerIsCut) writer.line('The answer is cut here: ask again with a larger maxTokens.')
   for (const reason of data.conflicts) writer.line('Contradiction:').content(reason)

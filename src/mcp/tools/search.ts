@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { DocumentFilter } from '../../contract/gateway/document-filter.js'
+import { SearchedFor } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import { ConcreteMode } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
+import { searchedForText } from '../../lib/text/searched-for.js'
 import { fitting, ITEM_OVERHEAD, NOTICE_TOKENS } from '../budget.js'
 import { Writer } from '../content.js'
 import { cursorAt, offsetOf } from '../cursors.js'
@@ -28,7 +30,7 @@ export const search = tool({
   name: 'search',
   title: 'Search passages',
   description:
-    'Find the passages of documents that bear on a question or words, ranked by meaning and words, each with its document, section, page, score and freshness. Use it for facts and quotes; `ask` for a written answer; `grep` for exact strings. The answer tells whether the index is current: only then does finding nothing mean that it is not in the documents.',
+    'Find the passages of documents that bear on a question or words, ranked by meaning and words, each with its document, section, page, score and freshness. Use it for facts and quotes; `ask` for a written answer; `grep` for exact strings. The answer tells whether the index is current: only then does finding nothing mean that all documents were searched.',
   input: z.strictObject({
     query: queryText.describe('A question or words.'),
     space,
@@ -43,6 +45,7 @@ export const search = tool({
     z.strictObject({
       space: z.string(),
       passages: z.array(passage),
+      searchedFor: z.array(SearchedFor).optional().describe('corrected words of the query'),
       degradedReasons: z.array(z.string()).describe('what could not be searched'),
       index: indexState,
       leftOut: z.int().describe('passages that were found and did not fit; more may follow'),
@@ -69,6 +72,7 @@ export const search = tool({
     const isFull = found.items.length >= wanted && wanted < LIMITS.searchResults.max
     const next = leftOut > 0 || isFull ? cursorAt(offset + shown.length, args) : undefined
     const writer = new Writer()
+    if (found.searchedFor !== undefined) writer.line(`Corrected words: ${searchedForText(found.searchedFor)}.`)
     for (const reason of found.degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
     const lack = { index, degraded: found.degradedReasons, where: whereOf(args) }
     if (shown.length === 0 && offset > 0) writer.line('There are no more passages.')
@@ -78,8 +82,11 @@ export const search = tool({
     if (leftOut > 0) writer.line(`${leftOut} more did not fit: call again with cursor ${next}.`)
     else if (next !== undefined)
       writer.line(`Passages that fit less well may follow: call again with cursor ${next}, or a larger limit.`)
-    const { degradedReasons } = found
-    const data = { space: ref.slug, passages: shown, degradedReasons, index, leftOut, ...defined({ nextCursor: next }) }
+    const { degradedReasons, searchedFor } = found
+    const data = {
+      ...{ space: ref.slug, passages: shown, degradedReasons, index, leftOut },
+      ...defined({ searchedFor, nextCursor: next }),
+    }
     return { text: writer.text(), data, links: linksOf(shown) }
   },
 })

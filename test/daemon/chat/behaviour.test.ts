@@ -214,7 +214,7 @@ test('a model is told when nothing at all was found; without one the answer says
   })
   const count = server.requests.length
   const refused = await blocking(alone, { query: 'Zygomorphic ranunculus xylem?' })
-  expect(refused.answer).toMatch(/^No passage/)
+  expect(refused.answer).toMatch(/^Nothing was found for/)
   expect(refused.metadata.usage).toMatchObject({ total_tokens: 0 })
   expect(server.requests.length).toBe(count)
 })

@@ -92,7 +92,7 @@ test('what could not be searched keeps an answer without a hit from saying that 
     url.includes('/queries/search') ? Response.json({ items: [], degradedReasons: [reason] }) : real(),
   )
   expect(search.text).toMatch(/NOT everything could be searched, so it may still be in the documents: the vectors/)
-  expect(search.text).not.toContain('so this is not in')
+  expect(search.text).not.toContain('all of the documents')
   const graph = await saidWhere('graph', { query: 'zzzqqq' }, async (url, real) =>
     url.includes('/graph/entities') ? Response.json({ items: [], degradedReasons: [reason] }) : real(),
   )
@@ -104,9 +104,9 @@ test('an answer from some documents says nothing of the others', async () => {
   const { text } = await saidWhere('search', { query: 'zzqqxx wwkkjj', documents: ['boats/boat-1.md'] }, (_, real) =>
     real(),
   )
-  expect(text).toContain('not in the documents that were asked for')
+  expect(text).toContain('all of the documents that were asked for was searched')
   expect(await ada.text('grep', { pattern: 'zzqqxx', path: '/sources/uploads/boats' })).toContain(
-    'not in what is below /sources/uploads/boats',
+    'all of what is below /sources/uploads/boats was searched',
   )
 })
 

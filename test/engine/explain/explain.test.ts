@@ -304,7 +304,7 @@ describe('a planted miss is explained: ', () => {
     const hits = { ...found, vectorMethod: 'none' as const }
     const passages = { meant: new Map(), all: new Set([7]), termCounts: new Map([['guillemot', 1]]) }
     const stages: Stages = { list: [], verdict: undefined }
-    const record = { found: hits, hits: [], compared: [], ranked: [] }
+    const record = { found: hits, hits: [], compared: [], ranked: [], copyOf: new Map<number, number>() }
     const probed = { own: hits, wide: hits, watermark: { applied: 3, newest: 5 } }
     explainText(record, probed, passages, ['guillemot'], stages)
     expect(stages.list).toMatchObject([

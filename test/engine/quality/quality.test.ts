@@ -101,7 +101,9 @@ describe('the verdict of a person', () => {
     const before = (await golden.list(ADA, spaceId, { limit: 1000 })).items.length
     await queries.decide(ADA, spaceId, query.id, { verdict: 'retrieval-miss', expectedEvidenceIds: [] })
     await queries.decide(ADA, spaceId, query.id, { verdict: 'irrelevant' })
+    await queries.decide(ADA, spaceId, query.id, { verdict: 'retrieval-miss', expect: { answer: ['deep'] } })
     await queries.decide(ADA, spaceId, query.id, { verdict: 'retrieval-miss' })
+    expect((await golden.get(ADA, spaceId, goldenId)).expect).toEqual({ answer: ['deep'] })
     expect((await golden.list(ADA, spaceId, { limit: 1000 })).items).toHaveLength(before)
     expect((await golden.get(ADA, spaceId, goldenId)).expectedEvidenceIds).toEqual([])
     await golden.delete(ADA, spaceId, goldenId)

@@ -30,7 +30,7 @@ const bundleOf = (state: EvidenceState, more: Partial<EvidenceBundle> = {}): Evi
   ...more,
 })
 const QUESTION = 'How high is the tower of Brest?'
-const NOTHING = 'No passage in this space answers the question.'
+const NOTHING = 'Nothing was found for “high tower Brest”.'
 const CLOSEST = 'Closest passages:\n\n'
 const TOWER = '[1] tower.md\n\nThe tower of Brest is 40 metres high.'
 const LIMIT = { holdsMore: false }
@@ -101,7 +101,7 @@ describe('an answer of quotations', () => {
     )
   })
 
-  it('says that nothing answers where there is nothing to quote', async () => {
+  it('states that nothing was found, and the words that were looked for, when there is nothing to quote', async () => {
     const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
       answered({ bundle: bundleOf(state, { items: [] }), ...(withheld && { withheld }) })
     const empty = await ask('partial')
@@ -163,7 +163,9 @@ describe('an answer to a question that goes on from another', () => {
     const refused = bundleOf('not-enough-evidence')
     expect((await answered({ query: 'And its keepers?', turns, bundle: refused })).text).toBe(more)
     // a long one might stand by itself
-    expect((await answered({ query: 'And which keepers painted boats?', turns, bundle: refused })).text).toBe(NOTHING)
+    expect((await answered({ query: 'And which keepers painted boats?', turns, bundle: refused })).text).toBe(
+      'Nothing was found for “keepers painted boats”.',
+    )
   })
 })
 

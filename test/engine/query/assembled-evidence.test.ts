@@ -37,7 +37,7 @@ const passage = (body: string, more: Partial<RankedPassage> = {}, row: Partial<P
         document_title: '',
         version: 1,
       },
-      ...{ artifact_hash: 'h', published_at: 0, document_date: null, source_id: null, source_url: null, external: 0 },
+      ...{ artifact_hash: 'h', published_at: 0, document_date: null, author: null, source_id: null, source_url: null, external: 0 },
       ...row,
     },
     ...{ final: 0.9, retrieval: 1, features: FEATURES, held: ['high', 'tower', 'brest'] },

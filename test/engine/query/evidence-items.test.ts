@@ -22,6 +22,7 @@ const PASSAGE = {
   artifact_hash: 'sha256:aa',
   published_at: Date.UTC(2026, 0, 2, 3, 4, 5),
   document_date: null,
+  author: null,
   source_id: null,
   source_url: null,
   external: 0,

@@ -61,7 +61,9 @@ describe('a model that a query is answered by', () => {
     await setModel({})
     const without = await asked(PARAPHRASE)
     expect(without.bundle.state).toBe('partial')
-    expect(without.answer).toBe('Closest passages:\n\n[1] hours.md › Opening hours\n\nThe shop in Oslo opens at nine in the morning.')
+    expect(without.answer).toBe(
+      'Closest passages:\n\n[1] hours.md › Opening hours\n\nThe shop in Oslo opens at nine in the morning.',
+    )
 
     await setModel({ reasoningModel: MODEL })
     reply = 'From nine in the morning [1].'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { analyzeDocument, analyzeQuery, forEachTerm } from '../../../src/lib/text/analyze.js'
+import { latinTermsOf } from '../../../src/lib/text/hashed-terms.js'
 
 describe('the text analyser', () => {
   it('lower-cases, stems English words and drops stop words of documents', () => {
@@ -27,6 +28,19 @@ describe('the text analyser', () => {
     expect(analyzeDocument('getUserName')).toEqual(['getusernam', 'get', 'user', 'name'])
     expect(analyzeDocument('max_retry_count')).toEqual(['maxretrycount', 'max', 'retri', 'count'])
     expect(analyzeDocument('HTTPServer')).toEqual(['httpserver', 'http', 'server'])
+  })
+
+  it.each([
+    ['C++ or C# or C', ['c++', 'c', 'c#', 'c', 'c']],
+    ['AT&T and R&D, not cats&dogs', ['at&t', 't', 'r&d', 'r', 'd', 'cat', 'dog']],
+    [
+      '# Title, issue #12, page#part, 2+3, a + b, i++',
+      ['titl', 'issu', '12', 'page', 'part', '2', '3', 'b', 'i++', 'i'],
+    ],
+  ])('gives the names with signs of %j whole and without them', (text, terms) => {
+    expect(analyzeDocument(text)).toEqual(terms)
+    expect(latinTermsOf(text)).toEqual(terms)
+    expect(new Set(analyzeQuery(text))).toEqual(new Set([...terms].filter((term) => term !== 'not')))
   })
 
   it('takes no brand or plural acronym for an identifier', () => {

@@ -25,8 +25,8 @@ const STATES: Record<EvidenceState, { tone: Tone; title: string; text: string }>
   partial: { tone: 'warn', title: 'In part', text: 'The documents answer only a part of this.' },
   'not-enough-evidence': {
     tone: 'warn',
-    title: 'Not in the documents',
-    text: 'Nothing in the documents answers this. The passages below are the nearest.',
+    title: 'Nothing found',
+    text: 'Nothing was found that answers this. The passages below are the nearest.',
   },
   conflict: { tone: 'bad', title: 'Contradictory', text: 'The documents contradict each other. Look at both sides.' },
   'permission-limited': {

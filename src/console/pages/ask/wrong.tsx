@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { useWrite } from '../../api/use.js'
 import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 import { say } from '../../ui/toast.js'
+import { ExpectedAnswerFields, toAnswerFields, toExpectedAnswer } from '../quality/expected-answer.js'
 
 interface WrongProps {
   spaceId: string
@@ -13,13 +14,15 @@ interface WrongProps {
 /** Makes a golden question of an answer that was wrong, with the evidence that it used. */
 export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
   const [reason, setReason] = useState('')
+  const [answer, setAnswer] = useState(() => toAnswerFields())
   const make = useWrite('POST /knowledge-spaces/{id}/production-bad-cases', [
     'GET /knowledge-spaces/{id}/golden-questions',
   ])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const said = reason.trim()
-    const body = { traceId, ...(said === '' ? {} : { reason: said }) }
+    const expect = toExpectedAnswer(answer)
+    const body = { traceId, ...(said === '' ? {} : { reason: said }), ...(expect === undefined ? {} : { expect }) }
     make.mutate(
       { path: { id: spaceId }, body },
       {
@@ -50,6 +53,7 @@ export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
             />
           )}
         </Field>
+        <ExpectedAnswerFields fields={answer} onChange={setAnswer} />
         <FormEnd of={make} label="Make a golden question" onCancel={onClose} />
       </form>
     </Dialog>

@@ -86,11 +86,19 @@ function Row({ difference, isPair, spaceId }: { difference: Difference; isPair: 
       <div className="compare-row">
         <p className="wrap compare-question">{question.question}</p>
         <p className="row">
-          {isPair && <Result of={before} />}
+          {isPair && <Result of={before} expectsAnswer={question.expect !== undefined} />}
           {isPair && <span aria-hidden="true">→</span>}
-          <Result of={after} />
+          <Result of={after} expectsAnswer={question.expect !== undefined} />
           {isPair && <Badge tone={CHANGE[change].tone}>{CHANGE[change].said}</Badge>}
+          {before?.answer?.isRight === true && after?.answer?.isRight === false && (
+            <Badge tone="bad">answer broke</Badge>
+          )}
         </p>
+        {after?.answer?.faults.map((fault) => (
+          <p key={fault} className="wrap small muted">
+            {fault}
+          </p>
+        ))}
       </div>
       {moved > 0 && (
         <details>
@@ -119,13 +127,15 @@ function Row({ difference, isPair, spaceId }: { difference: Difference; isPair: 
   )
 }
 
-function Result({ of }: { of: Measured | undefined }) {
+function Result({ of, expectsAnswer }: { of: Measured | undefined; expectsAnswer: boolean }) {
   if (of === undefined) return <Badge>not asked</Badge>
   const { said, tone } = OUTCOME[of.outcome]
   return (
     <Badge tone={tone}>
       {said}
       {of.recall !== undefined && of.recall < 1 && ` · ${Math.round(of.recall * 100)} % found`}
+      {of.answer?.isRight === false && ' · wrong answer'}
+      {expectsAnswer && of.answer === undefined && ' · answer not compared'}
     </Badge>
   )
 }

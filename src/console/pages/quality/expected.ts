@@ -1,4 +1,4 @@
-import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import type { ExpectedAnswer, GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import type { AnswerTrace, EvidenceItem } from '../../../contract/gateway/queries.js'
 import { isRecord } from '../../api/session.js'
 
@@ -13,17 +13,23 @@ export interface Anchor {
 export interface Expected {
   anchors: readonly Anchor[]
   evidenceIds: readonly string[]
+  /** the golden question, whose id a comparison in a trace names */
+  questionId: string
+  /** absent = any answer passes */
+  answer: ExpectedAnswer | undefined
   /** whether the space holds an answer; absent = nobody said */
   answerable: boolean | undefined
 }
 
-export function expectedOf({ metadata, expectedEvidenceIds }: GoldenQuestion): Expected {
+export function expectedOf({ id, metadata, expectedEvidenceIds, expect: answer }: GoldenQuestion): Expected {
   const { expect, annotation } = metadata
   const anchors = (Array.isArray(expect) ? expect : expect === undefined ? [] : [expect]).flatMap(anchorOf)
-  const isLabelled = anchors.length + expectedEvidenceIds.length > 0
+  const hasAnswer = anchors.length + expectedEvidenceIds.length + (answer?.answer?.length ?? 0) > 0
+  const implied = answer?.state === undefined ? hasAnswer || undefined : answer.state !== 'not-enough-evidence'
   const said = typeof metadata.answerable === 'boolean' ? metadata.answerable : undefined
   const judged = isRecord(annotation) && annotation.answerCorrectness === 'not-answerable' ? false : undefined
-  return { anchors, evidenceIds: expectedEvidenceIds, answerable: said ?? judged ?? (isLabelled ? true : undefined) }
+  const answerable = said ?? judged ?? implied
+  return { anchors, evidenceIds: expectedEvidenceIds, questionId: id, answer, answerable }
 }
 
 function anchorOf(value: unknown): Anchor[] {
@@ -40,6 +46,13 @@ function anchorOf(value: unknown): Anchor[] {
   ]
 }
 
+/** The comparison of an answer with the expected one, as the trace of the query holds it. */
+export interface ComparedAnswer {
+  isRight: boolean
+  /** `not in the answer: “four weeks”` */
+  faults: readonly string[]
+}
+
 export type Outcome = 'passed' | 'partly' | 'failed'
 
 /** How one asking of a golden question did. */
@@ -49,10 +62,13 @@ export interface Measured {
   /** share of the expected places that the evidence holds; absent where none is named */
   recall: number | undefined
   answered: boolean
+  /** absent where no answer is expected, or none was when the question was asked */
+  answer: ComparedAnswer | undefined
   items: readonly EvidenceItem[]
 }
 
-export function measure(trace: AnswerTrace, { anchors, evidenceIds, answerable }: Expected): Measured {
+export function measure(trace: AnswerTrace, expected: Expected): Measured {
+  const { anchors, evidenceIds, answerable } = expected
   const items = itemsOf(trace)
   const answered = trace.steps.some(({ metadata }) => metadata.finishReason === 'retrieval-evidence')
   const held = [
@@ -60,13 +76,30 @@ export function measure(trace: AnswerTrace, { anchors, evidenceIds, answerable }
     ...evidenceIds.map((id) => items.some(({ nodeId }) => nodeId === id)),
   ]
   const recall = held.length === 0 ? undefined : held.filter(Boolean).length / held.length
-  return { traceId: trace.id, outcome: outcomeOf(recall, answered, answerable), recall, answered, items }
+  const answer = expected.answer === undefined ? undefined : comparedAnswer(trace, expected.questionId)
+  const outcome = answer?.isRight === false ? 'failed' : outcomeOf(recall, answered, answerable)
+  return { traceId: trace.id, outcome, recall, answered, answer, items }
 }
 
 function outcomeOf(recall: number | undefined, answered: boolean, answerable: boolean | undefined): Outcome {
   if (answerable === false) return answered ? 'failed' : 'passed'
   if (recall === undefined || recall === 1) return answered ? 'passed' : recall === undefined ? 'failed' : 'partly'
   return recall === 0 ? 'failed' : 'partly'
+}
+
+function comparedAnswer({ steps }: AnswerTrace, questionId: string): ComparedAnswer | undefined {
+  const step = steps.find(({ name, metadata }) => name === 'query.golden' && metadata.goldenQuestionId === questionId)
+  if (step === undefined) return undefined
+  const { right, missing, forbidden, wrongState } = step.metadata
+  const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
+  return {
+    isRight: right === true,
+    faults: [
+      ...texts(missing).map((text) => `not in the answer: “${text}”`),
+      ...texts(forbidden).map((text) => `in the answer: “${text}”`),
+      ...(isRecord(wrongState) ? [`state ${wrongState.actual}, expected ${wrongState.expected}`] : []),
+    ],
+  }
 }
 
 /** The evidence that a trace keeps. */

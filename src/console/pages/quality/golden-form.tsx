@@ -6,6 +6,7 @@ import { plural } from '../../ui/format.js'
 import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 import { say } from '../../ui/toast.js'
 import { expectedOf } from './expected.js'
+import { ExpectedAnswerFields, toAnswerFields, toExpectedAnswer } from './expected-answer.js'
 
 const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
 
@@ -32,10 +33,12 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   const [tags, setTags] = useState(question?.tags.join(', ') ?? '')
   const [hasAnswer, setHasAnswer] = useState(known?.answerable !== false)
   const [places, setPlaces] = useState<readonly Place[]>(() => placesOf(known?.anchors))
+  const [answer, setAnswer] = useState(() => toAnswerFields(question?.expect))
   const [keepsPassages, setKeepsPassages] = useState(true)
   const create = useWrite('POST /knowledge-spaces/{id}/golden-questions', [GOLDEN])
   const update = useWrite('PATCH /knowledge-spaces/{id}/golden-questions/{questionId}', [GOLDEN])
   const passages = question?.expectedEvidenceIds ?? []
+  const expect = toExpectedAnswer(answer)
   const body = {
     question: text.trim(),
     tags: tagsIn(tags),
@@ -49,8 +52,12 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const path = { id: spaceId }
-    if (question === undefined) create.mutate({ path, body }, { onSuccess: done })
-    else update.mutate({ path: { ...path, questionId: question.id }, body }, { onSuccess: done })
+    if (question === undefined)
+      create.mutate({ path, body: expect === undefined ? body : { ...body, expect } }, { onSuccess: done })
+    else {
+      const changed = { ...body, expect: expect ?? null }
+      update.mutate({ path: { ...path, questionId: question.id }, body: changed }, { onSuccess: done })
+    }
   }
   return (
     <Dialog title={question === undefined ? 'New golden question' : 'Edit golden question'} onClose={onClose}>
@@ -83,6 +90,7 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
             Keep the {plural(passages.length, 'passage')} that it was promoted with
           </label>
         )}
+        <ExpectedAnswerFields fields={answer} onChange={setAnswer} />
         <Field label="Tags" hint="Optional, with commas between them.">
           {(given) => (
             <input {...given} className="input" value={tags} onChange={(event) => setTags(event.target.value)} />

@@ -82,7 +82,7 @@ interface GoldenRowProps {
 }
 
 function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
-  const { anchors, evidenceIds, answerable } = expectedOf(question)
+  const { anchors, evidenceIds, answer, answerable } = expectedOf(question)
   const { origin } = question.metadata
   return (
     <li className="golden-item">
@@ -96,7 +96,18 @@ function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
               {quote === undefined ? document : `${document}: “${quote.slice(0, 80)}”`}
             </span>
           ))}
-          {anchors.length + evidenceIds.length === 0 && answerable === undefined && (
+          {answer?.answer?.map((text) => (
+            <span key={text} className="wrap">
+              answer: “{text}”
+            </span>
+          ))}
+          {answer?.not?.map((text) => (
+            <span key={text} className="wrap">
+              not: “{text}”
+            </span>
+          ))}
+          {answer?.state !== undefined && <Badge>{answer.state}</Badge>}
+          {anchors.length + evidenceIds.length === 0 && answer === undefined && answerable === undefined && (
             <span>nothing expected: any answer passes</span>
           )}
           {question.tags.map((tag) => (

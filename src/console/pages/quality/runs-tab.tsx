@@ -10,7 +10,7 @@ import { Compare } from './compare.js'
 import type { Measured } from './expected.js'
 import { useGolden } from './golden.js'
 import { RunNow } from './run-now.js'
-import { measuredRun, type Run, recallOf, runsOf, shareOf } from './runs.js'
+import { measuredRun, type Run, recallOf, rightAnswersOf, runsOf, shareOf } from './runs.js'
 
 const Plot = lazy(() => import('./plot.js').then(({ Plot }) => ({ default: Plot })))
 
@@ -28,7 +28,7 @@ export function Runs({ spaceId }: { spaceId: string }) {
       {({ items }) =>
         items.length === 0 ? (
           <Empty icon="quality" title="No golden questions yet">
-            <p>A run asks each golden question and looks whether the expected passages are in the evidence.</p>
+            <p>A run asks each golden question and compares its passages and its answer with those that it expects.</p>
             <Button kind="primary" onClick={() => setQuery({ tab: 'golden' })}>
               Golden questions
             </Button>
@@ -105,6 +105,8 @@ function Overview({ runs, measured }: { runs: readonly Run[]; measured: Measured
   const { query } = usePlace()
   const { before, after } = chosenOf(runs, query)
   const percent = (share: number | undefined) => (share === undefined ? '…' : `${Math.round(share * 100)} %`)
+  const average = (of: MeasuredRuns[number], share: typeof recallOf) =>
+    of === undefined ? '…' : of.size > 0 && share(of) === undefined ? '–' : percent(share(of))
   return (
     <div className="panel stack">
       <Suspense fallback={<Skeleton lines={6} />}>
@@ -119,6 +121,7 @@ function Overview({ runs, measured }: { runs: readonly Run[]; measured: Measured
               <th className="right">Questions</th>
               <th className="right">Passed</th>
               <th className="right">Recall</th>
+              <th className="right">Answers</th>
               <th>Compare</th>
             </tr>
           </thead>
@@ -131,9 +134,8 @@ function Overview({ runs, measured }: { runs: readonly Run[]; measured: Measured
                   <td>{run.mode}</td>
                   <td className="right">{formatCount(run.asked.size)}</td>
                   <td className="right">{of === undefined ? '…' : percent(shareOf(of))}</td>
-                  <td className="right">
-                    {of === undefined ? '…' : of.size > 0 && recallOf(of) === undefined ? '–' : percent(recallOf(of))}
-                  </td>
+                  <td className="right">{average(of, recallOf)}</td>
+                  <td className="right">{average(of, rightAnswersOf)}</td>
                   <td>
                     <span className="compare-pick">
                       <label>

@@ -126,6 +126,12 @@ export function recallOf(measured: ReadonlyMap<string, Measured>): number | unde
   return shares.length === 0 ? undefined : shares.reduce((sum, share) => sum + share, 0) / shares.length
 }
 
+/** The share of right answers, of the questions whose answers were compared. */
+export function rightAnswersOf(measured: ReadonlyMap<string, Measured>): number | undefined {
+  const compared = [...measured.values()].flatMap(({ answer }) => answer ?? [])
+  return compared.length === 0 ? undefined : compared.filter(({ isRight }) => isRight).length / compared.length
+}
+
 export type Change = 'better' | 'worse' | 'evidence' | 'same' | 'added' | 'removed'
 
 export interface Difference {
@@ -161,9 +167,15 @@ export function differencesOf(
 function changeOf(was: Measured | undefined, is: Measured | undefined, moved: number): Change {
   if (was === undefined) return 'added'
   if (is === undefined) return 'removed'
-  const step = ORDER[is.outcome] - ORDER[was.outcome] || (is.recall ?? 0) - (was.recall ?? 0)
+  const step = rightness(was, is) || ORDER[is.outcome] - ORDER[was.outcome] || (is.recall ?? 0) - (was.recall ?? 0)
   if (step !== 0) return step > 0 ? 'better' : 'worse'
   return moved > 0 ? 'evidence' : 'same'
+}
+
+/** 1 where a wrong answer became right, -1 where a right one broke, else 0. */
+function rightness(was: Measured, is: Measured): number {
+  if (was.answer === undefined || is.answer === undefined) return 0
+  return Number(is.answer.isRight) - Number(was.answer.isRight)
 }
 
 /** Passages by place and text, for each cut of a document gives them other ids. */

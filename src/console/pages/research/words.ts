@@ -29,7 +29,7 @@ export const WORK: readonly ResearchStage[] = [
 export const STATE: Record<EvidenceState, { said: string; tone: Tone }> = {
   answerable: { said: 'answered', tone: 'good' },
   partial: { said: 'answered in part', tone: 'warn' },
-  'not-enough-evidence': { said: 'not in the documents', tone: 'bad' },
+  'not-enough-evidence': { said: 'nothing found', tone: 'bad' },
   conflict: { said: 'the documents disagree', tone: 'warn' },
   'permission-limited': { said: 'not open to you', tone: 'warn' },
 }

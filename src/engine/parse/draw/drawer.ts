@@ -4,11 +4,11 @@ import { entryUrl } from '../../../lib/entry.js'
 import { helperThreads } from '../../../lib/helper-threads.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
+import { residentBytes } from '../../../lib/resident-bytes.js'
 import { FairGate } from '../../base/fair-gate.js'
 import { forkReader } from '../child-handle.js'
 import { type FedFile, FileFeed } from '../file-feed.js'
 import { DEFAULT_LIMITS } from '../limits.js'
-import { residentBytes } from '../run-batch.js'
 import type { Drawing, Drawn, DrawReport, DrawRequest, Marking, Marks } from './messages.js'
 
 /** A drawing takes milliseconds, of a page with a map on it seconds; on a busy machine longer. */

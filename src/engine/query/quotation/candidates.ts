@@ -253,7 +253,10 @@ function compareRows(candidates: readonly Candidate[]): void {
   for (const table of tables.values()) {
     const rows = table.filter(({ unit }) => unit.kind === 'row')
     const [best = 0, second = 0] = rows.map(({ features }) => features.inUnit).sort((a, b) => b - a)
-    const matched = Math.max(0, ...rows.map(({ features }) => (features.inUnit > 0 ? features.inUnit + features.inLead : 0)))
+    const matched = Math.max(
+      0,
+      ...rows.map(({ features }) => (features.inUnit > 0 ? features.inUnit + features.inLead : 0)),
+    )
     for (const { unit, features } of table) {
       const { inUnit } = features
       if (unit.kind === 'table') features.singleRow = inUnit > 0 ? matched / inUnit : 0

@@ -1,8 +1,8 @@
+import { analyzeQuery } from '../../../lib/text/analyze.js'
+import { type Rewording, withReworded } from '../../../lib/text/compounds.js'
 import { type AnswerType, answerType } from '../answer-type.js'
 import { namesIn, type QuestionName } from '../extractive/question-names.js'
 import { sentenceTerms } from '../sentence-terms.js'
-import { analyzeQuery } from '../../../lib/text/analyze.js'
-import { type Rewording, withReworded } from '../../../lib/text/compounds.js'
 
 /** A question, prepared for comparison with the units of passages. */
 export interface Question {

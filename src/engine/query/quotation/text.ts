@@ -19,7 +19,9 @@ export interface QuotationText {
   blocks: QuotedBlock[]
 }
 
-/** What a quotation omits within a block. */
+/** Characters of the authors of a document in a location. */
+const MAX_AUTHORS = 60
+/** What a quotation omits. */
 const OMITTED = '…'
 
 /**
@@ -66,15 +68,23 @@ function contextOf({ unit }: Candidate, previous: Candidate | undefined, heading
   return `${separator}${ownHeading}${unit.lead === '' ? '' : `${unit.lead}\n`}`
 }
 
-/** File, section, page and date of a passage. @param heading the headings within the passage */
+/** File, section, page, date and author of a passage. @param heading the headings within the passage */
 function locationOf({ metadata, citations: [citation] }: EvidenceItem, heading: string): string {
-  const { filename, documentTitle, title, documentDate } = metadata
+  const { filename, documentTitle, title, documentDate, author } = metadata
   const name = String(filename ?? documentTitle ?? title ?? '')
   const parts = [name, ...(citation?.sectionPath ?? []), ...(heading === '' ? [] : heading.split(' › '))]
   const distinct = [...new Set(parts)].filter((part) => part !== '')
   const page = citation?.pageNumber === undefined ? [] : [`p. ${citation.pageNumber}`]
   const date = documentDate === undefined ? [] : [String(documentDate).slice(0, 'yyyy-mm-dd'.length)]
-  return [distinct.join(' › '), ...page, ...date].join(', ')
+  const authors = author === undefined ? [] : [shortened(String(author))]
+  return [distinct.join(' › '), ...page, ...date, ...authors].join(', ')
+}
+
+/** Authors up to a length, complete names only; papers have dozens of authors. */
+function shortened(authors: string): string {
+  if (authors.length <= MAX_AUTHORS) return authors
+  const end = authors.lastIndexOf(', ', MAX_AUTHORS)
+  return `${authors.slice(0, end > 0 ? end : MAX_AUTHORS)} ${OMITTED}`
 }
 
 /** Finds the value in a unit that is of the type asked for, else the sentence or line that matches the question best. */

@@ -1,5 +1,5 @@
-import { looksLikeHeader } from '../../parse/tables.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
+import { looksLikeHeader } from '../../parse/tables.js'
 
 /** A part of a passage that can be quoted as it is laid out. Offsets are UTF-16 units in the passage. */
 export interface Unit {
@@ -25,7 +25,7 @@ interface Block {
 }
 
 /** A longer paragraph, in characters, is quoted in windows of complete sentences. */
-const MAX_PARAGRAPH = 360
+const MAX_PARAGRAPH = 800
 /** A longer table, in characters, is quoted by its rows only. */
 const MAX_TABLE = 420
 const COMPLETE = { before: false, after: false }

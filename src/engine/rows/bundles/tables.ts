@@ -103,8 +103,9 @@ export const COLUMNS = [
   ],
   [
     'golden_questions',
-    `tenant, space_key, id, question, expected_evidence, tags, metadata, created_at, updated_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?',
+    `tenant, space_key, id, question, expected_evidence, expected_answer, tags, metadata, created_at,
+    updated_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
   ],
   [
     'failed_queries',

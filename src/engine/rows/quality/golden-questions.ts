@@ -1,6 +1,7 @@
 import { KsError, notFound } from '../../../contract/errors.js'
-import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import type { ExpectedAnswer, GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../../contract/limits.js'
+import { defined } from '../../../lib/defined.js'
 import { isUuid, newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { fromCell } from '../../storage/readable.js'
@@ -15,6 +16,8 @@ interface GoldenRow {
   /** JSON: ids of nodes */
   expected_evidence: string
   /** JSON */
+  expected_answer: string | null
+  /** JSON */
   tags: string
   /** JSON */
   metadata: string
@@ -22,9 +25,9 @@ interface GoldenRow {
   updated_at: number
 }
 
-export type GoldenContent = Pick<GoldenQuestion, 'question' | 'expectedEvidenceIds' | 'tags' | 'metadata'>
+export type GoldenContent = Pick<GoldenQuestion, 'question' | 'expectedEvidenceIds' | 'expect' | 'tags' | 'metadata'>
 
-const COLUMNS = 'id, question, expected_evidence, tags, metadata, created_at, updated_at'
+const COLUMNS = 'id, question, expected_evidence, expected_answer, tags, metadata, created_at, updated_at'
 
 /** Adds a golden question, inside the caller's transaction. @throws KsError `capacity-exceeded` */
 export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenContent): Write<GoldenQuestion> {
@@ -37,8 +40,9 @@ export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenCo
   const id = newId()
   const now = Date.now()
   yield* sql.run(
-    `INSERT INTO golden_questions (id, tenant, space_key, question, expected_evidence, tags, metadata, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO golden_questions
+       (id, tenant, space_key, question, expected_evidence, expected_answer, tags, metadata, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [id, space.tenant, space.key, ...encoded(content), now, now],
   )
   yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(reader, content.expectedEvidenceIds))
@@ -79,7 +83,8 @@ export function* updateGolden(
   content: GoldenContent,
 ): Write<GoldenQuestion> {
   yield* sql.run(
-    `UPDATE golden_questions SET question = ?, expected_evidence = ?, tags = ?, metadata = ?, updated_at = ?
+    `UPDATE golden_questions SET question = ?, expected_evidence = ?, expected_answer = ?, tags = ?, metadata = ?,
+       updated_at = ?
      WHERE tenant = ? AND space_key = ? AND id = ?`,
     [...encoded(content), Date.now(), space.tenant, space.key, id],
   )
@@ -99,13 +104,37 @@ export function* removeGolden(reader: Reader, space: SpaceRow, id: string): Writ
   )
 }
 
-function encoded(content: GoldenContent): [string, string, string, string] {
+function encoded(content: GoldenContent): [string, string, string | null, string, string] {
   return [
     content.question,
     JSON.stringify(content.expectedEvidenceIds),
+    content.expect === undefined ? null : JSON.stringify(content.expect),
     JSON.stringify(content.tags),
     JSON.stringify(content.metadata),
   ]
+}
+
+/**
+ * The newest question with this text that expects an answer, of those that the reader may know of. The index holds
+ * the beginning of the text alone, because an entry of an index has a maximal size.
+ */
+export function* findExpectation(
+  reader: Reader,
+  space: Pick<SpaceRow, 'tenant' | 'key'>,
+  question: string,
+): Read<{ questionId: string; expect: ExpectedAnswer } | undefined> {
+  const row = yield* sql.get<Pick<GoldenRow, 'id' | 'expected_answer'>>(
+    `SELECT id, expected_answer FROM golden_questions WHERE tenant = ? AND space_key = ?
+       AND substr(question, 1, 200) = substr(CAST(? AS TEXT), 1, 200) AND question = ?
+       AND expected_answer IS NOT NULL AND ${quotesKnown('golden_questions')} ORDER BY id DESC LIMIT 1`,
+    [space.tenant, space.key, question, question, askerOf(reader)],
+  )
+  const expect = row === undefined ? undefined : expectedOf(row)
+  return row === undefined || expect === undefined ? undefined : { questionId: row.id, expect }
+}
+
+function expectedOf({ expected_answer }: Pick<GoldenRow, 'expected_answer'>): ExpectedAnswer | undefined {
+  return expected_answer === null ? undefined : fromCell<ExpectedAnswer>(expected_answer)
 }
 
 export function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
@@ -117,6 +146,7 @@ export function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
     knowledgeSpaceId: space.id,
     question: row.question,
     expectedEvidenceIds,
+    ...defined({ expect: expectedOf(row) }),
     tags,
     metadata,
     createdAt: new Date(row.created_at).toISOString(),

@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { linkAbort } from '../../../lib/abort.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
+import { residentBytes } from '../../../lib/resident-bytes.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
 import { forkReader } from '../../parse/child-handle.js'
-import { residentBytes } from '../../parse/run-batch.js'
 import {
   ANSWERS,
   BLOBS,

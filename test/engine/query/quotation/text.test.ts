@@ -11,13 +11,14 @@ interface Source {
   sectionPath?: string[]
   pageNumber?: number
   documentDate?: string
+  author?: string
 }
 
-function itemOf({ text, filename = 'a.md', sectionPath = [], pageNumber, documentDate }: Source): EvidenceItem {
+function itemOf({ text, filename = 'a.md', sectionPath = [], pageNumber, documentDate, author }: Source): EvidenceItem {
   const citation = { documentAssetId: 'd', documentVersion: 1, sectionPath }
   return evidenceOf('a', text, {
     citations: [{ ...citation, ...(pageNumber !== undefined && { pageNumber }) }],
-    metadata: { filename, ...(documentDate !== undefined && { documentDate }) },
+    metadata: { filename, ...(documentDate !== undefined && { documentDate }), ...(author !== undefined && { author }) },
   })
 }
 
@@ -44,6 +45,14 @@ describe('the location line of a quotation', () => {
         documentDate: '2024-05-06T10:00:00.000Z',
       }),
     ).toBe('[1] guide.pdf › Harbour › Lights, p. 3, 2024-05-06')
+  })
+
+  it('ends with the authors of the document, with complete names up to 60 characters', () => {
+    expect(lineOf({ text: 'The tower.', author: 'Ida Keller' })).toBe('[1] a.md, Ida Keller')
+    const many = Array.from({ length: 9 }, (_, index) => `Author Number${index}`).join(', ')
+    expect(lineOf({ text: 'The tower.', author: many })).toBe(
+      '[1] a.md, Author Number0, Author Number1, Author Number2 …',
+    )
   })
 
   it('has each heading once, from the section path and from the text', () => {
@@ -89,7 +98,7 @@ describe('the blocks of a quotation', () => {
   })
 
   it('are marked with an ellipsis where a window of a paragraph is cut', () => {
-    const filler = (word: string) => `${word} ${'of the sea and the wind '.repeat(6)}.`
+    const filler = (word: string) => `${word} ${'of the sea and the wind '.repeat(16)}.`
     const text = [filler('First'), filler('Second'), filler('Third'), filler('Fourth'), filler('Fifth')].join(' ')
     const quotedWindow = (index: number) => {
       let seen = 0

@@ -1,0 +1,62 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { EXIT } from '../../../contract/errors.js'
+import { syncPath } from '../../../local/file-system.js'
+import { RUNTIME, runtimeBuild, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
+import { CliError } from '../../cli-error.js'
+
+/** Of what npm reports when it fails, the end is shown. */
+const MAX_REPORT_LINES = 5
+
+/**
+ * Installs the runtime with npm, from the registry that npm is configured for: this version alone, with the build of
+ * this machine alone, and without running anything of what is installed. A rename publishes it.
+ *
+ * @param models folder of models
+ * @throws CliError exit 9 where there is no build or no npm, exit 8 where npm fails
+ */
+export async function installRuntime(models: string): Promise<void> {
+  const build = runtimeBuild()
+  if (build === undefined)
+    throw new CliError(`${RUNTIME.name} has no build for ${process.platform} on ${process.arch}`, {
+      code: 'not-configured',
+      exit: EXIT.notConfigured,
+      hint: 'a model server of another machine is added by `ks models add ADDRESS`',
+    })
+  const folder = runtimeFolder(models)
+  const staging = join(dirname(folder), 'staging')
+  await rm(staging, { recursive: true, force: true })
+  mkdirSync(staging, { recursive: true, mode: 0o700 })
+  const dependencies = { [RUNTIME.name]: RUNTIME.version, [build]: RUNTIME.version }
+  writeFileSync(join(staging, 'package.json'), JSON.stringify({ private: true, dependencies }))
+  await runNpm(staging)
+  for (const path of [runtimeEntry(staging), join(staging, 'node_modules', build, 'package.json')])
+    if (!existsSync(path)) throw failure(`npm installed no ${path.slice(staging.length + 1)}`)
+  await rm(folder, { recursive: true, force: true })
+  await rename(staging, folder)
+  await syncPath(dirname(folder))
+}
+
+async function runNpm(prefix: string): Promise<void> {
+  const { execa } = await import('execa')
+  const flags = ['--ignore-scripts', '--omit=optional', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier']
+  const run = await execa('npm', ['install', '--prefix', prefix, ...flags], {
+    cwd: prefix,
+    stdin: 'ignore',
+    reject: false,
+  })
+  if (!run.failed) return
+  if (run.code === 'ENOENT')
+    throw new CliError(`npm, which fetches ${RUNTIME.name}, is not installed`, {
+      code: 'not-configured',
+      exit: EXIT.notConfigured,
+      hint: 'npm comes with Node; PATH must contain it',
+    })
+  const report = run.stderr.split('\n').filter((line) => line.trim() !== '')
+  throw failure(`npm could not install ${RUNTIME.name} ${RUNTIME.version}`, report.slice(-MAX_REPORT_LINES))
+}
+
+function failure(message: string, details: string[] = []): CliError {
+  return new CliError(message, { code: 'unavailable', exit: EXIT.unavailable, details })
+}

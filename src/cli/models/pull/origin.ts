@@ -1,0 +1,62 @@
+import { statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { nearest } from '../../../lib/text/nearest.js'
+import type { ModelTask } from '../../../local/models/pulled.js'
+import { usageError } from '../../cli-error.js'
+import { CATALOGUE, type CatalogueEntry, hubAddress } from './catalogue.js'
+
+/** What is pulled, and from where. */
+export interface Origin {
+  name: string
+  /** an address, or a path of this machine */
+  from: { url: string } | { path: string }
+  task?: ModelTask
+  /** as the file itself states it */
+  license?: string
+  /** of the catalogue */
+  entry?: CatalogueEntry
+}
+
+/**
+ * Reads the name of a model, an address, or a path.
+ *
+ * @throws CliError exit 2 for anything else
+ */
+export function originOf(text: string, env: NodeJS.ProcessEnv): Origin {
+  const entry = CATALOGUE.find(({ name }) => name === text.toLowerCase())
+  if (entry !== undefined)
+    return { name: entry.name, from: { url: checked(hubAddress(entry, env)) }, task: entry.task, entry }
+  if (/^https?:\/\//.test(text)) {
+    const url = checked(text)
+    return { name: nameOf(new URL(url).pathname), from: { url } }
+  }
+  const path = resolve(text)
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { name: nameOf(path), from: { path } }
+  const names = CATALOGUE.map(({ name }) => name)
+  const close = nearest(text, names)
+  throw usageError(
+    `${JSON.stringify(text)} is no model of the catalogue, no address and no file`,
+    close === undefined ? '`ks models pull --list` lists the catalogue' : `did you mean \`${close}\`?`,
+  )
+}
+
+function checked(text: string): string {
+  if (!URL.canParse(text)) throw usageError(`${JSON.stringify(text)} is no address`)
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw usageError(`an address must begin with https:// or http://, received ${JSON.stringify(url.protocol)}`)
+  if (url.username !== '' || url.password !== '') throw usageError('the address must not hold credentials')
+  return url.href
+}
+
+/** The name of a file as that of a model. */
+function nameOf(path: string): string {
+  const name = basename(decodeURIComponent(path))
+    .replace(/\.gguf$/i, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 64)
+  if (name === '') throw usageError('the address names no file')
+  return name
+}

@@ -1,0 +1,85 @@
+import type { ExpectedAnswer } from '../../../contract/gateway/golden-questions.js'
+import { Field } from '../../ui/parts.js'
+
+/** bounds of the contract, whose schemas the page does not load */
+const MAX_LENGTH = 10_000
+const STATES = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const
+
+/** The fields of an expected answer, as they are typed. */
+export interface AnswerFields {
+  contains: string
+  excludes: string
+  state: string
+}
+
+export function toAnswerFields({ answer = [], not = [], state }: ExpectedAnswer = {}): AnswerFields {
+  return { contains: answer.join('\n'), excludes: not.join('\n'), state: state ?? '' }
+}
+
+/** @returns undefined where no field is filled in */
+export function toExpectedAnswer({ contains, excludes, state }: AnswerFields): ExpectedAnswer | undefined {
+  const answer = linesIn(contains)
+  const not = linesIn(excludes)
+  const known = STATES.find((one) => one === state)
+  if (answer.length + not.length === 0 && known === undefined) return undefined
+  return {
+    ...(answer.length === 0 ? {} : { answer }),
+    ...(not.length === 0 ? {} : { not }),
+    ...(known === undefined ? {} : { state: known }),
+  }
+}
+
+function linesIn(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  return [...new Set(lines.filter((line) => line !== ''))]
+}
+
+interface ExpectedAnswerFieldsProps {
+  fields: AnswerFields
+  onChange: (fields: AnswerFields) => void
+}
+
+/** What the answer contains, what it does not contain, and the state of its evidence. */
+export function ExpectedAnswerFields({ fields, onChange }: ExpectedAnswerFieldsProps) {
+  const texts = (name: 'contains' | 'excludes', label: string, hint: string) => (
+    <Field label={label} hint={hint}>
+      {(given) => (
+        <textarea
+          {...given}
+          className="textarea"
+          rows={2}
+          maxLength={MAX_LENGTH}
+          value={fields[name]}
+          onChange={(event) => onChange({ ...fields, [name]: event.target.value })}
+        />
+      )}
+    </Field>
+  )
+  return (
+    <>
+      {texts(
+        'contains',
+        'Answer contains',
+        'Optional: one text a line, all of them are needed. Case and spaces may differ.',
+      )}
+      {texts('excludes', 'Answer does not contain', 'Optional: one text a line.')}
+      <Field label="Evidence state" hint="Optional.">
+        {(given) => (
+          <select
+            {...given}
+            className="select"
+            value={fields.state}
+            onChange={(event) => onChange({ ...fields, state: event.target.value })}
+          >
+            <option value="">any</option>
+            {STATES.map((state) => (
+              <option key={state} value={state}>
+                {state}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </>
+  )
+}

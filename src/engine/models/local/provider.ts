@@ -1,0 +1,161 @@
+import { defined } from '../../../lib/defined.js'
+import { LlamaFailure, LlamaProcess } from '../../../local/models/llama-process.js'
+import {
+  LOCAL_PLUGIN,
+  LOCAL_PROVIDER,
+  type ModelTask,
+  modelPaths,
+  type PulledModel,
+  pulledModel,
+  pulledModels,
+} from '../../../local/models/pulled.js'
+import { runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
+import type { Provider, ProviderEvent } from '../provider.js'
+import { readProviderConfig } from '../provider-config.js'
+import type { ChatMessage, GenerationOptions } from '../types.js'
+
+const KINDS = { embedding: 'embedding', rerank: 'rerank', chat: 'generation' } as const
+
+/** Processors read a long prompt for a minute and more before the first token. */
+const FIRST_TOKEN_MS = 180_000
+/** A query waits for one text, however large the batch is; a small one ends sooner when the daemon stops. */
+const MAX_BATCH = 16
+/** The process works at one text at a time. */
+const MAX_CONCURRENCY = 2
+
+/** Settings of the models of this machine: no address, no key. */
+export function localSettings() {
+  const config = {
+    pluginId: LOCAL_PLUGIN,
+    provider: LOCAL_PROVIDER,
+    timeoutMs: FIRST_TOKEN_MS,
+    maxBatch: MAX_BATCH,
+    maxConcurrency: MAX_CONCURRENCY,
+  }
+  return readProviderConfig(config, {})
+}
+
+/**
+ * The models that were pulled to this machine, each in a process of its own while it is used.
+ *
+ * @param folder of models; it is read at each look, so that a pulled model needs no restart
+ */
+export function localProvider(folder: string): Provider {
+  const processes = new Map<string, LlamaProcess>()
+
+  const use = (id: string, task: ModelTask): { model: PulledModel; process: LlamaProcess } => {
+    const model = pulledModel(folder, id)
+    if (model?.task !== task) {
+      processes.get(id)?.end()
+      processes.delete(id)
+      throw new ProviderFailure('status', 'not pulled', { status: 404, refusal: { kind: 'unknown-model', model: id } })
+    }
+    const process =
+      processes.get(id) ??
+      new LlamaProcess({
+        entry: runtimeEntry(runtimeFolder(folder)),
+        weights: modelPaths(folder, id).weights,
+        bytes: model.bytes,
+        task,
+      })
+    processes.set(id, process)
+    return { model, process }
+  }
+
+  return {
+    offered: (kind) =>
+      pulledModels(folder)
+        .filter(({ task }) => KINDS[task] === kind)
+        .map(({ id }) => id),
+    embedder: ({ name }) => ({
+      async embed(texts, purpose, signal, dimension) {
+        const { model, process } = use(name, 'embedding')
+        const prefix = (purpose === 'query' ? model.queryPrefix : model.documentPrefix) ?? ''
+        const urgent = purpose === 'query'
+        const request = { op: 'embed' as const, texts: texts.map((text) => prefix + text), urgent }
+        const reply = await safely(process.ask(request, signal))
+        const got = reply.op === 'embed' ? reply.vectors : []
+        const expected = dimension ?? model.dimension ?? got[0]?.length
+        if (got.length !== texts.length || got.some(({ length }) => length !== expected))
+          throw new ProviderFailure('malformed', `vectors of another number or dimension than ${expected}`)
+        return { vectors: got, ...(reply.op === 'embed' ? { tokens: reply.tokens } : {}) }
+      },
+    }),
+    reranker: ({ name }) => ({
+      async rerank(query, documents, signal) {
+        const { process } = use(name, 'rerank')
+        const reply = await safely(process.ask({ op: 'rank', query, documents }, signal))
+        const scores = reply.op === 'rank' ? reply.scores : []
+        if (scores.length !== documents.length || !scores.every(Number.isFinite))
+          throw new ProviderFailure('malformed', `${scores.length} scores for ${documents.length} documents`)
+        return scores.map((score) => Math.min(1, Math.max(0, score)))
+      },
+    }),
+    generator: ({ name, temperature }) => ({
+      generate: (messages, options, signal) =>
+        generate(use(name, 'chat').process, messages, { ...defined({ temperature }), ...options }, signal),
+    }),
+    close: async () => {
+      for (const process of processes.values()) process.end()
+      processes.clear()
+    },
+  }
+}
+
+async function* generate(
+  process: LlamaProcess,
+  messages: ChatMessage[],
+  { tools = [], maxTokens, temperature }: GenerationOptions,
+  signal: AbortSignal,
+): AsyncGenerator<ProviderEvent> {
+  if (tools.length > 0) throw new ProviderFailure('status', 'takes no tools', { status: 422 })
+  if (messages.some(({ images = [] }) => images.length > 0))
+    throw new ProviderFailure('status', 'takes no images', { status: 422 })
+  const turns = messages.flatMap(({ role, content }) => (role === 'tool' ? [] : [{ role, content }]))
+  const written: ProviderEvent[] = []
+  let wake = () => {}
+  const put = (event: ProviderEvent) => {
+    written.push(event)
+    wake()
+  }
+  let failure: unknown
+  const ended = safely(
+    process.ask({ op: 'chat', turns, maxTokens, temperature }, signal, (text) => put({ type: 'delta', text })),
+  ).then(
+    (reply) => {
+      const { finishReason, ...usage } = reply.op === 'chat' ? reply : { finishReason: 'unknown' }
+      put({ type: 'end', finishReason, usage })
+    },
+    (error: unknown) => {
+      failure = error
+      wake()
+    },
+  )
+  for (;;) {
+    const event = written.shift()
+    if (event !== undefined) {
+      yield event
+      if (event.type === 'end') break
+    } else if (failure !== undefined) throw failure
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+  }
+  await ended
+}
+
+/** What the runtime reports, in the classes of providers. Its own text may quote a prompt and is left out. */
+async function safely<T>(reply: Promise<T>): Promise<T> {
+  try {
+    return await reply
+  } catch (error) {
+    if (!(error instanceof LlamaFailure)) throw error
+    if (error.fault === 'too-long') throw new ProviderFailure('context-too-long', 'more than its window')
+    if (error.fault === 'gone') throw new ProviderFailure('unreachable', 'its process ended')
+    if (error.fault === 'unloadable') throw new ProviderFailure('unexpected', 'it cannot be loaded')
+    // it may be due to the texts
+    throw new ProviderFailure('malformed', 'the runtime gave none')
+  }
+}

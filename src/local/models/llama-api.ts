@@ -1,0 +1,64 @@
+/** The part of node-llama-cpp 3.21.1 that is used here. The package is fetched later, so that its types are not known. */
+
+export interface LlamaModule {
+  getLlama(options: {
+    gpu: 'auto' | false
+    build: 'never'
+    skipDownload: true
+    progressLogs: false
+    logLevel: 'disabled'
+    maxThreads: number
+  }): Promise<{ loadModel(options: { modelPath: string }): Promise<LlamaModel> }>
+  LlamaChatSession: new (options: { contextSequence: ContextSequence; systemPrompt?: string }) => ChatSession
+}
+
+export interface LlamaModel {
+  readonly trainContextSize: number
+  readonly embeddingVectorSize: number
+  tokenize(text: string): number[]
+  createEmbeddingContext(options: ContextOptions): Promise<EmbeddingContext>
+  createRankingContext(options: ContextOptions): Promise<RankingContext>
+  createContext(options: ContextOptions): Promise<{ getSequence(): ContextSequence }>
+}
+
+export interface ContextOptions {
+  contextSize: number
+  /** an encoder sees all tokens of a text at once: as many as its context has */
+  batchSize?: number
+  threads: number
+}
+
+export interface EmbeddingContext {
+  /** fails where the tokens do not fit the context with the two that it puts around them */
+  getEmbeddingFor(input: number[]): Promise<{ readonly vector: readonly number[] }>
+}
+
+export interface RankingContext {
+  /** `maxChunk`: a document that does not fit is ranked in parts, and counts as its best part */
+  rank(query: string, document: string, options: { onOverflow: 'maxChunk' }): Promise<number>
+}
+
+export interface ContextSequence {
+  clearHistory(): Promise<void>
+}
+
+export type ChatItem =
+  | { type: 'system'; text: string }
+  | { type: 'user'; text: string }
+  | { type: 'model'; response: string[] }
+
+export interface ChatSession {
+  setChatHistory(history: ChatItem[]): void
+  promptWithMeta(
+    prompt: string,
+    options: {
+      signal: AbortSignal
+      stopOnAbortSignal: true
+      onTextChunk: (text: string) => void
+      maxTokens?: number
+      temperature?: number
+      budgets: { thoughtTokens: number }
+    },
+  ): Promise<{ responseText: string; stopReason: string }>
+  dispose(options: { disposeSequence: boolean }): void
+}

@@ -1,0 +1,219 @@
+import '../../lib/no-debugger.js'
+import { pathToFileURL } from 'node:url'
+import type { ChatItem, ContextOptions, LlamaModel, LlamaModule } from './llama-api.js'
+import type {
+  ChatTurn,
+  FromLlama,
+  LlamaFault,
+  LlamaReply,
+  LlamaRequest,
+  LlamaStart,
+  ToLlama,
+} from './llama-messages.js'
+
+/** Tokens that a context puts around a text. */
+const SPECIAL_TOKENS = 4
+/** Tokens that a chat template puts around a turn, at most. */
+const TURN_TOKENS = 16
+const USUAL_ANSWER_TOKENS = 1024
+
+type Request = LlamaRequest & { id: number }
+
+/** A request in steps, so that an urgent one waits for one text and not for a batch, and a canceled one ends soon. */
+type Work = AsyncGenerator<undefined, LlamaReply>
+
+class RequestFault extends Error {
+  readonly fault: LlamaFault
+
+  constructor(fault: LlamaFault, reason: string) {
+    super(reason)
+    this.fault = fault
+  }
+}
+
+interface Job {
+  id: number
+  urgent: boolean
+  work: Work
+  abort: AbortController
+}
+
+type Worker = (request: Request, signal: AbortSignal) => Work
+
+const jobs: Job[] = []
+let isWorking = false
+
+function send(message: FromLlama): void {
+  process.send?.(message)
+}
+
+async function load({ entry, weights, task, contextTokens, threads }: LlamaStart): Promise<Worker> {
+  const runtime: LlamaModule = await import(pathToFileURL(entry).href)
+  const llama = await runtime.getLlama({
+    // the build for Macs uses their graphics card
+    gpu: process.platform === 'darwin' && process.arch === 'arm64' ? 'auto' : false,
+    build: 'never',
+    skipDownload: true,
+    progressLogs: false,
+    logLevel: 'disabled',
+    maxThreads: threads,
+  })
+  const model = await llama.loadModel({ modelPath: weights })
+  const contextSize = Math.min(contextTokens, model.trainContextSize)
+  const options = { contextSize, threads }
+  const worker = await workerOf(task, runtime, model, options)
+  send({
+    type: 'ready',
+    contextTokens: contextSize,
+    dimension: task === 'embedding' ? model.embeddingVectorSize : undefined,
+  })
+  return worker
+}
+
+async function workerOf(
+  task: LlamaStart['task'],
+  runtime: LlamaModule,
+  model: LlamaModel,
+  options: ContextOptions,
+): Promise<Worker> {
+  const wrong = () => new RequestFault('failed', `the model is for ${task}`)
+  const all = { ...options, batchSize: options.contextSize }
+  if (task === 'embedding') {
+    const context = await model.createEmbeddingContext(all)
+    // a text without tokens has no vector
+    const tokensOf = (text: string) => {
+      const tokens = model.tokenize(text)
+      return tokens.length > 0 ? tokens : model.tokenize('.')
+    }
+    return async function* (request) {
+      if (request.op !== 'embed') throw wrong()
+      const vectors: Float32Array[] = []
+      let tokens = 0
+      for (const text of request.texts) {
+        const input = tokensOf(text).slice(0, options.contextSize - SPECIAL_TOKENS)
+        tokens += input.length
+        vectors.push(unitVector((await context.getEmbeddingFor(input)).vector))
+        yield
+      }
+      return { op: 'embed', vectors, tokens }
+    }
+  }
+  if (task === 'rerank') {
+    const context = await model.createRankingContext(all)
+    return async function* (request) {
+      if (request.op !== 'rank') throw wrong()
+      const scores: number[] = []
+      for (const document of request.documents) {
+        scores.push(await context.rank(request.query, document, { onOverflow: 'maxChunk' }))
+        yield
+      }
+      return { op: 'rank', scores }
+    }
+  }
+  const sequence = (await model.createContext(options)).getSequence()
+  return async function* (request, signal) {
+    if (request.op !== 'chat') throw wrong()
+    const { turns, maxTokens, temperature, id } = request
+    const { system, history, question } = toHistory(turns)
+    const inputTokens = turns.reduce((sum, { content }) => sum + model.tokenize(content).length + TURN_TOKENS, 0)
+    const room = options.contextSize - inputTokens
+    if (room < Math.min(maxTokens ?? USUAL_ANSWER_TOKENS, options.contextSize / 4))
+      throw new RequestFault('too-long', `${inputTokens} tokens where ${options.contextSize} are the window`)
+    await sequence.clearHistory()
+    yield
+    const session = new runtime.LlamaChatSession({
+      contextSequence: sequence,
+      ...(system === undefined ? {} : { systemPrompt: system }),
+    })
+    try {
+      if (history.length > 0) session.setChatHistory(history)
+      const { responseText, stopReason } = await session.promptWithMeta(question, {
+        signal,
+        stopOnAbortSignal: true,
+        onTextChunk: (text) => send({ type: 'delta', id, text }),
+        maxTokens: Math.min(room, maxTokens ?? room),
+        ...(temperature === undefined ? {} : { temperature }),
+        // on processors alone, thoughts take longer than the answer
+        budgets: { thoughtTokens: 0 },
+      })
+      const outputTokens = model.tokenize(responseText).length
+      return { op: 'chat', finishReason: stopReason === 'maxTokens' ? 'length' : 'stop', inputTokens, outputTokens }
+    } finally {
+      session.dispose({ disposeSequence: false })
+    }
+  }
+}
+
+/** A conversation as the runtime takes it: what came before, and the last message of the user. */
+function toHistory(turns: readonly ChatTurn[]): { system: string | undefined; history: ChatItem[]; question: string } {
+  const last = turns.findLastIndex(({ role }) => role === 'user')
+  const systems = turns.filter(({ role }) => role === 'system').map(({ content }) => content)
+  const system = systems.length === 0 ? undefined : systems.join('\n\n')
+  const items = turns.slice(0, Math.max(0, last)).flatMap(({ role, content }): ChatItem[] => {
+    if (role === 'system') return []
+    return [role === 'user' ? { type: 'user', text: content } : { type: 'model', response: [content] }]
+  })
+  const history: ChatItem[] =
+    items.length === 0 || system === undefined ? items : [{ type: 'system', text: system }, ...items]
+  return { system, history, question: turns[last]?.content ?? '' }
+}
+
+function unitVector(values: readonly number[]): Float32Array {
+  const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0))
+  if (!Number.isFinite(length) || length === 0) throw new RequestFault('failed', 'the model gave no usable vector')
+  return Float32Array.from(values, (value) => value / length)
+}
+
+/** Works through the jobs, step by step, urgent ones first. */
+async function work(): Promise<void> {
+  if (isWorking) return
+  isWorking = true
+  for (let job = nextJob(); job !== undefined; job = nextJob()) {
+    try {
+      const step = await job.work.next()
+      if (step.done === true) {
+        send({ type: 'done', id: job.id, reply: step.value })
+        drop(job)
+      }
+    } catch (error) {
+      const fault = error instanceof RequestFault ? error.fault : 'failed'
+      send({ type: 'failed', id: job.id, fault, reason: error instanceof Error ? error.message : String(error) })
+      drop(job)
+    }
+    // a cancel that has arrived is read before the next step
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  isWorking = false
+}
+
+function nextJob(): Job | undefined {
+  for (const job of jobs.filter(({ abort }) => abort.signal.aborted)) {
+    send({ type: 'failed', id: job.id, fault: 'failed', reason: 'canceled' })
+    drop(job)
+  }
+  return jobs.find(({ urgent }) => urgent) ?? jobs[0]
+}
+
+function drop(job: Job): void {
+  const index = jobs.indexOf(job)
+  if (index >= 0) jobs.splice(index, 1)
+}
+
+const loaded = load(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) => {
+  send({ type: 'unloadable', reason: error instanceof Error ? error.message : String(error) })
+  setImmediate(() => process.exit(1))
+})
+
+process.on('message', async (message: ToLlama) => {
+  if (message.op === 'cancel') {
+    jobs.find(({ id }) => id === message.id)?.abort.abort()
+    return
+  }
+  const worker = await loaded
+  if (worker === undefined) return
+  const abort = new AbortController()
+  const urgent = message.op !== 'embed' || message.urgent
+  jobs.push({ id: message.id, urgent, work: worker(message, abort.signal), abort })
+  await work()
+})
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,99 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { recordIn } from '../../lib/json/values.js'
+import { isCode, readIfExists } from '../private-file.js'
+
+export const TASKS = ['embedding', 'rerank', 'chat'] as const
+
+export type ModelTask = (typeof TASKS)[number]
+
+/** The reference of a pulled model is `local/llama/NAME@HASH`. */
+export const LOCAL_PLUGIN = 'local'
+export const LOCAL_PROVIDER = 'llama'
+
+/** A model of this machine, as its manifest describes it. */
+export interface PulledModel {
+  /** NAME@HASH: the bytes belong to the name, so that vectors of two files are never compared */
+  id: string
+  task: ModelTask
+  sha256: string
+  bytes: number
+  /** address or path that it came from */
+  source: string
+  license?: string
+  /** tokens of one text, or of one conversation with its answer */
+  contextTokens: number
+  dimension?: number
+  pooling?: string
+  /** put before a text, as the model was trained with */
+  queryPrefix?: string
+  documentPrefix?: string
+}
+
+/** Paths in the folder of models. A model is one folder, which a rename publishes and another one removes. */
+export function modelPaths(folder: string, id: string) {
+  const path = join(folder, id)
+  return { path, weights: join(path, 'model.gguf'), manifest: join(path, 'model.json') }
+}
+
+const ID = /^[a-z0-9][a-z0-9._-]{0,63}@[0-9a-f]{12}$/
+
+/** Whether a text has the form of a model's id. */
+export function isModelId(text: string): boolean {
+  return ID.test(text)
+}
+
+/** Digits of the hash in an id. */
+const HASH_DIGITS = 12
+
+export function modelId(name: string, sha256: string): string {
+  return `${name}@${sha256.slice(0, HASH_DIGITS)}`
+}
+
+/** The models of a folder by id, which need not exist. */
+export function pulledModels(folder: string): PulledModel[] {
+  return namesIn(folder)
+    .sort()
+    .flatMap((id) => pulledModel(folder, id) ?? [])
+}
+
+/** A model by its id; undefined where it is not pulled. */
+export function pulledModel(folder: string, id: string): PulledModel | undefined {
+  if (!isModelId(id)) return undefined
+  const text = readIfExists(modelPaths(folder, id).manifest)
+  const read = text === undefined ? undefined : recordIn(text)
+  return read === undefined ? undefined : toModel(id, read)
+}
+
+function toModel(id: string, read: Record<string, unknown>): PulledModel | undefined {
+  const { task, sha256, bytes, source, contextTokens } = read
+  const known = TASKS.find((one) => one === task)
+  const isComplete =
+    known !== undefined &&
+    typeof sha256 === 'string' &&
+    typeof bytes === 'number' &&
+    typeof source === 'string' &&
+    typeof contextTokens === 'number'
+  if (!isComplete) return undefined
+  const model: PulledModel = { id, task: known, sha256, bytes, source, contextTokens }
+  for (const key of ['license', 'pooling', 'queryPrefix', 'documentPrefix'] as const) {
+    const value = read[key]
+    if (typeof value === 'string') model[key] = value
+  }
+  if (typeof read.dimension === 'number') model.dimension = read.dimension
+  return model
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** As settings and commands write it. */
+export function referenceOf(id: string): string {
+  return `${LOCAL_PLUGIN}/${LOCAL_PROVIDER}/${id}`
+}

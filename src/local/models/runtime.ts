@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The program that runs GGUF files: fetched with the first model, no dependency of the package. */
+export const RUNTIME = { name: 'node-llama-cpp', version: '3.21.1', license: 'MIT' } as const
+
+/** Builds of the runtime, by platform and processor. Without a graphics card, but for Metal, which Macs have. */
+const BUILDS: Readonly<Record<string, string>> = {
+  'darwin-arm64': 'mac-arm64-metal',
+  'darwin-x64': 'mac-x64',
+  'linux-arm': 'linux-armv7l',
+  'linux-arm64': 'linux-arm64',
+  'linux-riscv64': 'linux-riscv64',
+  'linux-x64': 'linux-x64',
+  'win32-arm64': 'win-arm64',
+  'win32-x64': 'win-x64',
+}
+
+/** The package with the build for a machine; undefined where there is none. */
+export function runtimeBuild(platform: string = process.platform, arch: string = process.arch): string | undefined {
+  const build = BUILDS[`${platform}-${arch}`]
+  return build === undefined ? undefined : `@node-llama-cpp/${build}`
+}
+
+/** Where the runtime is installed in the folder of models; a folder of each version. */
+export function runtimeFolder(models: string): string {
+  return join(models, 'runtime', `${RUNTIME.name}-${RUNTIME.version}`)
+}
+
+/** The module to load in a folder of the runtime. */
+export function runtimeEntry(folder: string): string {
+  return join(folder, 'node_modules', RUNTIME.name, 'dist', 'index.js')
+}
+
+export function isRuntimeInstalled(models: string): boolean {
+  return existsSync(runtimeEntry(runtimeFolder(models)))
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
+import { download, lookAt, type RemoteFile } from '../../../src/cli/models/pull/download.js'
+import { openStage, verify } from '../../../src/cli/models/pull/publish.js'
+import { recordingProxy } from '../../helpers/recording-proxy.js'
+
+const FILE = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251))
+const SHA256 = createHash('sha256').update(FILE).digest('hex')
+
+/** What the server does with the next requests for the file: the bytes of the body that it sends before it breaks off. */
+let cuts: number[]
+/** ends the connection when the client has these bytes: what is on its way would be lost */
+let breakOff: (bytes: number) => unknown
+let file: { bytes: Buffer; etag: string }
+let seen: string[]
+let closing: (() => Promise<unknown> | unknown)[]
+let url: string
+let models: string
+
+/** A hub: the address of a file redirects to its bytes, and states their hash. */
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const { method, url: path, headers } = request
+  seen.push([method, path, headers.range].filter((one) => one !== undefined).join(' '))
+  if (path === '/missing') return void response.writeHead(404).end()
+  if (path === '/closed') return void response.writeHead(401).end()
+  if (path === '/model') {
+    const linked = { 'x-linked-etag': `"${SHA256}"`, 'x-linked-size': String(FILE.length) }
+    return void response.writeHead(302, { location: '/bytes', ...linked }).end()
+  }
+  const isSame = headers['if-range'] === undefined || headers['if-range'] === file.etag
+  const start = isSame ? Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0) : 0
+  const body = file.bytes.subarray(start)
+  const range = { 'content-range': `bytes ${start}-${file.bytes.length - 1}/${file.bytes.length}` }
+  const head = { etag: file.etag, 'content-length': String(body.length), ...(start > 0 ? range : {}) }
+  response.writeHead(start > 0 ? 206 : 200, head)
+  if (method === 'HEAD') return void response.end()
+  const cut = cuts.shift()
+  if (cut === undefined) response.end(body)
+  else if (cut === 0) response.destroy()
+  else {
+    response.write(body.subarray(0, cut))
+    breakOff = (bytes) => bytes >= start + cut && response.destroy()
+  }
+}
+
+beforeEach(async () => {
+  cuts = []
+  breakOff = () => {}
+  seen = []
+  closing = []
+  file = { bytes: FILE, etag: '"one"' }
+  models = mkdtempSync(join(tmpdir(), 'ks-download-'))
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  closing.push(
+    () => removeFolder(models),
+    () => server.close(),
+  )
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  for (const close of closing) await close()
+})
+
+const part = () => openStage(models, 'model').weights
+const fetched = (path: string, expected: RemoteFile = {}) =>
+  download({ url: url + path, expected, part: part(), onProgress: (bytes) => breakOff(bytes), wait: async () => {} })
+
+it('takes size and hash from the answer of the hub, without following it to the file', async () => {
+  expect(await lookAt(`${url}/model`)).toEqual({ bytes: FILE.length, sha256: SHA256 })
+  expect(await lookAt(`${url}/bytes`)).toEqual({ bytes: FILE.length })
+  expect(seen).toEqual(['HEAD /model', 'HEAD /bytes'])
+})
+
+it('continues after each broken connection where it broke', async () => {
+  cuts = [30_000, 20_000, 0, 10_000]
+  await fetched('/model', { bytes: FILE.length, sha256: SHA256 })
+  expect(readFileSync(part()).equals(FILE)).toBe(true)
+  expect(seen.filter((line) => line.includes('/bytes'))).toEqual([
+    'GET /bytes',
+    'GET /bytes bytes=30000-',
+    'GET /bytes bytes=50000-',
+    'GET /bytes bytes=50000-',
+    'GET /bytes bytes=60000-',
+  ])
+})
+
+it('gives up after five tries without a byte, keeps the part, and continues it with the next download', async () => {
+  cuts = [30_000, 0, 0, 0, 0, 0]
+  const failed = await fetched('/model', { sha256: SHA256 }).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ code: 'unavailable', exit: 8, hint: expect.stringContaining('29.3 KiB') })
+  await fetched('/model', { sha256: SHA256 })
+  expect(seen.at(-1)).toBe('GET /bytes bytes=30000-')
+  expect(await verify(openStage(models, 'model'), SHA256)).toBe(SHA256)
+})
+
+it('starts over where the file of an address without a hash has changed', async () => {
+  cuts = [30_000, 0, 0, 0, 0, 0]
+  await fetched('/bytes').catch(() => {})
+  file = { bytes: Buffer.alloc(40_000, 1), etag: '"two"' }
+  await fetched('/bytes')
+  expect(readFileSync(part()).equals(file.bytes)).toBe(true)
+})
+
+it('starts over where the part is of another address', async () => {
+  writeFileSync(part(), 'of another file')
+  await fetched('/bytes')
+  expect(readFileSync(part()).equals(FILE)).toBe(true)
+})
+
+it('removes what has another hash than stated', async () => {
+  await fetched('/bytes')
+  const stage = openStage(models, 'model')
+  await expect(verify(stage, 'ab'.repeat(32))).rejects.toThrow(`the file has SHA-256 ${SHA256}, expected abab`)
+  expect(existsSync(stage.path)).toBe(false)
+})
+
+it('removes what has another size than stated', async () => {
+  await expect(fetched('/bytes', { bytes: 5 })).rejects.toThrow('sent 100000 bytes where 5 were stated')
+  expect(existsSync(part())).toBe(false)
+})
+
+it.each([
+  ['/missing', 'not-found', 5],
+  ['/closed', 'not-allowed', 4],
+])('ends at once with the answer for %s', async (path, code, exit) => {
+  await expect(lookAt(url + path)).rejects.toMatchObject({ code, exit })
+  await expect(fetched(path)).rejects.toMatchObject({ code, exit })
+  expect(seen).toHaveLength(2)
+})
+
+it('reports a host that cannot be reached, with what it kept', async () => {
+  await expect(lookAt('http://127.0.0.1:1/model')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'cannot reach 127.0.0.1:1 (ECONNREFUSED)',
+  })
+})
+
+it('goes through the proxy that the environment names', async () => {
+  const proxy = await recordingProxy(Number(new URL(url).port))
+  closing.push(() => proxy.end())
+  vi.stubEnv('http_proxy', proxy.url)
+  expect(await lookAt('http://hub.test/model')).toEqual({ bytes: FILE.length, sha256: SHA256 })
+  await download({
+    url: 'http://hub.test/model',
+    expected: {},
+    part: part(),
+    onProgress: () => {},
+    wait: async () => {},
+  })
+  expect(proxy.seen).toEqual(['HEAD http://hub.test/model', 'GET http://hub.test/model', 'GET http://hub.test/bytes'])
+  expect(readFileSync(part()).equals(FILE)).toBe(true)
+})

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CliHome, cliHome, KS, plainEnv } from '../helpers/cli.js'
+import { fakeNpm } from '../helpers/fake-llama.js'
+import { embedderGguf } from '../helpers/gguf.js'
+import { smallDisk } from '../helpers/small-disk.js'
+import { until } from '../helpers/until.js'
+
+const FILE = embedderGguf(1_000_000)
+const SHA256 = createHash('sha256').update(FILE).digest('hex')
+const REFERENCE = `local/llama/all-minilm-l6-v2@${SHA256.slice(0, 12)}`
+
+let home: CliHome
+let hub: Server
+let env: Record<string, string>
+/** offset after which the hub sends nothing more; further bytes wait for the client to leave */
+let stopAt: number
+let seen: string[]
+let sent: number
+let onStop = () => {}
+
+beforeAll(async () => {
+  home = cliHome()
+  hub = createServer((request, response) => {
+    const { method, headers } = request
+    seen.push([method, headers.range].filter((one) => one !== undefined).join(' '))
+    const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0)
+    const linked = { 'x-linked-etag': `"${SHA256}"`, 'x-linked-size': String(FILE.length) }
+    const range = { 'content-range': `bytes ${start}-${FILE.length - 1}/${FILE.length}` }
+    response.writeHead(start > 0 ? 206 : 200, { ...linked, ...(start > 0 ? range : {}) })
+    if (method === 'HEAD') return void response.end()
+    const end = Math.max(start, stopAt)
+    response.write(FILE.subarray(start, end), () => {
+      sent = end
+      if (stopAt < FILE.length) onStop()
+    })
+    if (stopAt >= FILE.length) response.end()
+  })
+  await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve))
+  const path = `${fakeNpm(home.dir)}:${process.env.PATH}`
+  env = { HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}/`, PATH: path }
+  reset()
+})
+afterAll(async () => {
+  hub.closeAllConnections()
+  hub.close()
+  await home.end()
+})
+
+function reset(): void {
+  stopAt = FILE.length
+  seen = []
+  sent = 0
+  rmSync(join(home.dataDir, 'models'), { recursive: true, force: true })
+}
+
+const models = (path = '') => join(home.dataDir, 'models', path)
+const pull = (...args: string[]) => home.ks(['models', 'pull', 'all-minilm-l6-v2', ...args], { env })
+const listed = async () => {
+  const { stdout } = await home.ks(['models', 'pull', '--list', '--json'], { env })
+  const rows: { model: string }[] = JSON.parse(stdout)
+  return rows.map(({ model }) => model).filter((model) => model !== '')
+}
+
+/** Starts a pull and kills it with SIGKILL when it has come so far. */
+async function killedAt(hasCome: () => boolean): Promise<void> {
+  const child = execa(process.execPath, [KS, 'models', 'pull', 'all-minilm-l6-v2', '--yes'], {
+    env: { ...plainEnv(), ...home.env, ...env },
+    extendEnv: false,
+    reject: false,
+  })
+  await until(hasCome)
+  child.kill('SIGKILL')
+  expect((await child).signal).toBe('SIGKILL')
+}
+
+it('refuses to fetch without a yes, before the hub is asked anything', async () => {
+  reset()
+  expect(await pull()).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: 'ks: fetching all-minilm-l6-v2 needs a yes\nhint: give `--yes`\n',
+  })
+  expect([seen, existsSync(models())]).toEqual([[], false])
+})
+
+it('shows size and licence, installs the runtime without scripts, and lists the model until it is removed', async () => {
+  reset()
+  const { code, stdout, stderr } = await pull('--yes', '--json')
+  expect([code, stderr]).toEqual([0, expect.stringContaining('977 KiB, licence: Apache-2.0')])
+  expect(stderr).toContain('node-llama-cpp 3.21.1, which runs it: 85.0 MiB, licence: MIT')
+  expect(JSON.parse(stdout)).toMatchObject({ model: REFERENCE, sha256: SHA256, dimension: 8, pooling: 'mean' })
+  expect(readFileSync(join(home.dir, 'npm-arguments'), 'utf8')).toContain('--ignore-scripts --omit=optional')
+  expect(await listed()).toEqual([REFERENCE])
+  expect(await pull('--yes')).toMatchObject({ code: 0, stdout: expect.stringContaining(REFERENCE) })
+  expect(seen.filter((line) => line.startsWith('GET'))).toEqual(['GET'])
+  expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 0 })
+  expect(await listed()).toEqual([])
+  expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 5 })
+})
+
+it('never lists a half model: killed at ten points, each pull continues the one before it', async () => {
+  reset()
+  writeFileSync(join(home.dir, 'hang'), '')
+  await killedAt(() => existsSync(models('runtime/staging/node_modules/node-llama-cpp')))
+  rmSync(join(home.dir, 'hang'))
+  const partSize = () => readFileSync(models('all-minilm-l6-v2.part/model.gguf')).length
+  for (let point = 1; point <= 8; point++) {
+    stopAt = Math.floor((FILE.length * point) / 9)
+    await killedAt(() => sent === stopAt && partSize() === stopAt)
+    sent = 0
+    expect(readdirSync(models()).filter((name) => name.includes('@'))).toEqual([])
+  }
+  stopAt = FILE.length
+  await killedAt(() => existsSync(models('all-minilm-l6-v2.part/model.gguf')) && partSize() === FILE.length)
+  expect(await listed()).toEqual(existsSync(models(`all-minilm-l6-v2@${SHA256.slice(0, 12)}`)) ? [REFERENCE] : [])
+  expect(await pull('--yes')).toMatchObject({ code: 0 })
+  expect(await listed()).toEqual([REFERENCE])
+  const starts = seen.flatMap((line) => /bytes=(\d+)-/.exec(line)?.[1] ?? [])
+  expect(starts.map(Number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((point) => Math.floor((FILE.length * point) / 9)))
+})
+
+describe('a full disk', () => {
+  const disk = smallDisk('ks-pull-full-', 140)
+  afterAll(() => disk.remove())
+
+  it.runIf(disk.isMounted)(
+    'is refused before a byte is fetched, and keeps the part when it fills on the way',
+    async () => {
+      reset()
+      const onDisk = { env: { ...env, KS_DATA_DIR: disk.path } }
+      const run = () => home.ks(['models', 'pull', 'all-minilm-l6-v2', '--yes'], onDisk)
+      disk.fill(500_000)
+      expect(await run()).toMatchObject({ code: 8, stderr: expect.stringContaining('must be free on the disk') })
+      expect(seen).toEqual(['HEAD'])
+      disk.free()
+      stopAt = 300_000
+      onStop = () => {
+        disk.fill(100_000)
+        hub.closeAllConnections()
+        stopAt = FILE.length
+        onStop = () => {}
+      }
+      expect(await run()).toMatchObject({
+        code: 8,
+        stderr: expect.stringContaining('the disk of the data directory is full'),
+      })
+      expect(readdirSync(join(disk.path, 'models')).filter((name) => name.includes('@'))).toEqual([])
+      disk.free()
+      expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining(REFERENCE) })
+      expect(seen.at(-1)).toMatch(/^GET bytes=\d+-$/)
+    },
+  )
+})
+
+it('fetches no model where npm, which fetches the runtime, is not installed', async () => {
+  reset()
+  const { code, stderr } = await home.ks(['models', 'pull', 'all-minilm-l6-v2', '--yes'], {
+    env: { ...env, PATH: home.dir },
+  })
+  expect([code, stderr]).toEqual([9, expect.stringContaining('npm, which fetches node-llama-cpp, is not installed')])
+  expect(seen).toEqual(['HEAD'])
+})
+
+it('removes what a pull left unfinished', async () => {
+  reset()
+  mkdirSync(models('all-minilm-l6-v2.part'), { recursive: true })
+  expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 0 })
+  expect(readdirSync(models())).toEqual([])
+})
+
+it('pulls a file of this machine by its path, and refuses one that is no model', async () => {
+  reset()
+  const file = home.file('My Model.gguf', FILE)
+  const { stdout, stderr } = await home.ks(['models', 'pull', file, '--yes', '--json'], { env })
+  expect(JSON.parse(stdout)).toMatchObject({ model: `local/llama/my-model@${SHA256.slice(0, 12)}`, task: 'embedding' })
+  expect(stderr).toContain('my-model: embedding model, 977 KiB, licence: apache-2.0')
+  const other = home.file('notes.txt', 'some notes')
+  expect(await home.ks(['models', 'pull', other, '--yes'], { env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is no model: it is no GGUF file'),
+  })
+})

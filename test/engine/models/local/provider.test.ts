@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { removeFolder } from '../../../../bench/lib/removed-folder.js'
+import { createModelRegistry, type ModelRegistry } from '../../../../src/engine/models/registry.js'
+import type { GenerationEvent } from '../../../../src/engine/models/types.js'
+import { modelPaths } from '../../../../src/local/models/pulled.js'
+import { pulledModelOf } from '../../../helpers/fake-llama.js'
+
+let models: string
+let registry: ModelRegistry
+beforeEach(() => {
+  models = mkdtempSync(join(tmpdir(), 'ks-local-'))
+  registry = createModelRegistry([], { modelsFolder: models, random: () => 0.01 })
+})
+afterEach(async () => {
+  await registry.close()
+  removeFolder(models)
+})
+
+const local = (model: string) => ({ pluginId: 'local', provider: 'llama', model })
+
+it('offers a model from the moment that it is pulled until it is removed, without a restart', () => {
+  const reference = local('fake-embedding@0123456789ab')
+  expect([registry.has(reference, 'embedding'), registry.describe()]).toEqual([false, []])
+  const id = pulledModelOf(models, 'embedding')
+  expect([registry.has(reference, 'embedding'), registry.has(reference, 'generation')]).toEqual([true, false])
+  expect(registry.describe()).toMatchObject([{ pluginId: 'local', provider: 'llama', credential: 'none' }])
+  rmSync(modelPaths(models, id).path, { recursive: true })
+  expect(registry.has(reference, 'embedding')).toBe(false)
+  expect(() => registry.embedder(reference)).toThrow('`ks models pull` fetches models to this machine')
+})
+
+it('offers no model whose manifest is not complete, and none outside of its folder', () => {
+  pulledModelOf(models, 'embedding', { sha256: undefined })
+  expect(registry.has(local('fake-embedding@0123456789ab'), 'embedding')).toBe(false)
+  expect(registry.has(local('../models@0123456789ab'), 'embedding')).toBe(false)
+})
+
+it('puts the prefixes of the model before questions and passages', async () => {
+  const id = pulledModelOf(models, 'embedding', { queryPrefix: 'query: ', documentPrefix: 'passage: ' })
+  const embedder = registry.embedder(local(id))
+  const [query] = await embedder.embed(['x'], 'query')
+  const [passage, same] = await embedder.embed(['x', 'x'], 'document')
+  expect(passage).toEqual(same)
+  expect(query).not.toEqual(passage)
+})
+
+it('embeds again after the process of the model died once', async () => {
+  const embedder = registry.embedder(local(pulledModelOf(models, 'embedding')))
+  const dying = embedder.embed(['DIE'], 'query').catch((error: unknown) => error)
+  expect(await dying).toMatchObject({ code: 'provider-failed' })
+  await expect(embedder.embed(['alive'], 'query')).resolves.toHaveLength(1)
+})
+
+it('refuses vectors of another dimension than those of the space', async () => {
+  const embedder = registry.embedder(local(pulledModelOf(models, 'embedding')), undefined, 384)
+  await expect(embedder.embed(['x'], 'query')).rejects.toThrow('vectors of another number or dimension than 384')
+})
+
+it('ranks documents from 0 to 1 in the order given', async () => {
+  const reranker = registry.reranker(local(pulledModelOf(models, 'rerank')))
+  expect(await reranker.rerank('bird', ['a cat', 'a bird'])).toEqual([0.1, 0.9])
+})
+
+it('streams an answer to the last question with the turns before it', async () => {
+  const generator = registry.generator(local(pulledModelOf(models, 'chat')))
+  const events: GenerationEvent[] = []
+  const messages = [
+    { role: 'system' as const, content: 'brief' },
+    { role: 'user' as const, content: 'one' },
+    { role: 'assistant' as const, content: 'two' },
+    { role: 'user' as const, content: 'three' },
+  ]
+  for await (const event of generator.generate(messages, {})) events.push(event)
+  expect(events.map((event) => (event.type === 'delta' ? event.text : event.finishReason))).toEqual([
+    'brief ',
+    '3 ',
+    'three ',
+    'stop',
+  ])
+  expect(events.at(-1)).toMatchObject({ type: 'end', usage: { inputTokens: expect.any(Number) } })
+})
+
+it('reports a conversation that is longer than the window of the model as too long', async () => {
+  const generator = registry.generator(local(pulledModelOf(models, 'chat')))
+  const drain = async () => {
+    for await (const _ of generator.generate([{ role: 'user', content: 'x'.repeat(600) }], {}));
+  }
+  await expect(drain()).rejects.toThrow('was given more text than its model can hold')
+})

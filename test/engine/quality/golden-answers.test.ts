@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExpectedAnswer } from '../../../src/contract/gateway/golden-questions.js'
+import { rowsOf } from '../../helpers/databases.js'
+import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+
+const NOTICE = { 'notice.md': '# Notice\n\nThe notice period of the staff is four weeks.\n' }
+const QUESTION = 'What is the notice period of the staff?'
+
+let test: TestEngine
+let spaceId = ''
+
+beforeAll(async () => {
+  test = await startEngine()
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Staff', slug: 'staff' })).id
+  await ingest(test.engine, ADA, spaceId, NOTICE)
+})
+afterAll(() => test.end())
+
+const golden = () => test.engine.quality.golden
+
+async function add(question: string, expect?: ExpectedAnswer) {
+  const body = {
+    question,
+    expectedEvidenceIds: [],
+    tags: [],
+    metadata: {},
+    ...(expect === undefined ? {} : { expect }),
+  }
+  return await golden().create(ADA, spaceId, body)
+}
+
+/** Asks, and reads the comparison with the golden question from the trace. */
+async function checked(question: string) {
+  const { traceId, done } = await ask(test.engine, ADA, spaceId, question)
+  expect(done.finishReason).toBe('retrieval-evidence')
+  const { steps } = await test.engine.queries.trace(ADA, traceId)
+  return steps.find(({ name }) => name === 'query.golden')?.metadata
+}
+
+describe('a golden question that expects an answer', () => {
+  it('keeps the expectation through updates and annotations until it is removed', async () => {
+    const wanted: ExpectedAnswer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
+    const { id, expect: stored } = await add('How long is the notice?', wanted)
+    expect(stored).toEqual(wanted)
+    await golden().update(ADA, spaceId, id, { tags: ['staff'] })
+    await golden().annotate(ADA, spaceId, id, { answerCorrectness: 'correct', evidenceRelevance: [] })
+    expect((await golden().get(ADA, spaceId, id)).expect).toEqual(wanted)
+    expect((await golden().update(ADA, spaceId, id, { expect: { not: ['a year'] } })).expect).toEqual({
+      not: ['a year'],
+    })
+    expect(await golden().update(ADA, spaceId, id, { expect: null })).not.toHaveProperty('expect')
+  })
+
+  it('is compared with the answer of every query of its text, in the trace of the query', async () => {
+    expect(await checked(QUESTION)).toBeUndefined()
+    const { id } = await add(QUESTION, { answer: ['FOUR  weeks'], not: ['two weeks'], state: 'answerable' })
+    expect(await checked(QUESTION)).toEqual({ goldenQuestionId: id, right: true, missing: [], forbidden: [] })
+    await golden().update(ADA, spaceId, id, {
+      expect: { answer: ['two weeks'], not: ['four weeks'], state: 'not-enough-evidence' },
+    })
+    expect(await checked(QUESTION)).toEqual({
+      goldenQuestionId: id,
+      right: false,
+      missing: ['two weeks'],
+      forbidden: ['four weeks'],
+      wrongState: { expected: 'not-enough-evidence', actual: 'answerable' },
+    })
+    expect(await checked(`${QUESTION} `)).toBeUndefined()
+    await golden().delete(ADA, spaceId, id)
+    expect(await checked(QUESTION)).toBeUndefined()
+  })
+
+  it('is made of a trace, and is not known in another tenant', async () => {
+    const { traceId } = await ask(test.engine, ADA, spaceId, 'Who sets the notice period?')
+    const made = await golden().fromTrace(ADA, spaceId, { traceId, tags: [], expect: { not: ['four weeks'] } })
+    expect(made.expect).toEqual({ not: ['four weeks'] })
+    await expect(golden().get(BOB, spaceId, made.id)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('fails no query where the stored expectation is damaged', async () => {
+    const { id } = await add('Is the notice period of the staff long?', { answer: ['four'] })
+    await rowsOf(test.dataDir).run(`UPDATE golden_questions SET expected_answer = '{"answer"' WHERE id = '${id}'`)
+    expect(await checked('Is the notice period of the staff long?')).toBeUndefined()
+  })
+})

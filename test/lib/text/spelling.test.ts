@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { analyzeQuery } from '../../../src/lib/text/analyze.js'
+import { derivedForms, formsWithoutTwoTypos, formsWithoutTypo, isCommonWord } from '../../../src/lib/text/spelling.js'
+
+const saidOf = (forms: { said: string }[]) => forms.map(({ said }) => said)
+const termsOf = (forms: { term: string }[]) => forms.map(({ term }) => term)
+
+describe('forms without a typo', () => {
+  it.each([
+    ['batery', 'battery'],
+    ['alrm', 'alarm'],
+    ['alram', 'alarm'],
+    ['alarrm', 'alarm'],
+    ['deploymnet', 'deployment'],
+    ['reimbursment', 'reimbursement'],
+    ['agust', 'august'],
+  ])('of %s include %s', (said, right) => {
+    expect(saidOf(formsWithoutTypo(said, 'latin'))).toContain(right)
+  })
+
+  it('are of other alphabets too', () => {
+    expect(termsOf(formsWithoutTypo('библотека', 'cyrillic'))).toContain(analyzeQuery('библиотека')[0])
+  })
+
+  it('of a word of eight letters include those at two typos', () => {
+    expect(saidOf(formsWithoutTwoTypos('acomodation', 'en'))).toContain('accommodation')
+    expect(saidOf(formsWithoutTwoTypos('mantenace', 'en'))).toContain('maintenance')
+    expect(saidOf(formsWithoutTwoTypos('depolymnet', 'en'))).toContain('deployment')
+    expect(formsWithoutTwoTypos('batrey', 'en')).toEqual([])
+    expect(saidOf(formsWithoutTwoTypos('hyperpituitarism', 'en'))).not.toContain('hypopituitarism')
+  })
+
+  it('are none of a word of three letters, and keep the first letter', () => {
+    expect(formsWithoutTypo('cta', 'latin')).toEqual([])
+    expect(saidOf(formsWithoutTypo('horse', 'latin'))).not.toContain('norse')
+  })
+})
+
+describe('forms of the same derivation', () => {
+  it.each([
+    ['owns', 'owner'],
+    ['owner', 'own'],
+    ['pay', 'payment'],
+    ['writes', 'writer'],
+  ])('of %s include %s', (said, other) => {
+    expect(saidOf(derivedForms(said))).toContain(other)
+  })
+
+  it('do not include words that only begin alike', () => {
+    expect(saidOf(derivedForms('police'))).not.toContain('policy')
+    expect(termsOf(derivedForms('port'))).not.toContain('portal')
+    expect(termsOf(derivedForms('tenses'))).not.toContain('ten')
+  })
+})
+
+it('takes frequent words of English and of the language of the question for words, in any form', () => {
+  expect(['horses', 'boarded', 'battery'].map((word) => isCommonWord(word, 'en'))).toEqual([true, true, true])
+  expect(isCommonWord('kindern', 'de')).toBe(true)
+  expect(['batery', 'alrm', 'recieve'].map((word) => isCommonWord(word, 'en'))).toEqual([false, false, false])
+})
