@@ -11,6 +11,8 @@ const KEY = 'CANARY-key'
 let fake: FakeOpenAi
 let ollama: { url: string; asked: string[]; close(): void }
 let home: CliHome
+/** whether the model answers the question about the built-in page */
+let knowsPage = true
 
 /** A server that lists its models as Ollama does, and says what each can do. */
 async function startOllama() {
@@ -50,7 +52,12 @@ async function startOllama() {
 beforeAll(async () => {
   fake = await startFakeOpenAi({
     apiKey: KEY,
-    answer: ([first]) => (first?.content.includes('JSON object') ? '{"ok":true}' : 'yes'),
+    answer: (messages) => {
+      const asked = messages.at(-1)?.content ?? ''
+      if (asked.endsWith('Question: When does the ferry leave?')) return 'At seven [1].'
+      if (asked.includes('key of the workshop')) return knowsPage ? 'It has the number KV-3817.' : 'Number KV-2204.'
+      return asked.includes('JSON object') ? '{"ok":true}' : 'yes'
+    },
     calls: () => [{ name: 'weather', arguments: '{"town":"Oslo"}' }],
   })
   ollama = await startOllama()
@@ -81,6 +88,8 @@ describe('ks models detect', () => {
   it('configures a server with its windows on consent', async () => {
     const { code, stderr } = await home.ks(['models', 'detect', '--server', ollama.url, '--yes'])
     expect([code, stderr]).toEqual([0, expect.stringContaining('configured ollama')])
+    expect(stderr).toContain('ollama/talker:8b answers questions from now on')
+    expect(config().defaultGenerator).toBe('openai-compatible/ollama/talker:8b')
     expect(config().providers).toEqual([
       {
         pluginId: 'openai-compatible',
@@ -145,6 +154,7 @@ describe('ks models test', () => {
     expect(code).toBe(0)
     expect(told).toEqual({
       chat: 'works',
+      answers: 'works',
       stream: 'works',
       tools: 'works',
       json: 'works',
@@ -153,7 +163,7 @@ describe('ks models test', () => {
       rerank: 'not asked',
       audio: 'not asked',
     })
-    expect(rows.filter(({ latencyMs }) => latencyMs !== undefined)).toHaveLength(5)
+    expect(rows.filter(({ latencyMs }) => latencyMs !== undefined)).toHaveLength(6)
   })
 
   it.each([
@@ -173,6 +183,13 @@ describe('ks models test', () => {
     fake.always()
     expect(code).toBe(10)
     expect(rows[0]).toMatchObject({ ability: 'chat', result: "doesn't", note: 'it refused the key (401)' })
+  })
+
+  it('ends with 10 where a model answers something else than the page says', async () => {
+    knowsPage = false
+    const { code, results: told } = await results('local/talker')
+    knowsPage = true
+    expect([code, told['chat'], told['answers']]).toEqual([10, 'works', "doesn't"])
   })
 
   it('asks nobody whose key is not there', async () => {

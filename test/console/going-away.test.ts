@@ -9,7 +9,7 @@ let console: Console
 let model: FakeOpenAi
 
 beforeAll(async () => {
-  model = await startFakeOpenAi({ answer: () => 'The otter hunts trout at night, they say [1].' })
+  model = await startFakeOpenAi({ answer: () => 'The otter hunts trout at night [1]. It is trout that the otter hunts at night [1].' })
   settings = {
     listen: `127.0.0.1:${await freePort()}`,
     providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],
@@ -30,7 +30,7 @@ const comeBack = async () => {
 describe.runIf(hasBrowser)('the daemon goes away and comes back', () => {
   it('in the middle of an answer: what had come stays, it says so, and the question is asked again', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('ask?space=river'))
-    model.always({ kind: 'stall-after', deltas: 3 })
+    model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Question').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
     await page.locator('.answer', { hasText: 'The otter' }).waitFor()

@@ -9,7 +9,7 @@ let spaceId = ''
 let appId = ''
 
 beforeAll(async () => {
-  model = await startFakeOpenAi({ answer: () => 'The otter hunts trout at night, they say [1].' })
+  model = await startFakeOpenAi({ answer: () => 'The otter hunts trout at night [1]. It is trout that the otter hunts at night [1].' })
   console = await startConsole({
     providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],
     defaultGenerator: { ...MODEL, model: 'a-model' },
@@ -32,7 +32,7 @@ const aborted = () => model.requests.filter((request) => request.aborted).length
 describe.runIf(hasBrowser)('an answer that is on its way', () => {
   it('is stopped in Ask: what had come stays, the model is let go, and the next question is answered', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('ask?space=river'))
-    model.always({ kind: 'stall-after', deltas: 3 })
+    model.always({ kind: 'stall-after', deltas: 9 })
     const before = aborted()
     await page.getByLabel('Question').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
@@ -53,7 +53,7 @@ describe.runIf(hasBrowser)('an answer that is on its way', () => {
 
   it('is stopped in Chat: it says so, keeps what had come, and the conversation goes on', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn(`chat/${appId}`))
-    model.always({ kind: 'stall-after', deltas: 3 })
+    model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Message').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
     await page.locator('.answer', { hasText: 'The otter' }).waitFor()

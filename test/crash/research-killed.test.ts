@@ -33,7 +33,7 @@ const fake = await startFakeOpenAi({
   answer: ([first]) =>
     first?.content.startsWith('Break a research')
       ? JSON.stringify(PARTS)
-      : 'It tells of a thing [1] and of another thing [2].',
+      : 'The moon pulls the sea. Augustin Fresnel did in 1823. It is 60 metres high. It was 17 knots.',
 })
 const provider = { pluginId: 'openai-compatible', provider: 'local', baseUrl: fake.url, prices: priceless }
 const ENV = {

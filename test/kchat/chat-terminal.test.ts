@@ -27,7 +27,9 @@ beforeAll(async () => {
   const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
   const defaultGenerator = { pluginId: 'openai-compatible', provider: 'fake', model: 'talker' }
   home.file('data/config.json', JSON.stringify({ providers: [provider], defaultGenerator }))
-  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine.\n')
+  const every = (text: string) => Array.from({ length: PARAGRAPHS }, (_, at) => `${text}${at}`).join(' ')
+  const story = `Paragraph ${every('')} of a story that takes more than one line of most terminals, so that it wraps.`
+  home.file('handbook/shop.md', `# Shop\n\nThe shop opens at nine.\n\n${story} ${every('END')}\n`)
   const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
   const made = await home.kchat(['apps', 'create', 'Handbook', '--space', 'handbook'])

@@ -17,7 +17,10 @@ const home = cliHome()
 let model: FakeOpenAi
 
 /** Words that come one by one, slowly enough to be stopped between two of them. */
-const LONG = Array.from({ length: 200 }, (_, place) => `word${place}`).join(' ')
+const LONG = Array.from({ length: 200 }, (_, index) => {
+  const word = `${index % 10 === 0 && index > 0 ? 'Then ' : ''}word${index}`
+  return index % 10 === 9 ? `${word} [1].` : word
+}).join(' ')
 
 beforeAll(async () => {
   model = await startFakeOpenAi({
@@ -34,7 +37,7 @@ beforeAll(async () => {
     'data/config.json',
     JSON.stringify({ providers: [provider], defaultGenerator, defaultSpeech: 'openai-compatible/fake/voice' }),
   )
-  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine. Every visit is a long story.\n')
+  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine. Every visit is a long story.\n\n' + LONG.replaceAll(' [1]', '') + '\n')
   const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
   home.file('variables.json', '[{"name":"city","valueType":"string","default":"Oslo"}]')
@@ -287,7 +290,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await until(() => !screen().includes('answering'))
     const lines = history()
       .split('\n')
-      .filter((line) => /^word\d/.test(line))
+      .filter((line) => /^(?:word\d|Then|\[1\])/.test(line))
     // a frame that was drawn before the program knew of the new size may stay above; the answer is whole below it
     const answer = lines.slice(lines.findLastIndex((line) => line.startsWith('word0 ')))
     expect(answer.join(' ')).toBe(LONG)

@@ -1,4 +1,5 @@
 import type { ProviderSetting } from '../../local/provider-setting.js'
+import { withCanonicalNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
 import { usageError } from '../cli-error.js'
 import { configuredProviders, daemonConfigPath } from '../daemon-config.js'
@@ -11,13 +12,20 @@ export const OPENAI_COMPATIBLE = 'openai-compatible'
 export type NewProvider = Pick<ProviderSetting, 'provider' | 'apiKeyEnv' | 'contextTokens'> & { baseUrl: string }
 
 /**
- * Writes providers into the daemon's config.json, in place of those of the same name.
+ * Writes providers into the daemon's config.json, in place of those of the same name. The first generator becomes the
+ * default one.
  *
+ * @param generators models of these providers that can answer, as PROVIDER/MODEL
+ * @returns the model that is the default generator from now on, if that changes
  * @throws CliError exit 2 when one could not be read back
  */
-export function configureProviders(dataDir: string, added: readonly NewProvider[]): void {
+export function configureProviders(
+  dataDir: string,
+  added: readonly NewProvider[],
+  generators: readonly string[] = [],
+): string | undefined {
   const path = daemonConfigPath(dataDir)
-  const file = readJsonObject(path)
+  const file = withCanonicalNames(readJsonObject(path))
   const replaced = new Set(added.map(({ provider }) => provider))
   const kept = configuredProviders(dataDir).filter(
     ({ pluginId, provider }) => pluginId !== OPENAI_COMPATIBLE || !replaced.has(provider),
@@ -28,7 +36,10 @@ export function configureProviders(dataDir: string, added: readonly NewProvider[
   } catch (error) {
     throw usageError(`providers must be ${error instanceof Error ? error.message : String(error)}`)
   }
-  writeJson(path, { ...file, providers: list })
+  const [generator] = 'defaultGenerator' in file || process.env[SETTINGS.defaultGenerator.env] ? [] : generators
+  const chosen = generator === undefined ? {} : { defaultGenerator: `${OPENAI_COMPATIBLE}/${generator}` }
+  writeJson(path, { ...file, providers: list, ...chosen })
+  return generator
 }
 
 /** How a provider's server is asked; `missingKeyEnv` where its key is not in this environment. */

@@ -1,7 +1,17 @@
 import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server, type ServerAnswer } from './ask-server.js'
 import type { ModelUse } from './detect.js'
 
-export const ABILITIES = ['chat', 'stream', 'tools', 'json', 'vision', 'embeddings', 'rerank', 'audio'] as const
+export const ABILITIES = [
+  'chat',
+  'answers',
+  'stream',
+  'tools',
+  'json',
+  'vision',
+  'embeddings',
+  'rerank',
+  'audio',
+] as const
 export type Ability = (typeof ABILITIES)[number]
 
 export interface ProbeResult {
@@ -14,7 +24,7 @@ export interface ProbeResult {
 
 /** What is tried on a model of each use; the rest is not asked. */
 const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
-  chat: ['chat', 'stream', 'tools', 'json', 'vision'],
+  chat: ['chat', 'answers', 'stream', 'tools', 'json', 'vision'],
   embedding: ['embeddings'],
   rerank: ['rerank'],
   speech: ['audio'],
@@ -25,6 +35,19 @@ const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
 /** One red pixel. */
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+/** The answer is in no other text. */
+const PAGE_ANSWER = 'KV-3817'
+const PAGE = `Answer the question from the source only, briefly.
+
+<source 1>
+File: workshop.md
+Section: Keys
+Date: 2024-03-05
+
+The key of the workshop has the number ${PAGE_ANSWER}. The key of the cellar has the number KV-2204.
+</source 1>
+
+Question: Which number has the key of the workshop?`
 const TOOL = {
   type: 'function',
   function: {
@@ -84,6 +107,7 @@ interface Probe {
 
 const PROBES: Readonly<Record<Ability, Probe>> = {
   chat: asking({ messages: user('Reply with the word yes.') }, (answer) => contentOf(answer) !== ''),
+  answers: asking({ messages: user(PAGE) }, (answer) => contentOf(answer).includes(PAGE_ANSWER)),
   stream: asking(
     { messages: user('Reply with the word yes.'), stream: true },
     ({ type, text }) => type.startsWith('text/event-stream') && /^data: *\{/m.test(text),

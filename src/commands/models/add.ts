@@ -2,16 +2,26 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { checkName, configureProviders, serverAddress } from '../../cli/models/configured.js'
+import { applySettings } from '../../cli/daemon-restart.js'
+import {
+  checkName,
+  configureProviders,
+  type NewProvider,
+  OPENAI_COMPATIBLE,
+  serverAddress,
+  serverOf,
+} from '../../cli/models/configured.js'
+import { detectServers } from '../../cli/models/detect.js'
 import { OWN_ADDRESS, PRESETS } from '../../cli/models/presets.js'
 import { defined } from '../../lib/defined.js'
 
 export default class ModelsAdd extends BaseCommand {
-  static override summary = 'add a model provider to the settings of the local daemon'
+  static override summary =
+    'add a model provider to the local daemon; its first chat model answers unless another one does'
   static override description =
-    `Presets: ${Object.keys(PRESETS).join(', ')}. Nobody is asked; a key stands in an environment variable and is never given here.`
+    `Presets: ${Object.keys(PRESETS).join(', ')}. Only a server at an address is asked for its models; keys are in environment variables and are never given here. A daemon that commands or systemd started is restarted.`
   static override examples = [
-    '<%= config.bin %> models add openai',
+    '<%= config.bin %> models add openai --model gpt-5-mini',
     '<%= config.bin %> models add http://127.0.0.1:8000/v1 --provider vllm --context-tokens 32768',
   ]
   static override args = {
@@ -19,6 +29,7 @@ export default class ModelsAdd extends BaseCommand {
   }
   static override flags = {
     provider: Flags.string({ description: 'name that references of its models use' }),
+    model: Flags.string({ description: 'its model that answers, unless a default generator is set' }),
     'key-env': Flags.string({ description: 'environment variable that holds the key' }),
     'context-tokens': Flags.integer({ min: 1024, description: 'window of its models, in tokens' }),
   }
@@ -40,17 +51,28 @@ export default class ModelsAdd extends BaseCommand {
       // it may be the key itself, so it is not repeated
       throw usageError('--key-env must be the name of an environment variable')
     const window = flags['context-tokens'] ?? preset?.contextTokens
-    configureProviders(this.dirs.data, [
-      {
-        provider,
-        baseUrl,
-        ...defined({ apiKeyEnv }),
-        ...(window === undefined ? {} : { contextTokens: { '*': window } }),
-      },
-    ])
-    if (this.out.isJson) this.out.json({ provider, baseUrl, ...defined({ apiKeyEnv }) })
+    const added = {
+      provider,
+      baseUrl,
+      ...defined({ apiKeyEnv }),
+      ...(window === undefined ? {} : { contextTokens: { '*': window } }),
+    }
+    const model = flags.model ?? (preset === undefined ? await firstChatModel(added) : undefined)
+    const generators = model === undefined ? [] : [`${provider}/${model}`]
+    const generator = configureProviders(this.dirs.data, [added], generators)
+    if (this.out.isJson) this.out.json({ provider, baseUrl, ...defined({ apiKeyEnv, generator }) })
     else this.out.line(`added ${provider} at ${baseUrl}`)
+    if (generator !== undefined) this.out.note(`${generator} answers questions from now on`)
     if (apiKeyEnv !== undefined) this.out.note(`hint: the daemon reads the key from ${apiKeyEnv} when it starts`)
-    this.out.note('hint: `ks models test` tries it, `ks daemon restart` puts it in force')
+    const isApplied = await applySettings(this.dirs)
+    this.out.note(`hint: \`ks models test\` tries it${isApplied ? '' : ', `ks daemon restart` puts it in force'}`)
   }
+}
+
+/** The first model of a server that can chat; undefined where it does not answer. */
+async function firstChatModel({ provider, baseUrl, apiKeyEnv }: NewProvider): Promise<string | undefined> {
+  const setting = { pluginId: OPENAI_COMPATIBLE, provider, baseUrl, ...defined({ apiKeyEnv }) }
+  const { headers = {} } = serverOf(setting, process.env).server
+  const [found] = await detectServers([{ provider, url: baseUrl, headers: { ...headers } }])
+  return found?.models.find(({ use }) => use === 'chat')?.name
 }

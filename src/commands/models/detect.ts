@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import { applySettings } from '../../cli/daemon-restart.js'
 import { checkName, configureProviders, serverAddress } from '../../cli/models/configured.js'
 import { type DetectedServer, detectServers } from '../../cli/models/detect.js'
 import { LOCAL_SERVERS } from '../../cli/models/presets.js'
@@ -48,11 +49,13 @@ export default class ModelsDetect extends BaseCommand {
       return
     }
     if (!(await confirm(`configure ${names}`, this.prompt))) return
-    configureProviders(this.dirs.data, servers.map(providerOf))
-    this.out.note(`configured ${names}`)
-    this.out.note(
-      'hint: `ks daemon restart` puts it in force; `ks config set defaultGenerator PLUGIN/PROVIDER/MODEL --daemon` lets a model answer',
+    const generators = servers.flatMap(({ provider, models }) =>
+      models.filter(({ use }) => use === 'chat').map(({ name }) => `${provider}/${name}`),
     )
+    const generator = configureProviders(this.dirs.data, servers.map(providerOf), generators)
+    this.out.note(`configured ${names}`)
+    if (generator !== undefined) this.out.note(`${generator} answers questions from now on`)
+    if (!(await applySettings(this.dirs))) this.out.note('hint: `ks daemon restart` puts it in force')
   }
 }
 

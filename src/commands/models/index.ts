@@ -7,7 +7,8 @@ import type { ModelsInUse } from '../../contract/gateway/system.js'
 const ANY = '*'
 
 export default class Models extends BaseCommand {
-  static override summary = 'list the models of providers, what they were used for, their windows and budgets'
+  static override summary =
+    'list the models of providers, their tasks, what they were used for, their windows and budgets'
   static override aliases = ['models:list', 'models:ls']
   static override examples = ['<%= config.bin %> models', '<%= config.bin %> models --json']
 
@@ -28,6 +29,7 @@ export default class Models extends BaseCommand {
         { field: 'provider', kind: 'name' },
         { field: 'model', kind: 'name' },
         { field: 'kind' },
+        { field: 'task' },
         { field: 'state', kind: 'state' },
         { field: 'calls', kind: 'count' },
         { field: 'failed', kind: 'count' },
@@ -45,18 +47,38 @@ export default class Models extends BaseCommand {
   }
 }
 
-/** A row for each model that was used since the start, and one for each provider of which none was. */
-function rowsOf({ providers }: ModelsInUse) {
-  return providers.flatMap(({ pluginId, provider, baseUrl, credential, contextTokens, circuits }) => {
+/** A row for each model that was used since the start or has a task, and one for each other provider. */
+function rowsOf({ providers, defaults }: ModelsInUse) {
+  const rows = providers.flatMap(({ pluginId, provider, baseUrl, credential, contextTokens, circuits }) => {
     const own = { pluginId, provider, baseUrl, credential }
-    if (circuits.length === 0) return [{ ...own, model: '', kind: '', state: credentialState(credential) }]
-    return circuits.map(({ state, ...use }) => ({
+    const tasks = tasksOf(defaults.filter((one) => one.pluginId === pluginId && one.provider === provider))
+    const used = circuits.map(({ state, ...use }) => ({
       ...own,
       ...use,
+      task: tasks.get(use.model) ?? '',
       state: state === 'closed' ? 'ok' : 'failing',
       ...(use.kind === 'generation' ? { contextTokens: contextTokens[use.model] ?? contextTokens[ANY] ?? 8192 } : {}),
     }))
+    const unused = [...tasks].filter(([model]) => !circuits.some((circuit) => circuit.model === model))
+    const state = credentialState(credential)
+    const idle = unused.map(([model, task]) => ({ ...own, model, kind: '', task, state }))
+    return used.length + idle.length > 0 ? [...used, ...idle] : [{ ...own, model: '', kind: '', task: '', state }]
   })
+  const others = defaults.filter(
+    (one) => !providers.some(({ pluginId, provider }) => one.pluginId === pluginId && one.provider === provider),
+  )
+  const own = others.map(({ pluginId, provider, model, task }) => {
+    const state = pluginId === 'builtin' ? 'ok' : 'not configured'
+    return { pluginId, provider, model, kind: '', task, state }
+  })
+  return [...rows, ...own]
+}
+
+/** The tasks of each model, by its name. */
+function tasksOf(defaults: ModelsInUse['defaults']): Map<string, string> {
+  const tasks = new Map<string, string>()
+  for (const { model, task } of defaults) tasks.set(model, [tasks.get(model) ?? [], task].flat().join(', '))
+  return tasks
 }
 
 function credentialState(credential: 'set' | 'missing' | 'none'): string {

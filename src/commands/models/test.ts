@@ -23,7 +23,7 @@ interface Row extends Partial<ProbeResult> {
 export default class ModelsTest extends BaseCommand {
   static override summary = 'try what configured models can do, with latencies; exit 10 when one fails at its own work'
   static override description =
-    'Makes one small request for each ability: chat, stream, tools, json, vision, embeddings, rerank, audio. Only providers of the local settings are asked.'
+    'Makes one small request for each ability: chat, answers (a question about a built-in page), stream, tools, json, vision, embeddings, rerank, audio. Only providers of the local settings are asked.'
   static override examples = ['<%= config.bin %> models test', '<%= config.bin %> models test --json']
   static override args = {
     name: Args.string({
@@ -51,7 +51,8 @@ export default class ModelsTest extends BaseCommand {
       empty: 'No model provider is configured.',
       hint: '`ks models detect` finds servers of this machine, `ks models add` adds hosted ones',
     })
-    const isOwnWork = ({ ability }: Row) => ability === 'chat' || ability === 'embeddings' || ability === 'rerank'
+    const isOwnWork = ({ ability }: Row) =>
+      ability === 'chat' || ability === 'answers' || ability === 'embeddings' || ability === 'rerank'
     if (rows.some((row) => isOwnWork(row) && row.result === "doesn't")) throw new ExitWith(EXIT.checkFailed)
   }
 

@@ -31,6 +31,16 @@ export const ModelsInUse = z
         limit: count.optional(),
       }),
     ),
+    defaults: z
+      .array(
+        z.strictObject({
+          task: z.enum(['embedding', 'answers', 'pictures', 'speech', 'transcription']),
+          pluginId: z.string(),
+          provider: z.string(),
+          model: z.string(),
+        }),
+      )
+      .describe('the model of each task, unless a space or an application names another one'),
     providers: z.array(
       z.strictObject({
         pluginId: z.string(),

@@ -5,17 +5,19 @@ import type { EngineContext } from '../context.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import type { Admitted } from './admission.js'
-import { withState } from './answer-mark.js'
+import { withState } from './answer-state.js'
 import { bothSides } from './conflicts/both-sides.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import type { AnswerStyle } from './generate.js'
 import { nothingFound, notRetrieved } from './missing.js'
-import { type AnswerPart, modelAnswer } from './model-answer.js'
+import { type AnswerPart, type ModelOutcome, modelAnswer } from './model-answer.js'
 import { quote } from './quotation/quote.js'
 import { type QuotedBlock, quotationText } from './quotation/text.js'
 
 const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
+/** States in which the evidence's own words are the answer. */
+const SURE: ReadonlySet<string> = new Set(['answerable', 'conflict'])
 /** Before passages of which it is not sure that they answer. */
 const CLOSEST = 'Closest passages:\n\n'
 const UNRESOLVED =
@@ -34,13 +36,37 @@ export async function* answerQuery(
 ): AsyncGenerator<AnswerPart> {
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
   const followUp = followUpOf(query, turns)
-  // a model is given what was found whatever its words have in common with the question's: it says whether that answers
-  if (!isBuiltin(model) && bundle.items.length > 0) {
-    const outcome = yield* modelAnswer(context, admitted, turns, query, { bundle, retrieved }, model, signal, style)
-    if (outcome === 'answered') return
-  }
-  // a model answers it by itself, or has failed to
-  const reply = isBuiltin(model) ? smallTalkReply(query) : undefined
+  // a model gets what was found whatever its words have in common with the question's
+  const outcome =
+    isBuiltin(model) || bundle.items.length === 0
+      ? undefined
+      : yield* modelAnswer(context, admitted, turns, query, { bundle, retrieved }, model, signal, style)
+  if (outcome?.type === 'answered') return
+  const parts = [...withoutModel(query, isBuiltin(model), followUp, bundle, retrieved)]
+  yield* outcome === undefined ? parts : insteadOf(outcome, parts, retrieved.withheld !== undefined)
+}
+
+/**
+ * The parts after a model that did not answer: the evidence's own, unless the model declines and they are not sure, or a
+ * better passage is withheld.
+ */
+function insteadOf(outcome: ModelOutcome, parts: readonly AnswerPart[], isWithheld: boolean): AnswerPart[] {
+  const isSure = parts.some((part) => part.type === 'end' && SURE.has(part.bundle.state))
+  if (outcome.type === 'declined' && (!isSure || isWithheld)) return outcome.parts
+  return parts.map((part) =>
+    part.type === 'end' ? { ...part, metadata: { ...part.metadata, modelAnswer: outcome.type } } : part,
+  )
+}
+
+function* withoutModel(
+  query: string,
+  hasNoModel: boolean,
+  followUp: FollowUp | undefined,
+  bundle: EvidenceBundle,
+  retrieved: Retrieved,
+): Generator<AnswerPart> {
+  // a model answers it itself, or has failed
+  const reply = hasNoModel ? smallTalkReply(query) : undefined
   if (reply !== undefined) {
     // no passage is of any use to it, whatever words they share
     yield { type: 'delta', text: reply }

@@ -1,8 +1,9 @@
-/** `[1, 3]`, `[2-4]`, `[passage 2]`, `【1】`: what models write where they were asked for `[1]`. */
-const OTHER_MARK = /^[[【]\s*(?:passages?\s+)?\d{1,3}(?:\s*[-–,;、，]\s*\d{1,3})*\s*[\]】]$/i
+/** `[1, 3]`, `[2-4]`, `[source 2]`, `【1】`: the forms that models write instead of `[1]`. */
+const OTHER_MARK = /^[[【]\s*(?:(?:passages?|sources?)\s+)?\d{1,3}(?:\s*[-–,;、，]\s*\d{1,3})*\s*[\]】]$/i
 /** The beginning of such a mark. */
-const BEGUN = /^[[【]\s*(?:p[a-z]*\s*)?[\d\s\-–,;、，]*$/i
-const OPENING = /[[【]/
+const BEGUN = /^[[【]\s*(?:[ps][a-z]*\s*)?[\d\s\-–,;、，]*$/i
+/** With the white space before it, which is removed with the mark. */
+const OPENING = /\s*[[【]/
 const MOST_CHARACTERS = 40
 /** A range of more passages than this is no citation. */
 const LONGEST_RANGE = 20
@@ -11,9 +12,9 @@ const LONGEST_RANGE = 20
  * Writes the citations of an answer that comes in pieces as `[1][3]`, which is what every reader of answers looks for.
  * Code is left as it is: there `[1, 2]` is a list.
  *
- * @param given how many passages the model has; a mark with another number is no citation
+ * @param isGiven whether the model was given the passage of this number; other numbers are removed
  */
-export function citationWriter(given: number) {
+export function citationWriter(isGiven: (number: number) => boolean) {
   let held = ''
   let ticks = 0
 
@@ -22,27 +23,29 @@ export function citationWriter(given: number) {
     return text
   }
 
-  /** Lets out what is decided; `isEnd` lets out everything. */
+  /** Passes on what is decided; `isEnd` passes on everything. */
   const flush = (isEnd: boolean): string => {
     let out = ''
     for (;;) {
       const at = held.search(OPENING)
-      if (at < 0) {
-        out += written(held)
-        held = ''
-        return out
+      const end = at >= 0 ? at : isEnd ? held.length : held.trimEnd().length
+      out += written(held.slice(0, end))
+      held = held.slice(end)
+      if (at < 0) return out
+      const opened = held.trimStart()
+      const gap = held.slice(0, held.length - opened.length)
+      const close = opened.search(/[\]】]/)
+      if (close < 0 && !isEnd && opened.length < MOST_CHARACTERS && BEGUN.test(opened)) return out
+      // another opening may follow directly
+      const mark = close < 0 || close >= MOST_CHARACTERS ? '' : opened.slice(0, close + 1)
+      if (ticks % 2 === 0 && OTHER_MARK.test(mark)) {
+        const numbers = numbersOf(mark).filter(isGiven)
+        if (numbers.length > 0) out += gap + numbers.map((number) => `[${number}]`).join('')
+        held = opened.slice(mark.length)
+      } else {
+        out += written(held.slice(0, gap.length + 1))
+        held = opened.slice(1)
       }
-      out += written(held.slice(0, at))
-      held = held.slice(at)
-      const end = held.search(/[\]】]/)
-      if (end < 0 && !isEnd && held.length < MOST_CHARACTERS && BEGUN.test(held)) return out
-      // another opening may stand right behind this one
-      const taken = end < 0 || end >= MOST_CHARACTERS ? 1 : end + 1
-      const mark = held.slice(0, taken)
-      const numbers = ticks % 2 === 0 && OTHER_MARK.test(mark) ? numbersOf(mark, given) : undefined
-      const length = numbers === undefined ? 1 : taken
-      out += numbers === undefined ? written(held.slice(0, 1)) : numbers.map((number) => `[${number}]`).join('')
-      held = held.slice(length)
     }
   }
 
@@ -56,13 +59,12 @@ export function citationWriter(given: number) {
   }
 }
 
-/** The passages that a mark names; undefined where one of them is none. */
-function numbersOf(mark: string, given: number): number[] | undefined {
-  const numbers: number[] = []
-  for (const part of mark.split(/[,;、，]/)) {
+/** The numbers that a mark contains; none of a range that is too long. */
+function numbersOf(mark: string): number[] {
+  return mark.split(/[,;、，]/).flatMap((part) => {
     const [from = 0, to = from] = (part.match(/\d+/g) ?? []).map(Number)
-    if (from < 1 || to > given || to < from || to - from >= LONGEST_RANGE) return undefined
-    for (let number = from; number <= to; number++) numbers.push(number)
-  }
-  return numbers
+    return to - from >= LONGEST_RANGE
+      ? []
+      : Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+  })
 }

@@ -1,32 +1,33 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
+import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import type { Admitted } from './admission.js'
-import { deciderOf, markReader, stateByMark, withState } from './answer-mark.js'
+import { answerChecker, type CheckResult } from './answer-check.js'
+import { deciderOf, stateOfReply, withState } from './answer-state.js'
 import { citationWriter } from './citation-marks.js'
-import { takesNothing } from './declined.js'
 import type { Retrieved } from './fast.js'
-import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
-import { nothingFound } from './missing.js'
-import type { Given } from './window.js'
+import { type AnswerStyle, generateAnswer } from './generate.js'
+import type { Source } from './support.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
-  /** the model failed before its first word; a quotation follows */
+  /** the model failed before its first checked statement; a quotation follows */
   | { type: 'failed-attempt'; metadata: Record<string, unknown>; degraded: Degradation; error: unknown }
   /** `bundle` is the evidence with the state that it has for the answer that was given */
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
 
-function textOf({ text, metadata }: EvidenceItem): string {
-  return `${String(metadata.title ?? '')}\n${text}`
-}
+/** The result of asking a model. Of all but `answered`, nothing was sent of its text. */
+export type ModelOutcome =
+  | { type: 'answered' | 'failed' | 'unsupported' }
+  /** `parts` state that the passages do not answer, in the words of the model */
+  | { type: 'declined'; parts: AnswerPart[] }
 
-/** @returns `failed` when the model failed before its first word, so that another generator can answer */
+/** Answers by a model, as far as the passages support what it writes. */
 export async function* modelAnswer(
   context: EngineContext,
   admitted: Admitted,
@@ -36,68 +37,93 @@ export async function* modelAnswer(
   model: ModelReference,
   signal: AbortSignal,
   style: AnswerStyle,
-): AsyncGenerator<AnswerPart, 'answered' | 'failed'> {
-  let answer = ''
-  const mark = markReader()
-  let given: Given | undefined
-  let marks = citationWriter(0)
+): AsyncGenerator<AnswerPart, ModelOutcome> {
+  let isSent = false
+  let metadata: Record<string, unknown> = {}
+  const send = (text: string): AnswerPart[] => {
+    isSent ||= text !== ''
+    return text === '' ? [] : [{ type: 'delta', text }]
+  }
+  const endOf = ({ cited, dropped }: CheckResult, isDeclined: boolean): AnswerPart => {
+    const reply = { isDeclined, isPart: dropped > 0, isUncited: cited.length === 0 }
+    const state = stateOfReply(bundle.state, reply, withheld !== undefined)
+    return {
+      type: 'end',
+      metadata: { ...metadata, decidedBy: deciderOf(state), cited },
+      bundle: withState(bundle, state),
+    }
+  }
+  const checkerOf = (numbers: readonly number[]) => {
+    const sources = new Map(numbers.flatMap((number) => withSource(number, bundle.items[number - 1])))
+    const before = turns.map((turn) => `${turn.query}\n${turn.answer}`)
+    // what images show cannot be checked
+    const isUnchecked = (style.images ?? []).length > 0
+    return answerChecker({ question: query, sources, context: [...before, style.instructions ?? ''], isUnchecked })
+  }
+  let checker = checkerOf([])
+  let marks = citationWriter(() => false)
   try {
     const generator = context.models.generator(model, account(context, admitted.space))
     for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
       if (event.type === 'given') {
-        given = event.given
-        marks = citationWriter(given.passages)
-        continue
-      }
-      if (event.type === 'delta') {
-        const text = marks.take(mark.take(event.text))
-        answer += text
-        if (text !== '') yield { type: 'delta', text }
-        continue
-      }
-      // a model may say with the mark alone that nothing answers
-      const held = marks.take(mark.rest()) + marks.rest()
-      const rest = answer + held === '' ? nothingFound(query) : held
-      answer += rest
-      if (rest !== '') yield { type: 'delta', text: rest }
-      const cited = citedNumbers(answer, given?.passages ?? 0)
-      const passages = bundle.items.slice(0, given?.passages ?? 0).map(textOf)
-      const declines = cited.length === 0 && takesNothing(answer, query, passages)
-      const said = mark.said() ?? (declines ? 'none' : undefined)
-      const state = stateByMark(bundle.state, said, cited.length, withheld !== undefined)
-      yield {
-        type: 'end',
-        metadata: {
-          generator: 'model',
-          synthesis: 'model',
-          decidedBy: deciderOf(state),
-          reasoningModel: model,
+        const { given, numbers } = event
+        metadata = { generator: 'model', synthesis: 'model', reasoningModel: model, context: given }
+        checker = checkerOf(numbers)
+        marks = citationWriter((number) => numbers.includes(number))
+      } else if (event.type === 'delta') yield* send(checker.take(marks.take(event.text)))
+      else {
+        Object.assign(metadata, {
           model: model.model,
           provider: model.provider,
           providerFinishReason: event.finishReason,
-          cited,
-          ...defined({ context: given }),
-          ...(event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } }),
-        },
-        bundle: withState(bundle, state),
+        })
+        Object.assign(metadata, event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } })
       }
     }
-    return 'answered'
+    yield* send(checker.take(marks.rest()))
+    yield* send(checker.rest())
   } catch (error) {
-    if (signal.aborted || answer !== '') throw error
-    const degraded = degradationBy('answer', 'the answer is a quotation of the evidence', error)
-    yield {
-      type: 'failed-attempt',
-      metadata: {
-        synthesis: 'model',
-        model: model.model,
-        provider: model.provider,
-        errorClass: error instanceof KsError ? error.code : 'internal',
-        ...degradedFields([degraded]),
-      },
-      degraded,
-      error,
-    }
-    return 'failed'
+    if (signal.aborted || isSent) throw error
+    yield failedAttempt(model, error)
+    return { type: 'failed' }
   }
+  const result = checker.result()
+  if (isSent) {
+    yield endOf(result, false)
+    return { type: 'answered' }
+  }
+  if (!result.isDeclined) return { type: 'unsupported' }
+  const parts = [...send(result.text), endOf(result, true)]
+  if (smallTalkReply(query) === undefined) return { type: 'declined', parts }
+  yield* parts
+  return { type: 'answered' }
+}
+
+function withSource(number: number, item: EvidenceItem | undefined): [number, Source][] {
+  return item === undefined ? [] : [[number, sourceOf(item)]]
+}
+
+/** A passage with its names and its day, as statements are compared with it. */
+export function sourceOf({ text, metadata, citations }: EvidenceItem): Source {
+  const { title, documentTitle, filename, documentDate } = metadata
+  const names = [title, documentTitle, filename, ...(citations[0]?.sectionPath ?? []), documentDate]
+  return {
+    text,
+    names: names
+      .map((name) => String(name ?? ''))
+      .join('\n')
+      .replaceAll('_', ' '),
+  }
+}
+
+function failedAttempt(model: ModelReference, error: unknown): AnswerPart {
+  const degraded = degradationBy('answer', 'the answer is a quotation of the evidence', error)
+  const metadata = {
+    synthesis: 'model',
+    model: model.model,
+    provider: model.provider,
+    errorClass: error instanceof KsError ? error.code : 'internal',
+    ...degradedFields([degraded]),
+  }
+  return { type: 'failed-attempt', metadata, degraded, error }
 }

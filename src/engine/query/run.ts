@@ -222,7 +222,8 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     mode: route.resolvedMode,
     evidence: bundle.items.map(({ nodeId }) => nodeId),
     state: bundle.state,
-    cited: answerMetadata.cited,
+    // the model and the rules disagree on whether the passages answer
+    cited: answerMetadata.modelAnswer === 'declined' ? [] : answerMetadata.cited,
   }
   captureFailedQuery(context, answered, committed)
   await committed

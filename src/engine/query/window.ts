@@ -5,18 +5,20 @@ import type { SessionTurn } from '../rows/sessions.js'
 
 /** The most that earlier turns take of a window. */
 const TURNS_SHARE = 0.25
-/** A model that is asked gets this much of a passage however little room there is. */
-const LEAST_TOKENS = 200
+/** A model gets this much of a passage however little room there is. */
+const MIN_TOKENS = 200
+/** Small models answer best from few passages: this many in a small window, and one more for each `TOKENS_PER_PASSAGE`. */
+const MIN_PASSAGES = 4
+const SMALL_WINDOW = 4096
+const TOKENS_PER_PASSAGE = 2048
 
-/** A passage as a model is given it. */
+/** A passage in a prompt. */
 export interface GivenPassage {
   number: number
-  title: unknown
-  /** title and file of its document, where they say more than the passage's own title */
-  document?: string
-  file?: string
+  /** file, section and day, a line each */
+  header: string
   text: string
-  /** only its beginning stands here */
+  /** only its beginning is given */
   isCut?: true
 }
 
@@ -29,36 +31,65 @@ export interface Given {
   leftOut: number
 }
 
-/** Passages in the order of their rank, as many as fit; the last one may be cut at the end of a sentence. */
-export function fitPassages(items: readonly EvidenceItem[], tokens: number): GivenPassage[] {
+/**
+ * Passages in the order of their rank, as many as fit, equal ones once; the last one may be cut at the end of a sentence.
+ *
+ * @param tokens room for the passages in a window of `contextTokens`
+ */
+export function fitPassages(items: readonly EvidenceItem[], tokens: number, contextTokens: number): GivenPassage[] {
   const given: GivenPassage[] = []
-  let room = Math.max(LEAST_TOKENS, tokens)
-  for (const [place, item] of items.entries()) {
-    const passage = passageOf(item, place + 1)
-    const size = tokensAtMost(JSON.stringify(passage))
+  const limit = MIN_PASSAGES + Math.max(0, Math.floor((contextTokens - SMALL_WINDOW) / TOKENS_PER_PASSAGE))
+  let room = Math.max(MIN_TOKENS, tokens)
+  for (const [index, passage] of distinctPassages(items).entries()) {
+    if (index === limit) break
+    const size = tokensAtMost(renderPassage(passage))
     if (size <= room) {
       given.push(passage)
       room -= size
       continue
     }
-    const left = room - (size - tokensAtMost(JSON.stringify(passage.text)))
-    const text = beginningOf(passage.text, place === 0 ? Math.max(left, LEAST_TOKENS / 2) : left, place === 0)
+    const left = room - (size - tokensAtMost(passage.text))
+    const text = beginningOf(passage.text, index === 0 ? Math.max(left, MIN_TOKENS / 2) : left, index === 0)
     if (text !== '') given.push({ ...passage, text, isCut: true })
     break
   }
   return given
 }
 
-function passageOf({ metadata: { title, documentTitle, filename }, text }: EvidenceItem, number: number): GivenPassage {
-  const document = typeof documentTitle === 'string' && documentTitle !== title ? documentTitle : ''
-  const file = typeof filename === 'string' && filename !== title && filename !== document ? filename : ''
-  return {
-    number,
-    title,
-    ...(document === '' ? {} : { document }),
-    ...(file === '' ? {} : { file }),
-    text,
-  }
+/** Passages with the numbers of their items; of equal ones the first. */
+export function distinctPassages(items: readonly EvidenceItem[]): GivenPassage[] {
+  const known = new Set<string>()
+  return items.flatMap((item, index) => {
+    const key = item.text.replace(/\s+/g, ' ').trim().toLowerCase()
+    if (known.has(key)) return []
+    known.add(key)
+    return [{ number: index + 1, header: headerOf(item), text: withoutTags(item.text) }]
+  })
+}
+
+/** A passage between marks that its text cannot contain. */
+export function renderPassage({ number, header, text, isCut }: GivenPassage): string {
+  return `<source ${number}>\n${header === '' ? '' : `${header}\n\n`}${text}${isCut ? ' …' : ''}\n</source ${number}>`
+}
+
+function headerOf({ metadata, citations }: EvidenceItem): string {
+  const { title, documentTitle, filename, documentDate } = metadata
+  const section = citations[0]?.sectionPath.join(' > ') ?? ''
+  const lines = [
+    ['File', filename],
+    ['Document', documentTitle],
+    ['Section', section === '' ? title : section],
+    ['Date', typeof documentDate === 'string' ? documentDate.slice(0, 'yyyy-mm-dd'.length) : ''],
+  ].flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [{ name, value }] : []))
+  return lines
+    .filter(({ value }, index) => lines.findIndex((line) => line.value === value) === index)
+    .map(({ name, value }) => `${name}: ${withoutTags(value.replace(/\s+/g, ' '))}`)
+    .join('\n')
+}
+
+/** A text that neither opens nor closes a source. */
+export function withoutTags(text: string): string {
+  return text.replace(/<(?=\s*\/?\s*source)/gi, '‹')
 }
 
 /** The latest turns that fit, oldest first; a long one is cut. */

@@ -8,10 +8,10 @@ import { type Degradation, degradation, degradedFields } from '../base/degraded.
 import type { ModelReference } from '../base/model-reference.js'
 
 import { isBuiltin } from '../models/registry.js'
-import { deciderOf, markReader, stateByMark, withState } from '../query/answer-mark.js'
-import { citationWriter } from '../query/citation-marks.js'
-import { takesNothing } from '../query/declined.js'
-import { buildPrompt, citedNumbers } from '../query/generate.js'
+import { checkAnswer } from '../query/answer-check.js'
+import { deciderOf, stateOfReply, withState } from '../query/answer-state.js'
+import { buildPrompt } from '../query/generate.js'
+import { sourceOf } from '../query/model-answer.js'
 import { quote } from '../query/quotation/quote.js'
 import { quotationText } from '../query/quotation/text.js'
 import type { Spent } from '../rows/research/costs.js'
@@ -25,7 +25,6 @@ import { type CellFound, cellOf, type Field } from './digest.js'
 import { foundBy, lackedByLeads } from './gather.js'
 import type { Plan } from './plan-questions.js'
 import { reportText } from './report-text.js'
-import { checked, type Source } from './support.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 export const SECTION_TOKENS = 1024
@@ -84,7 +83,7 @@ export async function writeReport(
     stop ??= draft.stop
     if (draft.degraded !== undefined) degraded.push(draft.degraded)
     const state = draft.state ?? section.state
-    if (draft.answer !== NOTHING.answer) generators.add(draft.generator)
+    if (state !== 'not-enough-evidence') generators.add(draft.generator)
     const { text, cited } = renumbered(draft, items, sources)
     const decidedBy = draft.generator === 'model' ? deciderOf(state) : 'rules'
     sections.push({ question: section.question, state, decidedBy, answer: text, cited })
@@ -136,10 +135,10 @@ async function draftOf(
   if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd')
     return byRules({ degraded: spentBy(stoppedBy) })
   try {
-    let given = 0
+    let numbers: number[] = []
     const promptFor = (window: number) => {
       const prompt = buildPrompt(window, searched, items, [], { maxTokens: SECTION_TOKENS })
-      given = prompt.given.passages
+      numbers = prompt.numbers
       return prompt
     }
     const reply = await askModel(run, promptFor, { part: 'answer', signal })
@@ -148,7 +147,7 @@ async function draftOf(
       return byRules({
         degraded: degradation('answer', 'a section is a quotation of the evidence: the model said nothing'),
       })
-    const body = modelDraft(section, reply.text, given)
+    const body = modelDraft(section, reply.text, numbers)
     return { body: body ?? byRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
   } catch (error) {
     const reached = signal.reason instanceof LimitReached ? signal.reason : error
@@ -165,39 +164,32 @@ function spentBy({ limit, limitValue }: ResearchStop): Degradation {
 }
 
 /**
- * What the model wrote, as far as the passages that it cites say so; it says itself whether that answers.
+ * What the model wrote, as far as the passages support it; the evidence's own sentences where it declines and they are
+ * sure.
  *
- * @param given passages that it had, of the section's first
+ * @param numbers of the section's items that the model was given
  * @returns nothing where the passages support none of it
  */
-function modelDraft(section: Drafted, text: string, given: number): Draft | undefined {
-  const { state, items, withheld } = section
-  const mark = markReader()
-  const marks = citationWriter(given)
-  const written = `${marks.take(`${mark.take(text)}${mark.rest()}`)}${marks.rest()}`.trim()
-  const sources = items.slice(0, given).map(sourceOf)
-  const marked = mark.said()
-  const declines =
-    marked === undefined &&
-    citedNumbers(written, given).length === 0 &&
-    takesNothing(
-      written,
-      section.searched,
-      sources.map(({ names, text: told }) => `${names}\n${told}`),
-    )
-  const said = declines ? 'none' : marked
-  // without a mark nothing tells whether the model declines or invents: what it wrote is not shown
-  const unmarked = declines ? '' : checked(written, sources).text
-  const answer = marked === 'none' ? written : unmarked
-  if (answer === '' && written !== '' && !declines) return undefined
-  const cited = citedNumbers(answer, given)
-  const cell = said === 'none' ? undefined : cellIn(section)
-  return {
-    answer: answer === '' ? NOTHING.answer : answer,
-    generator: 'model',
-    state: stateByMark(state, said, cited.length, withheld),
-    ...defined({ cell }),
-  }
+function modelDraft(section: Drafted, text: string, numbers: readonly number[]): Draft | undefined {
+  const { question, state, items, withheld } = section
+  const sources = new Map(
+    numbers.flatMap((number) => {
+      const item = items[number - 1]
+      return item === undefined ? [] : [[number, sourceOf(item)] as const]
+    }),
+  )
+  const { checked, dropped, isDeclined, text: reply } = checkAnswer(text, { question, sources })
+  if (checked !== '')
+    return {
+      answer: checked,
+      generator: 'model',
+      state: stateOfReply(state, { isDeclined: false, isPart: dropped > 0 }, withheld),
+      ...defined({ cell: cellIn(section) }),
+    }
+  if (!isDeclined) return undefined
+  const own = extractive(section)
+  if (!withheld && (own.state ?? state) === 'answerable') return own
+  return { answer: reply, generator: 'model', state: stateOfReply(state, { isDeclined, isPart: false }, withheld) }
 }
 
 /**
@@ -246,17 +238,6 @@ function fieldOf({ value, place }: CellFound, items: readonly EvidenceItem[]): P
   const page = items[place]?.citations[0]?.pageNumber
   const answer = `${value} [${place + 1}]${page === undefined ? '' : `, p. ${page}`}`
   return { answer, quoted: [{ start: 0, end: value.length }] }
-}
-
-function sourceOf({ text, metadata }: EvidenceItem): Source {
-  const { title, documentTitle, filename } = metadata
-  return {
-    text,
-    names: [title, documentTitle, filename]
-      .map((name) => String(name ?? ''))
-      .join('\n')
-      .replaceAll('_', ' '),
-  }
 }
 
 /** What a section without an answer comes to: better passages may still be there for others. */

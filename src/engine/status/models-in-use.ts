@@ -1,4 +1,5 @@
 import type { ModelsInUse } from '../../contract/gateway/system.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import type { ModelCounter } from '../models/budget.js'
@@ -38,6 +39,7 @@ function* modelsInUse(context: EngineContext): Read<ModelsInUse> {
   const usedOf = (counter: ModelCounter) => sums.find((sum) => sum.counter === counter)?.used ?? 0
   const spaces = yield* spacesByUse(day, TOLD_SPACES)
   return {
+    defaults: defaultModels(context),
     today: {
       embeddingTokens: usedOf('embeddingTokens'),
       llmTokens: usedOf('llmTokens'),
@@ -58,6 +60,21 @@ function* modelsInUse(context: EngineContext): Read<ModelsInUse> {
     }),
     providers: models.describe().map(({ models: _, ...provider }) => provider),
   }
+}
+
+function defaultModels({ options }: EngineContext): ModelsInUse['defaults'] {
+  const { defaultEmbedding, defaultGenerator, visionModel, defaultSpeech, defaultTranscription } = options
+  const entry = (task: ModelsInUse['defaults'][number]['task'], reference: ModelReference | undefined) =>
+    reference === undefined
+      ? []
+      : [{ task, pluginId: reference.pluginId, provider: reference.provider, model: reference.model }]
+  return [
+    ...entry('answers', defaultGenerator),
+    ...entry('embedding', defaultEmbedding),
+    ...entry('pictures', visionModel),
+    ...entry('speech', defaultSpeech),
+    ...entry('transcription', defaultTranscription),
+  ]
 }
 
 function isModelCounter(counter: string): counter is ModelCounter {

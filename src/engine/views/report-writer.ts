@@ -8,7 +8,8 @@ import { askForText } from '../models/reply.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage, Generator } from '../models/types.js'
 import { fitTexts } from '../models/window.js'
-import { checked, isSupported, type Source } from '../research/support.js'
+import { checkAnswer } from '../query/answer-check.js'
+import { isSupported, type Source } from '../query/support.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import {
   type Evidence,
@@ -136,9 +137,10 @@ export function writtenIn(reply: string, evidence: readonly Evidence[]): Written
   const [first = '', ...lines] = reply.trim().split('\n')
   const title = first.replace(/^[#*\s]*(?:title:)?\s*|[*."“”\s]+$/gi, '').trim()
   const sources = evidence.map(({ text }): Source => ({ text, names: '' }))
-  const { text } = checked(lines.join('\n').trim(), sources)
+  const numbered = new Map(sources.map((source, index) => [index + 1, source]))
+  const { checked } = checkAnswer(lines.join('\n').trim(), { question: '', sources: numbered })
   // a mark belongs to the sentence before it
-  const joined = text.replace(/([.!?。！？])((?:\s?\[\d{1,3}\])+)/gu, '$2$1')
+  const joined = checked.replace(/([.!?。！？])((?:\s?\[\d{1,3}\])+)/gu, '$2$1')
   const statements: Written['statements'] = []
   for (const { start, end } of splitSentences(joined)) {
     const said = joined.slice(start, end)

@@ -121,7 +121,9 @@ describe('what an application asks of its model', () => {
     const seen = server.requests.at(-1)?.body
     expect(seen).toMatchObject({ temperature: 0.25, max_tokens: 3 })
     expect(seen?.messages?.[0]?.content).toContain('Speak in a warm tone.')
-    expect(done.answer).toBe('The se cret')
+    // no passage supports it over a space
+    if (spaces.length === 0) expect(done.answer).toBe('The se cret')
+    else expect(done.answer).toContain('forty crowns')
     const { prompt_tokens } = done.metadata.usage
     expect(done.metadata.usage).toMatchObject({
       completion_tokens: 3,

@@ -28,7 +28,7 @@ beforeAll(async () => {
     models: ['talker'],
     answer: (messages) => {
       const content = messages.at(-1)?.content ?? ''
-      if (content.startsWith('{"passages"')) return 'It says so in the first passage. [1]'
+      if (content.startsWith('<source ')) return 'It opens at nine [1].'
       return ANSWERS[content] ?? `You wrote ${content.length}`
     },
   })

@@ -30,9 +30,13 @@ test('what models were used for is told, with the budgets of spaces, and without
   fake.script({ kind: 'status', status: 401 })
   await ask(engine, ADA, id, 'When does the shop in Oslo open?')
   await until(async () => (await engine.models.inUse()).budgets.length > 0)
-  const { today, budgets, providers } = await engine.models.inUse()
+  const { today, budgets, providers, defaults } = await engine.models.inUse()
   const [circuit] = providers[0]?.circuits ?? []
   expect(circuit).toMatchObject({ kind: 'generation', model: 'writer', state: 'closed', calls: 2, failed: 1 })
+  expect(defaults).toEqual([
+    { task: 'answers', ...PROVIDER, model: 'writer' },
+    { task: 'embedding', pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' },
+  ])
   const tokens = (circuit?.inputTokens ?? 0) + (circuit?.outputTokens ?? 0)
   expect(tokens).toBeGreaterThan(50)
   await until(async () => (await engine.models.inUse()).today.llmTokens === tokens)

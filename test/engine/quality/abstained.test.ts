@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => test_.end())
 
-test('captures a query that a model declines in its own words, and triage finds the passage that answers it', async () => {
+test('captures a query that a model declines although the quotation is sure, and triage finds the passage that answers it', async () => {
   const { engine } = test_
   const { id } = await engine.spaces.create(ADA, { name: 'L', slug: 'l' })
   await ingest(engine, ADA, id, { 'a.md': '# Lighthouse\n\nThe lighthouse of Westerhever was built in 1908.\n' })
@@ -22,7 +22,7 @@ test('captures a query that a model declines in its own words, and triage finds 
   const { failed } = engine.quality
   await until(async () => (await failed.list(ADA, id, { limit: 9 })).items.length > 0)
   expect((await failed.list(ADA, id, { limit: 9 })).items).toMatchObject([
-    { trigger: 'no-retrieval-evidence', answerTraceId: traceId, metadata: { occurrences: 1 } },
+    { trigger: 'abstained', answerTraceId: traceId, metadata: { occurrences: 1 } },
   ])
   expect(await failed.triage(ADA, id, 9)).toMatchObject({ triaged: 1, verdicts: { 'retrieval-miss': 1 } })
 })

@@ -20,7 +20,8 @@ let spaces = 0
 beforeAll(async () => {
   test_ = await startWithModel((messages) => {
     const system = messages[0]?.content ?? ''
-    if (!system.includes('A search did not answer')) return system.includes('search words') ? '' : '[none] Not said.'
+    if (!system.includes('A search did not answer'))
+      return system.includes('search words') ? '' : 'The sources do not answer the question.'
     return judges
   })
 })

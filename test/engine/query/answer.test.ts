@@ -188,71 +188,63 @@ describe('an answer of a model', () => {
     expect(bundle.state).toBe('answerable')
     expect(asked).toHaveLength(1)
     const silent = await ask([
-      { type: 'delta', text: 'It is.' },
+      { type: 'delta', text: 'It is 40 metres.' },
       { type: 'end', finishReason: 'stop' },
     ])
     expect(silent.metadata).not.toHaveProperty('providerMetadata')
   })
 
-  it('has its citations as everybody reads them, and cites no passage that it was not given', async () => {
-    const { text, metadata } = await ask('It is [1, 2], not [7].')
-    expect(text).toBe('It is [1][2], not [7].')
+  it('has its citations in one form, and cites no passage that it was not given', async () => {
+    const { text, metadata } = await ask('It is 40 metres [1, 2], not less [7].')
+    expect(text).toBe('It is 40 metres [1][2], not less.')
     expect(metadata.cited).toEqual([1, 2])
   })
 
-  it('is of the state that its mark says, which nobody sees', async () => {
-    const some = await ask('[part] It is high [1].')
-    expect([some.text, some.bundle.state]).toEqual(['It is high [1].', 'partial'])
-    const none = await ask('[none] They do not say.')
-    expect([none.text, none.bundle.state]).toEqual(['They do not say.', 'not-enough-evidence'])
-    const alone = await ask('[none]')
-    expect([alone.text, alone.bundle.state]).toEqual([NOTHING, 'not-enough-evidence'])
-    const limited = await ask('[part] It is high [1].', { withheld: LIMIT })
+  it('is partial without the statements that no passage supports, where the rules are not sure', async () => {
+    const some = await ask('It is 40 metres high [1]. It has 77 bells [2].', { bundle: bundleOf('partial') })
+    expect([some.text, some.bundle.state]).toEqual(['It is 40 metres high [1].', 'partial'])
+    const limited = await ask('It is 40 metres high [1]. It has 77 bells [2].', { withheld: LIMIT })
     expect([limited.bundle.state, limited.metadata.decidedBy]).toEqual(['permission-limited', 'rules'])
     expect(missing(limited)).toEqual([
       expect.stringMatching(/^permission-filtered: a passage that answers was left out/),
     ])
   })
 
-  it.each([
-    'The passages do not answer this.',
-    'I cannot find the height of the tower in the given context.',
-    'Unfortunately, there is no information about that. Please ask somebody else.',
-    'Die Passagen beantworten das nicht.',
-    'Les passages ne permettent pas de répondre à cette question.',
-    'Los pasajes no contienen la respuesta.',
-    '文中没有提到这一点。',
-    'Information not available',
-  ])(
-    'counts as declined without a mark where it cites nothing and takes nothing from the passages: %s',
+  it('is replaced by the quotation where no passage supports it', async () => {
+    const invented = await ask('It is 99 metres high [1].')
+    expect(invented.text).toBe('The tower of Brest is 40 metres high. [1]')
+    expect(invented.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
+    const unsure = await ask('It is 99 metres high [1].', { bundle: bundleOf('partial') })
+    expect([unsure.text, unsure.bundle.state]).toEqual([
+      `${CLOSEST}The tower of Brest is 40 metres high. [1]`,
+      'partial',
+    ])
+  })
+
+  it.each(['The sources do not answer the question.', 'Das steht dort nicht [1].'])(
+    'that declines is the answer unless the quotation is sure: %s',
     async (said) => {
-      const { text, bundle } = await ask(said)
-      expect([text, bundle.state]).toEqual([said, 'not-enough-evidence'])
-      expect(missing({ bundle })).toEqual([expect.stringMatching(/^not-retrieved: /)])
+      const declined = await ask(said, { bundle: bundleOf('partial') })
+      expect([declined.text, declined.bundle.state]).toEqual([said.replace(' [1]', ''), 'not-enough-evidence'])
+      expect(declined.metadata).toMatchObject({ generator: 'model', decidedBy: 'model', cited: [] })
+      expect(missing(declined)).toEqual([expect.stringMatching(/^not-retrieved: /)])
+      const sure = await ask(said)
+      expect([sure.text, sure.bundle.state]).toEqual(['The tower of Brest is 40 metres high. [1]', 'answerable'])
+      expect(sure.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'declined' })
     },
   )
 
-  it('is partial where it repeats a passage without a citation', async () => {
-    expect((await ask('It is 40 metres high.')).bundle.state).toBe('partial')
-    expect((await ask('[part] Nothing is known of its age, but it is high [1].')).bundle.state).toBe('partial')
-  })
-
   it('keeps the state permission-limited of the rules, whatever the model cites', async () => {
-    const { bundle, metadata } = await ask('It is high [1].', {
+    const { bundle, metadata } = await ask('It is 40 metres high [1].', {
       bundle: bundleOf('permission-limited'),
       withheld: LIMIT,
     })
     expect([bundle.state, metadata.decidedBy]).toEqual(['permission-limited', 'rules'])
   })
 
-  it('is shown whole where it ends in what may be a mark', async () => {
-    expect((await ask('[no')).text).toBe('[no')
-    expect((await ask('It is [1')).text).toBe('It is [1')
-  })
-
   it('is asked for whatever the words of the passages have in common with the question', async () => {
-    const found = await ask('It is [1].', { bundle: bundleOf('not-enough-evidence') })
-    expect([found.text, found.bundle.state]).toEqual(['It is [1].', 'answerable'])
+    const found = await ask('It is 40 metres [1].', { bundle: bundleOf('not-enough-evidence') })
+    expect([found.text, found.bundle.state]).toEqual(['It is 40 metres [1].', 'answerable'])
     const talk = await ask('You are welcome.', { query: 'Thanks!' })
     expect(talk.text).toBe('You are welcome.')
   })
@@ -264,7 +256,7 @@ describe('an answer of a model', () => {
 
   it('comes from the model of the daemon where the profile names none', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
-    expect((await ask('It is [1].', { profile: {} })).metadata.generator).toBe('model')
+    expect((await ask('It is 40 metres [1].', { profile: {} })).metadata.generator).toBe('model')
   })
 
   it('is given the earlier turns', async () => {
@@ -292,11 +284,13 @@ describe('an answer of a model', () => {
   })
 
   it('fails where the model fails within it, or the query was abandoned', async () => {
-    await expect(ask([{ type: 'delta', text: 'It is' }, new Error('off')])).rejects.toThrow('off')
+    await expect(ask([{ type: 'delta', text: 'It is 40 metres. It' }, new Error('off')])).rejects.toThrow('off')
     const gone = new AbortController()
     gone.abort(new Error('gone'))
     await expect(ask(new Error('off'), { signal: gone.signal })).rejects.toThrow('off')
-    // of a mark nothing was said yet
-    expect((await ask([{ type: 'delta', text: '[none] ' }, new Error('off')])).metadata.generator).toBe('extractive')
+    // an incomplete statement is not sent
+    expect((await ask([{ type: 'delta', text: 'It is 40 ' }, new Error('off')])).metadata).toMatchObject({
+      ...{ generator: 'extractive', modelAnswer: 'failed' },
+    })
   })
 })

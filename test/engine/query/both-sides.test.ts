@@ -57,7 +57,7 @@ describe('an answer from documents that contradict each other', () => {
     verdict = 'no idea'
     const unclear = await asked({ reasoningModel: MODEL })
     expect(unclear.bundle.state).toBe('conflict')
-    expect(JSON.stringify(fake.requests.at(-1)?.body.messages)).toContain('contradictions')
+    expect(JSON.stringify(fake.requests.at(-1)?.body.messages)).toContain('contradict each other: ')
 
     verdict = '["compatible"]'
     const settled = await asked({ reasoningModel: MODEL })

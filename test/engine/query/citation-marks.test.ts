@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { citationWriter } from '../../../src/engine/query/citation-marks.js'
 
-const GIVEN = 4
+const GIVEN = (number: number) => number >= 1 && number <= 4
 
 it.each([
   ['Nine [1].', 'Nine [1].'],
@@ -11,7 +11,9 @@ it.each([
   ['Nine【1】、十【2】', 'Nine[1]、十[2]'],
   ['Nine [passage 2].', 'Nine [2].'],
   ['Nine [passages 1, 2].', 'Nine [1][2].'],
-  ['Nine [9, 10].', 'Nine [9, 10].'],
+  ['Nine [9, 10].', 'Nine.'],
+  ['Nine [99] and ten [1, 99].', 'Nine and ten [1].'],
+  ['Nine [source 0].', 'Nine.'],
   ['From [1990-1995] on.', 'From [1990-1995] on.'],
   ['A list `[1, 2]` of two.', 'A list `[1, 2]` of two.'],
   ['```\n[1, 2]\n``` [1,2]', '```\n[1, 2]\n``` [1][2]'],

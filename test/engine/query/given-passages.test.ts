@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceItem } from '../../../src/contract/gateway/queries.js'
 import { tokensAtMost } from '../../../src/engine/models/tokens.js'
-import { fitPassages, fitTurns } from '../../../src/engine/query/window.js'
+import {
+  fitPassages as fitInWindow,
+  fitTurns,
+  type GivenPassage,
+  renderPassage,
+} from '../../../src/engine/query/window.js'
 
 const SENTENCE = 'The tide gauge of Brest has been read every hour since the year 1711. '
 const itemOf = (text: string, metadata: Record<string, unknown> = {}): EvidenceItem => ({
@@ -14,31 +19,34 @@ const itemOf = (text: string, metadata: Record<string, unknown> = {}): EvidenceI
   conflicts: [],
   metadata: { title: 'Gauge', ...metadata },
 })
-const size = (given: unknown) => tokensAtMost(JSON.stringify(given))
+const size = (given: GivenPassage) => tokensAtMost(renderPassage(given))
+const fitPassages = (items: EvidenceItem[], room: number) => fitInWindow(items, room, 131_072)
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, index) => itemOf(`${index} ${SENTENCE.repeat(20)}`))
 
 describe('passages as a model is given them', () => {
-  it('have their number by rank, and names of document and file only where those say more', () => {
-    const only = (metadata: object) => fitPassages([itemOf('Text.', { ...metadata })], 1000)[0]
-    expect(only({})).toEqual({ number: 1, title: 'Gauge', text: 'Text.' })
-    expect(only({ documentTitle: 'Tides', filename: 'tides.md' })).toEqual({
-      ...{ number: 1, title: 'Gauge', document: 'Tides', file: 'tides.md', text: 'Text.' },
-    })
-    expect(only({ documentTitle: 'Gauge', filename: 'Gauge' })).not.toHaveProperty('document')
-    expect(only({ documentTitle: 'Gauge', filename: 'Gauge' })).not.toHaveProperty('file')
-    expect(only({ documentTitle: 'tides.md', filename: 'tides.md' })).toMatchObject({ document: 'tides.md' })
-    expect(only({ documentTitle: 'tides.md', filename: 'tides.md' })).not.toHaveProperty('file')
-    expect(only({ documentTitle: 7, filename: undefined })).toEqual({ number: 1, title: 'Gauge', text: 'Text.' })
+  it('have their number by rank, and each name once', () => {
+    const header = (metadata: object) => fitPassages([itemOf('Text.', { ...metadata })], 1000)[0]?.header
+    expect(header({})).toBe('Section: Gauge')
+    expect(header({ documentTitle: 'Tides', filename: 'tides.md' })).toBe(
+      'File: tides.md\nDocument: Tides\nSection: Gauge',
+    )
+    expect(header({ documentTitle: 'Gauge', filename: 'Gauge' })).toBe('File: Gauge')
+    expect(header({ documentTitle: 7, filename: undefined })).toBe('Section: Gauge')
     expect(fitPassages([itemOf('A.'), itemOf('B.'), itemOf('C.')], 1000).map(({ number }) => number)).toEqual([1, 2, 3])
+    expect(fitPassages([itemOf('A b.'), itemOf('a\nB.'), itemOf('C.')], 1000).map(({ number }) => number)).toEqual([
+      1, 3,
+    ])
   })
 
   it('fit into the room, whole but for the last one', () => {
-    const items = Array.from({ length: 9 }, () => itemOf(SENTENCE.repeat(20)))
-    const one = size({ number: 1, title: 'Gauge', text: SENTENCE.repeat(20) })
+    const items = numbered(9)
+    const one = size({ number: 1, header: 'Section: Gauge', text: `1 ${SENTENCE.repeat(20)}` })
     for (const room of [one, 2 * one - 1, 2 * one, 3 * one + 60, 5 * one + 200]) {
       const given = fitPassages(items, room)
       const whole = given.filter(({ isCut }) => isCut !== true)
       expect(whole).toHaveLength(Math.floor(room / one))
-      for (const { text } of whole) expect(text).toBe(SENTENCE.repeat(20))
+      for (const { text } of whole) expect(text).toMatch(/1711\. $/)
       expect(given.length - whole.length).toBeLessThanOrEqual(1)
       // each count is rounded up
       const used = given.reduce((sum, { isCut: _, ...passage }) => sum + size(passage), 0)
@@ -47,12 +55,12 @@ describe('passages as a model is given them', () => {
   })
 
   it('that are cut are the last, end behind a sentence, and are left out where there is no room for one', () => {
-    const items = [itemOf(SENTENCE.repeat(20)), itemOf(SENTENCE.repeat(20)), itemOf('Short.')]
-    const one = size({ number: 1, title: 'Gauge', text: SENTENCE.repeat(20) })
+    const items = [...numbered(2), itemOf('Short.')]
+    const one = size({ number: 1, header: 'Section: Gauge', text: `1 ${SENTENCE.repeat(20)}` })
     const given = fitPassages(items, one + Math.floor(one / 2))
     expect(given).toHaveLength(2)
     expect(given[1]).toMatchObject({ number: 2, isCut: true })
-    expect(given[1]?.text).toMatch(/^The tide .* 1711\.$/)
+    expect(given[1]?.text).toMatch(/^1 The tide .* 1711\.$/)
     expect(fitPassages(items, one + 10)).toHaveLength(1)
   })
 

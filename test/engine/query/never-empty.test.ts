@@ -106,9 +106,9 @@ describe('a model that says nothing', () => {
   )
 
   it('is asked what a follow-up means, and its thoughts are left out', async () => {
-    reply = '<think>hm, "call"</think>\nOn Sundays it is Ida Keller too [1].'
+    reply = '<think>hm, "call"</think>\nIda Keller is on call [1].'
     const [, sundays] = await converse('Who is on call in August?', 'And then?')
-    expect(sundays).toMatchObject({ answer: 'On Sundays it is Ida Keller too [1].' })
+    expect(sundays).toMatchObject({ answer: 'Ida Keller is on call [1].' })
     expect(stateOf(sundays as Asked)).toBe('answerable')
   })
 })

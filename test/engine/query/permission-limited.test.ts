@@ -58,22 +58,22 @@ const setModel = () =>
 
 describe('permission-limited', () => {
   /** Its words seem to answer, and do not. */
-  const DECOY = 'A code of the tower in the north is changed often, and so is the vault.\n'
+  const DECOY = 'A code of the tower in the north is changed often, and so is the vault. Its door is red.\n'
 
   it('is told where a model declines what is left, whatever words that shares with the question', async () => {
     await hide({ 'secret.md': `${QUESTION} ${SECRET}` })
     await ingest(test.engine, ADA, spaceId, { 'decoy.md': DECOY })
     await setModel()
     for (const mode of MODES) {
-      for (const said of ['[none] The passages do not say how often.', '[part] It has a code [1].']) {
+      for (const said of ['The passages do not say how often [1].', 'Its door is red [1]. It needs 77 keys [1].']) {
         reply = said
         const limited = await asked(ADA, QUESTION, mode)
         expect([limited.state, limited.missing], `${mode} ${said}`).toEqual(LIMITED)
       }
-      reply = 'It is changed as the code says [1].'
+      reply = 'Its door is red [1].'
       expect(await asked(ADA, QUESTION, mode), mode).toMatchObject({ state: 'answerable', missing: [] })
-      reply = '[none] The passages do not say how often.'
-      expect((await asked(GRACE, QUESTION, mode)).state, mode).toBe('not-enough-evidence')
+      reply = 'The passages do not say how often.'
+      expect((await asked(GRACE, QUESTION, mode)).state, mode).toBe('answerable')
     }
   })
 
@@ -81,7 +81,7 @@ describe('permission-limited', () => {
     await hide({ 'secret.md': `${QUESTION} ${SECRET}` })
     await ingest(test.engine, ADA, spaceId, { 'decoy.md': DECOY })
     await setModel()
-    reply = '[none] The passages do not say how often.'
+    reply = 'The passages do not say how often.'
     const { research } = test.engine
     const report = async (caller: Caller) => {
       const task = await research.create(caller, { knowledgeSpaceId: spaceId, query: QUESTION, mode: 'fast' })
@@ -89,7 +89,7 @@ describe('permission-limited', () => {
       return research.report(caller, task.id)
     }
     expect((await report(ADA)).state).toBe('permission-limited')
-    expect((await report(GRACE)).state).toBe('not-enough-evidence')
+    expect((await report(GRACE)).state).toBe('answerable')
   })
 
   it('is not told where what was withheld is not near the question either, nor where the rest answers', async () => {

@@ -1,65 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
-import { deciderOf, markReader, stateByMark, withState } from '../../../src/engine/query/answer-mark.js'
+import { withState } from '../../../src/engine/query/answer-state.js'
 import { followUpOf, searchedQuery } from '../../../src/engine/query/follow-up.js'
 import { notRetrieved } from '../../../src/engine/query/missing.js'
 import { aloneOf, whyOf } from '../../../src/engine/query/why.js'
 import { WITHHELD_ENTRY } from '../../../src/engine/query/withheld.js'
-
-describe('a mark at the beginning of an answer', () => {
-  const read = (...pieces: string[]) => {
-    const reader = markReader()
-    const shown = pieces.map((piece) => reader.take(piece))
-    return { shown, rest: reader.rest(), said: reader.said() }
-  }
-
-  it('is taken off, whatever it stands in and however it comes', () => {
-    expect(read('[none] Nothing is said.')).toEqual({ shown: ['Nothing is said.'], rest: '', said: 'none' })
-    expect(read('**[', 'Pa', 'rt]**', ' ', 'It is red.')).toEqual({
-      ...{ shown: ['', '', '', '', 'It is red.'], rest: '', said: 'part' },
-    })
-    expect(read('(NONE): x').said).toBe('none')
-    expect(read('【part】x').shown).toEqual(['x'])
-  })
-
-  it('is not what only looks like one', () => {
-    expect(read('[1] It is red.')).toEqual({ shown: ['[1] It is red.'], rest: '', said: undefined })
-    expect(read('[', '2] x')).toEqual({ shown: ['', '[2] x'], rest: '', said: undefined })
-    expect(read('It is [none] of it.')).toEqual({ shown: ['It is [none] of it.'], rest: '', said: undefined })
-    expect(read('[no')).toEqual({ shown: [''], rest: '[no', said: undefined })
-    expect(read('[part]')).toEqual({ shown: [''], rest: '', said: 'part' })
-    expect(read(' '.repeat(30), 'x').shown.join('')).toContain('x')
-  })
-
-  it.each([
-    ['answerable', 'none', 2, false, 'not-enough-evidence'],
-    ['answerable', 'part', 2, false, 'partial'],
-    ['answerable', undefined, 1, false, 'answerable'],
-    ['answerable', undefined, 0, false, 'partial'],
-    ['partial', undefined, 1, false, 'answerable'],
-    ['partial', undefined, 0, false, 'partial'],
-    ['not-enough-evidence', undefined, 0, false, 'not-enough-evidence'],
-    ['not-enough-evidence', undefined, 3, false, 'answerable'],
-    ['conflict', undefined, 0, false, 'conflict'],
-    ['conflict', 'part', 1, false, 'conflict'],
-    ['conflict', 'none', 0, false, 'not-enough-evidence'],
-    ['permission-limited', 'none', 0, false, 'permission-limited'],
-    ['permission-limited', 'part', 1, false, 'permission-limited'],
-    ['permission-limited', undefined, 1, false, 'permission-limited'],
-    ['answerable', 'part', 1, true, 'permission-limited'],
-    ['answerable', undefined, 1, true, 'answerable'],
-  ] as const)(
-    'on %s evidence, marked %s with %i citations (withheld: %s) makes it %s',
-    (judged, said, citations, withheld, state) => {
-      expect(stateByMark(judged, said, citations, withheld)).toBe(state)
-    },
-  )
-
-  it('decides, but for what rules found', () => {
-    const states = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const
-    expect(states.map(deciderOf)).toEqual(['model', 'model', 'model', 'rules', 'rules'])
-  })
-})
 
 describe('evidence in another state', () => {
   const entry = (reason: string) => ({ reason, text: reason, metadata: {} })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { isSupported } from '../../../src/engine/query/support.js'
 import { comparisonTable } from '../../../src/engine/research/digest.js'
 import { figureIn } from '../../../src/engine/research/figures.js'
-import { checked, isSupported } from '../../../src/engine/research/support.js'
 import { mentionsName } from '../../../src/lib/text/name-mentions.js'
 
 const STATEMENT =
@@ -30,14 +30,6 @@ describe('a statement', () => {
     expect(isSupported('In May 1250 loaves were sold by Norwick.', [source])).toBe(true)
     expect(isSupported('Norwick sold 1,300 loaves.', [source])).toBe(false)
     expect(isSupported('The loaves of Tellmar sold well, and 1,250 is many.', [source])).toBe(false)
-  })
-
-  it('that its passage does not support goes from what a model wrote; another gets its source', () => {
-    const written = 'Norwick sold 1,250 loaves in May. It lost 77 of them [1]. So it is [1].'
-    expect(checked(written, [source])).toEqual({
-      text: 'Norwick sold 1,250 loaves in May. [1] So it is [1].',
-      dropped: 1,
-    })
   })
 })
 

@@ -17,19 +17,19 @@ let engineTest: TestEngine
 let fake: FakeOpenAi
 let spaceId = ''
 /** what the model says, by the system prompt's first words */
-let says: { route: string; plan: string; mended?: string; section: string }
+let says: { route: string; plan: string; mended?: string; section?: string }
 
 beforeEach(async () => {
   says = {
     route: '{"mode":"deep"}',
     plan: '["What makes the tides?","Who invented the stepped lens?"]',
-    section: 'So it is [1].',
   }
   fake = await startFakeOpenAi({
-    answer: ([first, , third]) => {
+    answer: (messages) => {
+      const [first, , third] = messages
       if (third !== undefined && says.mended !== undefined) return says.mended
       if (first?.content.startsWith('Choose how')) return says.route
-      return first?.content.startsWith('Break a research') ? says.plan : says.section
+      return first?.content.startsWith('Break a research') ? says.plan : (says.section ?? sectionOn(messages))
     },
   })
   engineTest = await startEngine({
@@ -50,6 +50,10 @@ afterEach(async () => {
   await fake.close()
 })
 
+const sectionOn = (messages: { content: string }[]) =>
+  /lens/.test(messages.at(-1)?.content.split('Question: ').at(-1) ?? '')
+    ? 'Augustin Fresnel did in 1823.'
+    : 'The moon pulls the sea.'
 const withModel = () =>
   engineTest.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, modes: ['fast', 'deep', 'research'] })
 const calls = (start: string) =>
@@ -135,7 +139,7 @@ describe('a language model', () => {
     await withModel()
     const task = await research(engine, spaceId)
     const report = await engine.research.report(ADA, task.id)
-    expect(report).toMatchObject({ generator: 'model', sections: [{ answer: 'So it is [1].' }, {}] })
+    expect(report).toMatchObject({ generator: 'model', sections: [{ answer: 'The moon pulls the sea. [1]' }, {}] })
     expect(task.cost.entries.map(({ step, provider }) => `${step} ${provider}`)).toEqual([
       'plan local',
       'generate local',
@@ -287,16 +291,20 @@ describe('a report', () => {
     expect(report.generator).toBe('model')
   })
 
-  test('counts as answered what its model says is answered, and its evidence says the same', async () => {
+  test('whose model declines counts nothing as answered, except what the rules are sure of', async () => {
     const { engine } = engineTest
     await withModel()
-    says.section = '[none] The passages do not say.'
-    const { id } = await research(engine, spaceId)
+    says.section = 'The passages do not say [1].'
+    const sure = await engine.research.report(ADA, (await research(engine, spaceId)).id)
+    expect(sure).toMatchObject({ state: 'answerable', generator: 'extractive', open: [] })
+    const query = 'Which person devised segmented glass for coastal beacons such as lighthouses?'
+    says.plan = JSON.stringify([query])
+    const { id } = await research(engine, spaceId, { query })
     const report = await engine.research.report(ADA, id)
-    expect(report.sections.map(({ state }) => state)).toEqual(['not-enough-evidence', 'not-enough-evidence'])
-    expect(report.sections.map(({ answer }) => answer)).toEqual(Array(2).fill('The passages do not say.'))
-    expect(report.state).toBe('not-enough-evidence')
-    expect(report.open).toHaveLength(2)
+    expect(report.sections).toMatchObject([
+      { state: 'not-enough-evidence', answer: 'The passages do not say.', cited: [] },
+    ])
+    expect(report).toMatchObject({ state: 'not-enough-evidence', generator: 'extractive', open: [query], sources: [] })
     expect(await lastBundle(id)).toMatchObject({ id: report.evidenceBundleId, state: 'not-enough-evidence' })
   })
 

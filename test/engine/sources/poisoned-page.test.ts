@@ -67,9 +67,10 @@ describe('A85: a crawled page with hidden instructions', () => {
       expect(body.tools).toBeUndefined()
       for (const { role, content } of body.messages ?? [])
         if (role === 'system') expect(content).not.toContain('Ignore all previous')
-      // a passage is one JSON value: nothing that stands in it can end it
-      const told = body.messages?.at(-1)?.content ?? ''
-      expect(() => JSON.parse(/\[\{.*\}\]/s.exec(told)?.[0] ?? 'none')).not.toThrow()
+      // no text of a passage opens or closes a source
+      const sources = body.messages?.at(-1)?.content.match(/<\s*\/?\s*source[^>]*>/gi) ?? []
+      const numbers = sources.flatMap((mark) => /^<source (\d+)>$/.exec(mark)?.[1] ?? [])
+      expect(sources).toEqual(numbers.flatMap((number) => [`<source ${number}>`, `</source ${number}>`]))
     }
     for (const mark of ['four', 'five', 'six', 'seven'])
       expect(items.map((item) => item.text).join('\n')).not.toContain(`${ORDER} ${mark}.`)

@@ -1,0 +1,43 @@
+import { findDaemon, type LocalDaemon } from '../client/local-daemon.js'
+import { startDaemon } from '../client/start-daemon.js'
+import type { LocalDirs } from '../local/dirs.js'
+import { stopDaemon } from './daemon-control.js'
+import { daemonWords } from './daemon-flags.js'
+import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from './service/manager.js'
+
+/**
+ * Stops the local daemon and starts it at the same address. One that systemd runs is restarted by systemd: otherwise two
+ * would run.
+ */
+export async function restartDaemon(
+  dirs: LocalDirs,
+  flags: Partial<Parameters<typeof daemonWords>[0]> = {},
+): Promise<LocalDaemon> {
+  const service = installedService(dirs, process.env)
+  const before = service === undefined ? undefined : await findDaemon(dirs.data)
+  if (service !== undefined && before?.file.mode === 'service' && (await managerRuns(service.kind))) {
+    await systemctl('restart', UNIT)
+    return nextDaemon(dirs.data, before.file.instance)
+  }
+  const stopped = await stopDaemon({ dataDir: dirs.data, force: false })
+  const listen = flags.listen ?? (stopped?.file === undefined ? undefined : new URL(stopped.file.url).host)
+  const words = daemonWords({ 'insecure-listen': false, ...flags, listen })
+  return startDaemon({
+    dataDir: dirs.data,
+    args: ['--mode', stopped?.file?.mode ?? 'manual', ...words],
+    notInstance: stopped?.file?.instance,
+  })
+}
+
+/**
+ * Puts changed settings in force where that interrupts no process that a user or another program started.
+ *
+ * @returns whether the settings are in force, now or at the next start
+ */
+export async function applySettings(dirs: LocalDirs): Promise<boolean> {
+  const daemon = await findDaemon(dirs.data)
+  if (daemon === undefined) return true
+  if (daemon.file.mode === 'manual') return false
+  await restartDaemon(dirs)
+  return true
+}

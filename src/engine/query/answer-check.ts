@@ -1,0 +1,225 @@
+import { splitSentences } from '../../lib/text/sentences.js'
+import { citationWriter } from './citation-marks.js'
+import { addsToQuestion, readStatement, type Source, type Statement, supports, withoutMarks } from './support.js'
+
+/** The reply that the prompt asks for where no source answers. */
+export const DECLINE = 'The sources do not answer the question.'
+/** A text with more statements is no decline. */
+const MAX_DECLINE_STATEMENTS = 3
+
+const MARKS = /\[(\d{1,3})\]/g
+/** `So it is. [1] And so.`: the mark belongs to the sentence before it. */
+const STOP_BEFORE_MARKS = /([.!?。！？…])((?:\s?\[\d{1,3}\])+)/gu
+const FENCED = /```[\s\S]*?(?:```|$)/g
+const LEAD = /^\s*#|[:：]\s*$/u
+const ROW = /^\s*\|/
+
+/** What a model was given for an answer. */
+export interface CheckRequest {
+  question: string
+  /** by the number of the mark */
+  sources: ReadonlyMap<number, Source>
+  /** what has no mark: earlier turns, instructions */
+  context?: readonly string[]
+  /** the answer may rest on images: nothing is removed */
+  isUnchecked?: boolean
+}
+
+export interface CheckResult {
+  /** numbers of the sources that support what is left of the answer */
+  cited: number[]
+  /** statements that were removed */
+  dropped: number
+  /** no statement is left, and the answer is short and claims nothing: it is a decline, or small talk */
+  isDeclined: boolean
+  /** the complete answer, without marks */
+  text: string
+}
+
+interface Unit {
+  /** white space before it */
+  gap: string
+  text: string
+}
+
+/**
+ * Checks an answer that arrives in pieces, statement by statement: each is held until it is complete, and passed on only
+ * when its sources support it. A statement that cites nothing, or the wrong source, gets the mark of the source that
+ * supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next supported one.
+ */
+export function answerChecker(request: CheckRequest) {
+  const question = { text: request.question, names: '' }
+  const decline = readStatement(DECLINE, question)
+  const context = (request.context ?? []).map((text): Source => ({ text, names: '' }))
+  const cited = new Set<number>()
+  let buffer = ''
+  let whole = ''
+  let pending: Unit[] = []
+  let removedGap = ''
+  let isFirst = true
+  let wasRow = false
+  let isIntroRemoved = false
+  let statements = 0
+  let dropped = 0
+  let hasClaims = false
+  let isSentence = false
+
+  const passOn = (unit: Unit): string => {
+    const units = [...pending, unit]
+    pending = []
+    isIntroRemoved = false
+    const text = units.map((one) => one.gap + one.text).join('')
+    const out = isFirst ? text.trimStart() : text
+    isFirst = false
+    return out
+  }
+
+  const hold = (unit: Unit): void => {
+    // the earlier ones introduced what was removed
+    if (isIntroRemoved) pending = []
+    isIntroRemoved = false
+    pending.push(unit)
+  }
+
+  const checkUnit = ({ gap, text }: Unit): string => {
+    const unit = { gap: !gap.includes('\n') && removedGap.includes('\n') ? removedGap : gap, text }
+    const isHeader = ROW.test(text) && !wasRow
+    wasRow = ROW.test(text)
+    const hasContent = /[\p{L}\p{N}]/u.test(withoutMarks(text))
+    if (!hasContent || LEAD.test(withoutMarks(text)) || isHeader) {
+      hold(unit)
+      return ''
+    }
+    if (request.isUnchecked) {
+      for (const [, number] of text.matchAll(MARKS)) cited.add(Number(number))
+      return passOn(unit)
+    }
+    statements++
+    const statement = readStatement(text, question)
+    const from = isDecline(statement, decline) ? undefined : supportOf(statement, text, request, context)
+    if (from !== undefined && from.length > 0) {
+      for (const number of from) cited.add(number)
+      removedGap = ''
+      return passOn({ ...unit, text: marked(text, from) })
+    }
+    isSentence ||= addsToQuestion(statement) && isPhrase(statement)
+    if (from !== undefined) {
+      hold({ ...unit, text: withoutMarks(text) })
+      return ''
+    }
+    dropped++
+    hasClaims ||= statement.ownClaims + statement.ownNames > 0
+    removedGap = unit.gap.includes('\n') ? unit.gap : ''
+    isIntroRemoved = true
+    return ''
+  }
+
+  const flush = (isEnd: boolean): string => {
+    const units = unitsIn(buffer)
+    const complete = isEnd ? units : units.slice(0, -1)
+    const length = complete.reduce((sum, { gap, text }) => sum + gap.length + text.length, 0)
+    buffer = buffer.slice(length)
+    return complete.map(checkUnit).join('')
+  }
+
+  return {
+    /** @returns the text that is checked by now */
+    take(text: string): string {
+      buffer += text
+      whole += text
+      return flush(false)
+    },
+    /** The rest of the text, at the end of the answer. */
+    rest: (): string => flush(true),
+    result: (): CheckResult => ({
+      cited: [...cited].sort((a, b) => a - b),
+      dropped,
+      isDeclined: cited.size === 0 && isSentence && !hasClaims && statements <= MAX_DECLINE_STATEMENTS,
+      text: withoutMarks(whole).trim(),
+    }),
+  }
+}
+
+/** Sentences, rows, list entries and blocks of code; the last one may be incomplete. */
+function unitsIn(text: string): Unit[] {
+  const units: Unit[] = []
+  let end = 0
+  const add = (start: number, stop: number): void => {
+    units.push({ gap: text.slice(end, start), text: text.slice(start, stop) })
+    end = stop
+  }
+  const addSentences = (from: number, to: number): void => {
+    // the lengths are equal
+    const moved = text.slice(from, to).replace(STOP_BEFORE_MARKS, '$2$1')
+    for (const span of splitSentences(moved)) add(from + span.start, from + span.end)
+  }
+  let from = 0
+  for (const block of text.matchAll(FENCED)) {
+    addSentences(from, block.index)
+    from = block.index + block[0].length
+    add(block.index, from)
+  }
+  addSentences(from, text.length)
+  return units
+}
+
+/** Whether a statement has more than one word: `yes` declines nothing. */
+function isPhrase({ text, ownTerms }: Statement): boolean {
+  return ownTerms.length > 1 || (text.match(/[\p{L}\p{M}]+/gu) ?? []).length > 1
+}
+
+/** Whether a statement says what the prompt asks for where no source answers. */
+function isDecline({ ownTerms, ownClaims }: Statement, decline: Statement): boolean {
+  const shared = ownTerms.filter((term) => decline.ownTerms.includes(term)).length
+  return ownClaims === 0 && shared >= 2 && 2 * shared >= ownTerms.length
+}
+
+/**
+ * The numbers of the sources that support a statement: the cited ones, or else the first one or two that do.
+ *
+ * @returns none for a statement that needs no source; undefined for one without support
+ */
+function supportOf(
+  statement: Statement,
+  text: string,
+  { question, sources }: CheckRequest,
+  context: readonly Source[],
+): number[] | undefined {
+  if (!addsToQuestion(statement)) return []
+  const all = [...sources.values()]
+  const isSupportedBy = (numbers: readonly number[]): boolean =>
+    supports(
+      numbers.flatMap((number) => sources.get(number) ?? []),
+      statement,
+      { question, all },
+    )
+  const cited = [...new Set([...text.matchAll(MARKS)].map(([, number]) => Number(number)))].filter((number) =>
+    sources.has(number),
+  )
+  if (cited.length > 0 && isSupportedBy(cited)) return cited
+  const numbers = [...sources.keys()]
+  const single = numbers.find((number) => isSupportedBy([number]))
+  if (single !== undefined) return [single]
+  const pairs = numbers.flatMap((one, index) => numbers.slice(index + 1).map((other) => [one, other]))
+  const pair = pairs.find(isSupportedBy)
+  if (pair !== undefined) return pair
+  const isInContext = context.length > 0 && supports(context, statement, { question, all: context })
+  return isInContext ? [] : undefined
+}
+
+/** A statement with the marks of its sources. */
+function marked(text: string, numbers: readonly number[]): string {
+  const written = new Set([...text.matchAll(MARKS)].map(([, number]) => Number(number)))
+  if (written.size === numbers.length && numbers.every((number) => written.has(number))) return text
+  const marks = numbers.map((number) => `[${number}]`).join('')
+  const bare = withoutMarks(text).trimEnd()
+  return ROW.test(bare) ? bare.replace(/\s*\|?\s*$/, ` ${marks} |`) : `${bare} ${marks}`
+}
+
+/** Checks a complete answer. @returns `checked`: the answer without the statements that its sources do not support */
+export function checkAnswer(answer: string, request: CheckRequest): CheckResult & { checked: string } {
+  const marks = citationWriter((number) => request.sources.has(number))
+  const checker = answerChecker(request)
+  const checked = `${checker.take(marks.take(answer) + marks.rest())}${checker.rest()}`.trim()
+  return { ...checker.result(), checked }
+}

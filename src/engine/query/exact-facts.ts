@@ -1,0 +1,115 @@
+import { LANGUAGES } from '../../lib/text/languages.js'
+import { numberAt } from './conflicts/numbers.js'
+
+// Numbers, months and weekdays as keys that are equal where the values are equal, in digits or in words.
+
+const TOKEN = /\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*/gu
+const DIGITS = /^\d/
+/** The minutes of a full hour. */
+const ZEROS = /^00$/
+/** Maximum number of tokens between a month and its day or year: `5 de março`. */
+const NEAR = 2
+const YEAR_FIRST = /\b\d{4}-(\d{1,2})-\d{1,2}\b/g
+const YEAR_LAST = /\b(\d{1,2})[./-](\d{1,2})[./-]\d{4}\b/g
+
+/** Keys of all facts of a text. */
+export function factsIn(text: string): Set<string> {
+  const facts = new Set<string>()
+  const tokens = text.match(TOKEN) ?? []
+  const words = tokens.map((token) => token.toLowerCase())
+  for (const [index, token] of tokens.entries()) {
+    for (const { value, isScaled } of valuesAt(words, index)) {
+      facts.add(`number ${value}`)
+      if (!isScaled) facts.add(`bare ${value}`)
+    }
+    const date = dateName(token, 'any')
+    if (date === undefined) continue
+    facts.add(date)
+    facts.add(date.replace('month', 'number'))
+  }
+  for (const key of monthsIn(text).flat()) facts.add(key)
+  return facts
+}
+
+/** The months of dates in digits, each as its alternatives: `3/5/2024` is in March or in May. */
+function monthsIn(text: string): string[][] {
+  const dates = [...text.matchAll(YEAR_FIRST), ...text.matchAll(YEAR_LAST)]
+  return dates.map(([, ...parts]) => parts.map((part) => `month ${Number(part)}`))
+}
+
+/** The facts that a statement claims, each as its alternative keys: a table that counts in millions contains bare numbers. */
+export function claimsIn(statement: string): string[][] {
+  const tokens = statement.match(TOKEN) ?? []
+  const words = tokens.map((token) => token.toLowerCase())
+  const claims = monthsIn(statement)
+  for (let index = 0; index < tokens.length; index++) {
+    const token = tokens[index] ?? ''
+    const values = valuesAt(words, index)
+    if (values.length > 0 && !ZEROS.test(token)) {
+      const keys = values.flatMap(({ value, bare, isScaled }) => [
+        `number ${value}`,
+        ...(isScaled ? [`bare ${bare}`] : []),
+      ])
+      claims.push(keys)
+      index += (values[0]?.taken ?? 1) - 1
+      continue
+    }
+    const date = dateName(token, 'long')
+    const near = tokens.slice(Math.max(0, index - NEAR), index + NEAR + 1)
+    if (date !== undefined && (date.startsWith('weekday') || near.some((one) => DIGITS.test(one)))) claims.push([date])
+  }
+  return claims
+}
+
+interface Value {
+  value: number | string
+  /** without the word that multiplies it */
+  bare: number | string
+  isScaled: boolean
+  taken: number
+}
+
+/** Readings of the number at a token: the comma of `1,234` separates thousands or decimals. */
+function valuesAt(words: readonly string[], index: number): Value[] {
+  const word = words[index] ?? ''
+  const readings = [false, true].flatMap((isGerman) => {
+    const number = numberAt(words, index, isGerman)
+    const bare = numberAt([word], 0, isGerman)
+    if (number === undefined || bare === undefined) return []
+    return [{ value: number.value, bare: bare.value, isScaled: number.taken > 1, taken: number.taken }]
+  })
+  if (DIGITS.test(word))
+    return readings.length > 0 ? readings : [{ value: word, bare: word, isScaled: false, taken: 1 }]
+  // `one` is rarely a number
+  return readings.slice(0, 1).filter(({ value }) => value > 1)
+}
+
+const LONG = new Map<string, string>()
+const SHORT = new Map<string, string>()
+
+/** The key of a month or weekday, as its language spells it. */
+function dateName(token: string, length: 'long' | 'any'): string | undefined {
+  if (LONG.size === 0) for (const language of LANGUAGES) addDateNames(language)
+  const known = LONG.get(token) ?? LONG.get(token.replace(/s$/, ''))
+  return known ?? (length === 'any' ? SHORT.get(token) : undefined)
+}
+
+function addDateNames(language: string): void {
+  const add = (names: Map<string, string>, options: Intl.DateTimeFormatOptions, kind: 'month' | 'weekday'): void => {
+    const format = new Intl.DateTimeFormat(language, { ...options, calendar: 'gregory', timeZone: 'UTC' })
+    for (let index = 0; index < (kind === 'month' ? 12 : 7); index++) {
+      // 1 January 2024 is a Monday
+      const date = kind === 'month' ? Date.UTC(2024, index, 1) : Date.UTC(2024, 0, index + 1)
+      const name =
+        format
+          .formatToParts(date)
+          .find(({ type }) => type === kind)
+          ?.value.replace(/\.$/, '') ?? ''
+      if (/^\p{L}[\p{L}\p{M}]*$/u.test(name) && !names.has(name)) names.set(name, `${kind} ${index + 1}`)
+    }
+  }
+  add(LONG, { month: 'long' }, 'month')
+  add(LONG, { month: 'long', day: 'numeric' }, 'month')
+  add(LONG, { weekday: 'long' }, 'weekday')
+  add(SHORT, { month: 'short' }, 'month')
+}

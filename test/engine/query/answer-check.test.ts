@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import { answerChecker, type CheckRequest, checkAnswer, DECLINE } from '../../../src/engine/query/answer-check.js'
+
+const TOWER = 'The tower of Brest is 40 metres high. It was built by Anna Keller from 1898 to 1902.'
+const LAMP = 'The lamp was lit on 5 March 1908. It shines on Mondays, and costs 2.5 million francs a year.'
+const PRICES = 'A ticket costs four euros. Children pay half.'
+const request = (question: string, more: Partial<CheckRequest> = {}): CheckRequest => ({
+  question,
+  sources: new Map([TOWER, LAMP, PRICES].map((text, index) => [index + 1, { text, names: 'harbour.md' }])),
+  ...more,
+})
+const HEIGHT = 'How high is the tower of Brest?'
+const check = (answer: string, question = HEIGHT) => checkAnswer(answer, request(question))
+
+describe('a statement of a model', () => {
+  it.each([
+    ['The tower is 40 metres high [1].', 'equal numbers'],
+    ['It was built by Anna Keller [1].', 'equal names'],
+    ['The lamp was lit on 5 March 1908 [2].', 'an equal date'],
+    ['The lamp was lit on 1908-03-05 [2].', 'the same date in digits'],
+    ['The lamp was lit in March 1908 [2].', 'a part of a date'],
+    ['The lamp costs 2,500,000 francs each year [2].', 'the same number in digits'],
+    ['A ticket costs 4 euros [3].', 'a number that the source spells out'],
+    ['It shines on Mondays [2].', 'an equal weekday'],
+    ['Der Turm ist 40 Meter hoch [1].', 'an equal number in another language'],
+  ])('is kept with its mark: %s (%s)', (said) => {
+    expect(check(said)).toMatchObject({ checked: said, dropped: 0, isDeclined: false })
+  })
+
+  it.each([
+    ['The tower is 41 metres high [1].', 'another number'],
+    ['The tower is 1908 metres high [2].', 'a number of something else'],
+    ['It was built by Anna Weber [1].', 'another name'],
+    ['The lamp was lit on 5 April 1908 [2].', 'another month'],
+    ['The lamp was lit on 1908-04-05 [2].', 'another date in digits'],
+    ['It shines on Tuesdays [2].', 'another weekday'],
+    ['The lamp costs 2.5 billion francs a year [2].', 'another scale'],
+    ['A ticket costs five euros [3].', 'another number in words'],
+    ['The harbour master paints boats in summer [1].', 'other words'],
+    ['In 1999 the tower was 40 metres high [1].', 'another year'],
+  ])('is removed: %s (%s)', (said) => {
+    expect(check(said)).toMatchObject({ checked: '', dropped: 1, cited: [] })
+  })
+
+  it('without a mark, or with that of another source, gets the mark of the source that supports it', () => {
+    expect(check('The tower is 40 metres high.').checked).toBe('The tower is 40 metres high. [1]')
+    expect(check('The tower is 40 metres high [2].')).toMatchObject({
+      checked: 'The tower is 40 metres high. [1]',
+      cited: [1],
+    })
+    expect(check('It is 40 metres high, and a ticket costs 4 euros.').cited).toEqual([1, 3])
+  })
+
+  it('with a mark of no source loses the mark', () => {
+    expect(check('The tower is 40 metres high [1], not less [99].').checked).toBe(
+      'The tower is 40 metres high [1], not less.',
+    )
+    expect(check('The tower is 40 metres high [1, 77].').checked).toBe('The tower is 40 metres high [1].')
+  })
+})
+
+describe('an answer of a model', () => {
+  it('loses the statements that no source supports, and keeps its layout', () => {
+    const answer = [
+      '## Tower\n\nThe tower is 40 metres high [1]. It has 9 bells [1].',
+      '',
+      'Prices:',
+      '- A ticket costs 99 euros [3].',
+      '- A ticket costs four euros [3].',
+      '- Children pay half [3].',
+      '',
+      '## Cellar',
+      '',
+      'The cellar holds 300 barrels [2].',
+    ].join('\n')
+    expect(check(answer)).toMatchObject({
+      checked:
+        '## Tower\n\nThe tower is 40 metres high [1].\n\nPrices:\n- A ticket costs four euros [3].\n- Children pay half [3].',
+      dropped: 3,
+      cited: [1, 3],
+    })
+  })
+
+  it('keeps rows of a table below their heads', () => {
+    const table = '| What | Price |\n|---|---|\n| ticket | four euros [3] |\n| dog | 7 euros [3] |'
+    expect(check(table).checked).toBe('| What | Price |\n|---|---|\n| ticket | four euros [3] |')
+  })
+
+  it('is the same in any pieces, and sends a statement as soon as it is complete', () => {
+    const answer = 'Yes. The tower is 40 metres high. [1] It has 9 bells. It was built by Anna Keller [1].'
+    const expected = check(answer).checked
+    expect(expected).toBe('The tower is 40 metres high. [1] It was built by Anna Keller [1].')
+    for (const size of [1, 2, 7, 30]) {
+      const checker = answerChecker(request(HEIGHT))
+      const sent: string[] = []
+      for (let at = 0; at < answer.length; at += size) sent.push(checker.take(answer.slice(at, at + size)))
+      sent.push(checker.rest())
+      expect(sent.join('')).toBe(expected)
+      if (size === 1) expect(sent.filter((text) => text !== '')).toHaveLength(2)
+    }
+  })
+
+  it('that only repeats the question is neither an answer nor a decline', () => {
+    for (const said of ['Yes [1].', 'The tower of Brest is high [1].', '[1]'])
+      expect(check(said)).toMatchObject({ checked: '', isDeclined: false })
+  })
+
+  it.each([
+    DECLINE,
+    'The passages do not answer this [1].',
+    'I cannot find the height of the tower in the given context [1][2].',
+    'Unfortunately, there is no information about that. Please ask somebody else.',
+    'Das steht dort nicht [2].',
+    'Les passages ne permettent pas de répondre à cette question.',
+    'Los pasajes no contienen la respuesta.',
+    '文中没有提到这一点。',
+    'Information not available',
+  ])('is a decline where it is short and no source supports it, with marks too: %s', (said) => {
+    expect(check(said)).toMatchObject({ checked: '', isDeclined: true, cited: [] })
+  })
+
+  it('is no decline where it claims a number or a name, or is long', () => {
+    expect(check('It has 77 windows.').isDeclined).toBe(false)
+    expect(check('It belongs to Gregor Samsa.').isDeclined).toBe(false)
+    expect(check('Boats sail by. Gulls cry aloud. Waves break there. Children play games.').isDeclined).toBe(false)
+  })
+
+  it('that answers a part and declines the rest is less than complete', () => {
+    expect(check(`The tower is 40 metres high [1]. ${DECLINE}`)).toMatchObject({
+      checked: 'The tower is 40 metres high [1].',
+      dropped: 1,
+      isDeclined: false,
+    })
+  })
+
+  it('from the conversation alone cites nothing', () => {
+    const talk = checkAnswer(
+      'You asked about the kettle before.',
+      request('What did I ask?', { context: ['Where is the kettle?'] }),
+    )
+    expect(talk).toMatchObject({ checked: '', isDeclined: true, text: 'You asked about the kettle before.' })
+  })
+
+  it('is not checked where images may answer', () => {
+    const seen = checkAnswer('The picture shows 9 boats [1].', request(HEIGHT, { isUnchecked: true }))
+    expect(seen).toMatchObject({ checked: 'The picture shows 9 boats [1].', cited: [1], dropped: 0 })
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import type { EvidenceBundle, EvidenceState, MissingEvidence } from '../../../src/contract/gateway/queries.js'
+import { deciderOf, type ModelReply, stateOfReply, withState } from '../../../src/engine/query/answer-state.js'
+
+describe('the state after an answer of a model', () => {
+  const STATES = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const
+  const stateAfter = (reply: Partial<ModelReply>, withheld?: boolean): EvidenceState[] =>
+    STATES.map((judged) => stateOfReply(judged, { isDeclined: false, isPart: false, ...reply }, withheld))
+  const limited = 'permission-limited'
+  const none = 'not-enough-evidence'
+
+  it('is not-enough-evidence where it declines, and answerable where all of it is supported', () => {
+    expect(stateAfter({ isDeclined: true })).toEqual([none, none, none, none, limited])
+    expect(stateAfter({})).toEqual(['answerable', 'answerable', 'answerable', 'conflict', limited])
+  })
+
+  it('is partial where statements were removed and the rules are not sure', () => {
+    expect(stateAfter({ isPart: true })).toEqual(['answerable', 'partial', 'partial', 'conflict', limited])
+  })
+
+  it('is partial at most where it was not checked and cites nothing', () => {
+    expect(stateAfter({ isUncited: true })).toEqual(['partial', 'partial', none, 'conflict', limited])
+  })
+
+  it('is permission-limited where better evidence is withheld and the rest does not answer', () => {
+    const all = Array.from(STATES, () => limited)
+    expect(stateAfter({ isDeclined: true }, true)).toEqual(all)
+    expect(stateAfter({ isPart: true }, true)).toEqual(all)
+    expect(stateAfter({}, true)).toEqual(stateAfter({}))
+  })
+
+  it('was decided by rules where they found a contradiction or a limit, else by the model', () => {
+    expect(STATES.map(deciderOf)).toEqual(['model', 'model', 'model', 'rules', 'rules'])
+  })
+})
+
+describe('evidence in another state', () => {
+  const entry = (reason: MissingEvidence['reason']): MissingEvidence => ({
+    reason,
+    text: `old ${reason}`,
+    metadata: {},
+  })
+  const ALL = (['not-retrieved', 'conflict', 'permission-filtered', 'stale'] as const).map(entry)
+  const bundle = (state: EvidenceState): EvidenceBundle => ({
+    ...{ id: 'i', query: 'How high is the tower?', createdAt: '', state, items: [], missingEvidence: ALL },
+  })
+  const told = (from: EvidenceState, to: EvidenceState) =>
+    withState(bundle(from), to).missingEvidence.map(({ reason, text }) =>
+      text.startsWith('old') ? text : `new ${reason}`,
+    )
+
+  it('is the same where the state is', () => {
+    const same = bundle('partial')
+    expect(withState(same, 'partial')).toBe(same)
+  })
+
+  it('says what is missing as that state has it', () => {
+    expect(withState(bundle('partial'), 'answerable').state).toBe('answerable')
+    expect(told('partial', 'answerable')).toEqual(['old stale'])
+    expect(told('answerable', 'partial')).toEqual(['new not-retrieved', 'old stale'])
+    expect(told('partial', 'not-enough-evidence')).toEqual(['new not-retrieved', 'old stale'])
+    expect(told('partial', 'permission-limited')).toEqual(['new permission-filtered', 'old stale'])
+  })
+})
