@@ -25,14 +25,17 @@ describe('kchat', () => {
 
   it('streams an answer that cites what it rests on', async () => {
     const { code, stdout, stderr } = await home.kchat(['send', 'When does the shop open?'])
-    expect([code, stdout, stderr]).toEqual([0, 'The shop opens at nine in the morning on weekdays. [1]\n', ''])
+    const blocks = 'The shop opens at nine in the morning on weekdays.\n\nOn Sundays the shop stays closed.'
+    expect([code, stdout, stderr]).toEqual([0, `[1] handbook/shop.md › Shop\n\n${blocks}\n`, ''])
   })
 
   it('goes on with the last conversation, and answers in JSON what is in its history', async () => {
     const { stdout } = await home.kchat(['send', 'And on Sundays?', '--conversation', 'last', '--json'])
     const turn = JSON.parse(stdout)
-    expect(turn).toMatchObject({ answer: 'On Sundays the shop stays closed. [1]' })
-    expect(turn.metadata.retriever_resources[0]).toMatchObject({ position: 1, document_name: 'handbook/shop.md' })
+    expect(turn).toMatchObject({ answer: '[1] handbook/shop.md › Shop\n\nOn Sundays the shop stays closed.' })
+    expect(turn.metadata.retriever_resources[0]).toMatchObject({
+      ...{ position: 1, document_name: 'handbook/shop.md', cited: true },
+    })
     const history = await home.kchat(['history', turn.conversation_id, '--json'])
     expect(JSON.parse(history.stdout).map(({ query }: { query: string }) => query)).toEqual([
       'When does the shop open?',

@@ -77,7 +77,7 @@ describe.skipIf(!has)('kchat', () => {
     const run = player('copies', `/bin/cp "$2" "${home.dir}/heard.wav"`)
     const said = await home.kchat(['send', 'When does the shop open?', '--speak'], run)
     expect(said, said.stderr).toMatchObject({ code: 0, stderr: '' })
-    expect(said.stdout).toBe('The shop opens at nine in the morning on weekdays. [1]\n')
+    expect(said.stdout).toMatch(/^\[1\] .*shop\.md.*\n\nThe shop opens at nine in the morning on weekdays\./)
     expect(heard('heard.wav')).toBe('RIFF')
     expect(left()).toEqual([])
   })

@@ -111,15 +111,16 @@ describe('what is installed', () => {
     expect([ingested.code, ingested.stderr]).toEqual([0, expect.not.stringContaining('failed')])
     const asked = await package_.run('ks', 'query', 'When does the shop open?', '--space', 'handbook')
     expect(asked.stdout).toMatch(
-      /^The shop opens at nine in the morning on weekdays. \[1\]\n\n +\[1\] handbook\/shop.md/,
+      /^\[1\] handbook\/shop\.md › Shop\n\nThe shop opens at nine in the morning on weekdays\.\n\n +\[1\] handbook\/shop\.md/,
     )
     const german = await package_.run('ks', 'query', 'Wann schließt die Werkstatt?', '--space', 'handbook')
-    expect(german.stdout).toContain('um drei Uhr. [1]')
+    expect(german.stdout).toContain('[1] handbook/laden.md › Laden\n\nDie Werkstatt schließt am Freitag um drei Uhr.\n')
     const pdf = await package_.run('ks', 'query', 'When does the ferry leave?', '--space', 'handbook')
-    expect(pdf.stdout).toContain('seven in the evening. [1]')
+    expect(pdf.stdout).toMatch(/^\[1\] handbook\/ferry\.pdf.*, p\. 1\n\n.*seven in the evening\.\n/)
     expect((await package_.run('kchat', 'apps', 'create', 'Handbook', '--space', 'handbook')).code).toBe(0)
     const said = await package_.run('kchat', 'send', 'When does the shop open?')
-    expect([said.code, said.stdout]).toEqual([0, 'The shop opens at nine in the morning on weekdays. [1]\n'])
+    const shown = '[1] handbook/shop.md › Shop\n\nThe shop opens at nine in the morning on weekdays.\n'
+    expect([said.code, said.stdout]).toEqual([0, shown])
     expect((await package_.run('ks', 'daemon', 'stop')).stdout).toMatch(/^stopped: pid \d+/)
   })
 

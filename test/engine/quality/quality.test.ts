@@ -168,7 +168,7 @@ describe('triage', () => {
     const space = await newSpace('triaged')
     const { failed: queries } = test_.engine.quality
     const foreign = await failed('Who invented the saxophone quartet?', space)
-    const gap = await failed('What is the phone number of the harbour of Brest?', space)
+    const gap = await failed('What is the phone number of the harbour of Brest in Cork?', space)
     const decided = await failed('Who painted the ceiling?', space)
     await queries.decide(ADA, space, decided.id, { verdict: 'irrelevant' })
     const report = await queries.triage(ADA, space, 50)
