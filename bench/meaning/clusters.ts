@@ -150,7 +150,7 @@ function clusteredByWords(groups: readonly Group[]): Map<string, number> {
 
 async function clusteredByAsking(documents: readonly Document[]): Promise<Map<string, string>> {
   const home = temporaryFolder('bench-clusters')
-  const model = await startStandIn(() => '[none] The passages do not say.')
+  const model = await startStandIn(() => 'The sources do not answer the question.')
   try {
     const daemon = await startDaemon(join(home.path, 'data'), {
       KS_DAEMON_PROVIDERS: JSON.stringify([

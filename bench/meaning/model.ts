@@ -10,6 +10,7 @@ import type { EvidenceItem } from '../../src/contract/gateway/queries.js'
 import { ask } from '../lib/ask.js'
 import { type BenchDaemon, ROOT, startDaemon, temporaryFolder } from '../lib/daemon.js'
 import { type Dataset, dataFolder, loadDataset, MEANING_SETS } from '../lib/datasets.js'
+import { readPrompt } from '../lib/prompt-sources.js'
 import type { Figure } from '../lib/report.js'
 import { fillSpace } from '../lib/upload.js'
 import { spaceOf, untilIndexed } from './research.js'
@@ -79,13 +80,13 @@ export async function run(): Promise<Figure[]> {
   const asked = new Map<string, Prompt>()
   const model = await startStandIn((messages) => {
     const [system, last] = [messages[0]?.content ?? '', messages.at(-1)?.content ?? '']
-    const prompt: { passages?: { text: string }[]; question?: string; pairs?: unknown[] } = last.startsWith('{')
-      ? JSON.parse(last)
-      : { question: last }
-    if (prompt.pairs !== undefined) return JSON.stringify(prompt.pairs.map(() => 'compatible'))
-    const { question = '', passages = [] } = prompt
-    asked.set(question, { system, passages: passages.map(({ text }) => text) })
-    return foreign.has(question) ? '[none] The passages do not say it.' : 'It stands there [1].'
+    if (last.startsWith('{')) {
+      const { pairs }: { pairs: unknown[] } = JSON.parse(last)
+      return JSON.stringify(pairs.map(() => 'compatible'))
+    }
+    const { sources, question } = readPrompt(last)
+    asked.set(question, { system, passages: sources.map(({ text }) => text) })
+    return foreign.has(question) ? 'The sources do not answer the question.' : `${sources[0]?.text ?? ''} [1]`
   })
   const home = temporaryFolder('bench-meaning-model')
   const daemon = await startDaemon(home.path, {

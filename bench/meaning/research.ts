@@ -12,6 +12,7 @@ import type { ResearchReport } from '../../src/contract/gateway/research.js'
 import { ask } from '../lib/ask.js'
 import { ROOT, startDaemon, temporaryFolder } from '../lib/daemon.js'
 import { dataFolder } from '../lib/datasets.js'
+import { readPrompt } from '../lib/prompt-sources.js'
 import type { Figure } from '../lib/report.js'
 import { waitUntilIdle } from '../lib/upload.js'
 import { startStandIn } from './stand-in.js'
@@ -89,11 +90,9 @@ export async function run(): Promise<Figure[]> {
 function sayWhatIsThereAndMore(messages: { content: string }[]): string {
   const asked = messages.at(-1)?.content ?? ''
   if (messages[0]?.content.startsWith('Break a research') === true) return '["What is the weather in Oslo?"]'
-  const given: { passages?: { number: number; text: string }[]; question?: string } = asked.startsWith('{')
-    ? JSON.parse(asked)
-    : {}
-  const words = (given.question ?? '').toLowerCase().match(/\p{L}{3,}/gu) ?? []
-  const lines = (given.passages ?? []).flatMap(({ number, text }) =>
+  const { sources, question } = readPrompt(asked)
+  const words = question.toLowerCase().match(/\p{L}{3,}/gu) ?? []
+  const lines = sources.flatMap(({ number, text }) =>
     text.split('\n').map((line) => ({
       line,
       number,
@@ -101,7 +100,7 @@ function sayWhatIsThereAndMore(messages: { content: string }[]): string {
     })),
   )
   const [best] = lines.sort((a, b) => b.held - a.held)
-  if (best === undefined || best.held < 2) return '[none] The passages say nothing of it.'
+  if (best === undefined || best.held < 2) return 'The sources do not answer the question.'
   return `${best.line.slice(0, 300).trim()} [${best.number}]\n\nThe mayor of Zubrowka paid 98765 crowns for it. [${best.number}]`
 }
 

@@ -201,23 +201,33 @@ describe('ks models test', () => {
   })
 })
 
-it('ks models lists what the models of the daemon were used for', async () => {
-  home.file(
-    'data/config.json',
-    JSON.stringify({
-      providers: [{ pluginId: 'openai-compatible', provider: 'local', baseUrl: fake.url, apiKey: KEY }],
-      defaultGenerator: 'openai-compatible/local/talker',
-    }),
-  )
-  const before = await home.ks(['models', '--json'])
-  expect(JSON.parse(before.stdout).providers).toMatchObject([{ provider: 'local', credential: 'set', circuits: [] }])
+it('ks models add makes a first generator answer at once, and ks models lists its task and its use', async () => {
+  home.file('data/config.json', '{}')
+  const run = { env: { LOCAL_KEY: KEY } }
   expect((await home.ks(['spaces', 'create', 'Notes'])).code).toBe(0)
   const note = home.file('note.md', '# Ferry\n\nThe ferry leaves at seven.\n')
   expect((await home.ks(['ingest', note, '--space', 'notes', '--wait'])).code).toBe(0)
+  const add = ['models', 'add', fake.url, '--provider', 'local', '--key-env', 'LOCAL_KEY']
+  const added = await home.ks([...add, '--model', 'talker'], run)
+  expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('local/talker answers questions from now on')])
+  const before = await home.ks(['models', '--json'])
+  expect(JSON.parse(before.stdout)).toMatchObject({
+    providers: [{ provider: 'local', credential: 'set', circuits: [] }],
+    defaults: [
+      { task: 'answers', provider: 'local', model: 'talker' },
+      { task: 'embedding', pluginId: 'builtin' },
+    ],
+  })
   const asked = await home.ks(['query', 'When does the ferry leave?', '--space', 'notes', '--json'])
   expect(JSON.parse(asked.stdout)).toMatchObject({ metadata: { generator: 'model', decidedBy: 'model' } })
   const { code, stdout, stderr } = await home.ks(['models'])
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^local\ttalker\tgeneration\tok\t1\t0\t/)])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^local\ttalker\tgeneration\tanswers\tok\t1\t0\t/)])
+  expect(stdout).toMatch(/^lsa\tlsa-200\t\tembedding\tok/m)
   expect(stderr).toContain('language model tokens')
-  expect(`${stdout}${stderr}${before.stdout}`).not.toContain(KEY)
+  expect(`${added.stdout}${added.stderr}${stdout}${stderr}${before.stdout}`).not.toContain(KEY)
+  // another one changes no default
+  expect((await home.ks(['models', 'add', ollama.url, '--provider', 'other'])).stderr).not.toContain(
+    'answers questions',
+  )
+  expect(config().defaultGenerator).toBe('openai-compatible/local/talker')
 })

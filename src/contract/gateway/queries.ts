@@ -167,6 +167,12 @@ export const AnswerMetadata = z
     requestedMode: QueryMode.optional().describe('the mode that was asked for'),
     generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the evidence'),
     synthesis: z.string().optional().describe('how the text came about: `model`, `extractive` or `none`'),
+    modelAnswer: z
+      .enum(['failed', 'declined', 'unsupported'])
+      .optional()
+      .describe(
+        'why the answer is not the one of the reasoning model: it failed, declined, or wrote what no passage supports',
+      ),
     decidedBy: z
       .enum(['model', 'rules'])
       .optional()

@@ -21,6 +21,8 @@ export interface CheckRequest {
   sources: ReadonlyMap<number, Source>
   /** what has no mark: earlier turns, instructions */
   context?: readonly string[]
+  /** the text of a sure answer without a model: one statement has to agree with it before any is sent */
+  sureAnswer?: string
   /** the answer may rest on images: nothing is removed */
   isUnchecked?: boolean
 }
@@ -63,6 +65,8 @@ export function answerChecker(request: CheckRequest) {
   let dropped = 0
   let hasClaims = false
   let isSentence = false
+  let isAnchored = request.sureAnswer === undefined
+  const anchor = { text: request.sureAnswer ?? '', names: '' }
 
   const passOn = (unit: Unit): string => {
     const units = [...pending, unit]
@@ -100,7 +104,11 @@ export function answerChecker(request: CheckRequest) {
     if (from !== undefined && from.length > 0) {
       for (const number of from) cited.add(number)
       removedGap = ''
-      return passOn({ ...unit, text: marked(text, from) })
+      const checked = { ...unit, text: marked(text, from) }
+      isAnchored ||= supports([anchor], statement, { question: request.question, all: [...request.sources.values()] })
+      if (isAnchored) return passOn(checked)
+      hold(checked)
+      return ''
     }
     isSentence ||= addsToQuestion(statement) && isPhrase(statement)
     if (from !== undefined) {
@@ -132,7 +140,7 @@ export function answerChecker(request: CheckRequest) {
     /** The rest of the text, at the end of the answer. */
     rest: (): string => flush(true),
     result: (): CheckResult => ({
-      cited: [...cited].sort((a, b) => a - b),
+      cited: isAnchored ? [...cited].sort((a, b) => a - b) : [],
       dropped,
       isDeclined: cited.size === 0 && isSentence && !hasClaims && statements <= MAX_DECLINE_STATEMENTS,
       text: withoutMarks(whole).trim(),

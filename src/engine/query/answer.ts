@@ -36,23 +36,28 @@ export async function* answerQuery(
 ): AsyncGenerator<AnswerPart> {
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
   const followUp = followUpOf(query, turns)
-  // a model gets what was found whatever its words have in common with the question's
-  const outcome =
-    isBuiltin(model) || bundle.items.length === 0
-      ? undefined
-      : yield* modelAnswer(context, admitted, turns, query, { bundle, retrieved }, model, signal, style)
-  if (outcome?.type === 'answered') return
   const parts = [...withoutModel(query, isBuiltin(model), followUp, bundle, retrieved)]
-  yield* outcome === undefined ? parts : insteadOf(outcome, parts, retrieved.withheld !== undefined)
+  if (isBuiltin(model) || bundle.items.length === 0) return yield* parts
+  // a model gets what was found whatever its words have in common with the question's
+  const evidence = { bundle, retrieved, sureAnswer: isSure(parts) ? textOf(parts) : undefined }
+  const outcome = yield* modelAnswer(context, admitted, turns, query, evidence, model, signal, style)
+  if (outcome.type !== 'answered') yield* insteadOf(outcome, parts, retrieved.withheld !== undefined)
+}
+
+function isSure(parts: readonly AnswerPart[]): boolean {
+  return parts.some((part) => part.type === 'end' && SURE.has(part.bundle.state))
+}
+
+function textOf(parts: readonly AnswerPart[]): string {
+  return parts.flatMap((part) => (part.type === 'delta' ? [part.text] : [])).join('')
 }
 
 /**
- * The parts after a model that did not answer: the evidence's own, unless the model declines and they are not sure, or a
+ * The parts after a model that did not answer: those without a model, unless the model declines and they are not sure, or a
  * better passage is withheld.
  */
 function insteadOf(outcome: ModelOutcome, parts: readonly AnswerPart[], isWithheld: boolean): AnswerPart[] {
-  const isSure = parts.some((part) => part.type === 'end' && SURE.has(part.bundle.state))
-  if (outcome.type === 'declined' && (!isSure || isWithheld)) return outcome.parts
+  if (outcome.type === 'declined' && (!isSure(parts) || isWithheld)) return outcome.parts
   return parts.map((part) =>
     part.type === 'end' ? { ...part, metadata: { ...part.metadata, modelAnswer: outcome.type } } : part,
   )

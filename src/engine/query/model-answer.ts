@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
@@ -12,6 +13,7 @@ import { deciderOf, stateOfReply, withState } from './answer-state.js'
 import { citationWriter } from './citation-marks.js'
 import type { Retrieved } from './fast.js'
 import { type AnswerStyle, generateAnswer } from './generate.js'
+import { kindAskedFor, lacksKind } from './question/asked-kind.js'
 import type { Source } from './support.js'
 
 export type AnswerPart =
@@ -23,9 +25,18 @@ export type AnswerPart =
 
 /** The result of asking a model. Of all but `answered`, nothing was sent of its text. */
 export type ModelOutcome =
-  | { type: 'answered' | 'failed' | 'unsupported' }
+  | { type: 'answered' }
+  | { type: 'failed' | 'unsupported' }
   /** `parts` state that the passages do not answer, in the words of the model */
   | { type: 'declined'; parts: AnswerPart[] }
+
+/** What a model answers from. */
+interface ModelEvidence {
+  bundle: EvidenceBundle
+  retrieved: Retrieved
+  /** the text of the answer without a model, if the rules are sure of it */
+  sureAnswer: string | undefined
+}
 
 /** Answers by a model, as far as the passages support what it writes. */
 export async function* modelAnswer(
@@ -33,19 +44,20 @@ export async function* modelAnswer(
   admitted: Admitted,
   turns: SessionTurn[],
   query: string,
-  { bundle, retrieved: { withheld } }: { bundle: EvidenceBundle; retrieved: Retrieved },
+  { bundle, retrieved: { withheld }, sureAnswer }: ModelEvidence,
   model: ModelReference,
   signal: AbortSignal,
   style: AnswerStyle,
 ): AsyncGenerator<AnswerPart, ModelOutcome> {
-  let isSent = false
+  const askedKind = kindAskedFor(query)
+  let sent = ''
   let metadata: Record<string, unknown> = {}
   const send = (text: string): AnswerPart[] => {
-    isSent ||= text !== ''
+    sent += text
     return text === '' ? [] : [{ type: 'delta', text }]
   }
   const endOf = ({ cited, dropped }: CheckResult, isDeclined: boolean): AnswerPart => {
-    const reply = { isDeclined, isPart: dropped > 0, isUncited: cited.length === 0 }
+    const reply = { isDeclined, isPart: dropped > 0 || lacksKind(askedKind, sent), isUncited: cited.length === 0 }
     const state = stateOfReply(bundle.state, reply, withheld !== undefined)
     return {
       type: 'end',
@@ -58,7 +70,8 @@ export async function* modelAnswer(
     const before = turns.map((turn) => `${turn.query}\n${turn.answer}`)
     // what images show cannot be checked
     const isUnchecked = (style.images ?? []).length > 0
-    return answerChecker({ question: query, sources, context: [...before, style.instructions ?? ''], isUnchecked })
+    const context = [...before, style.instructions ?? '']
+    return answerChecker({ question: query, sources, context, isUnchecked, ...defined({ sureAnswer }) })
   }
   let checker = checkerOf([])
   let marks = citationWriter(() => false)
@@ -83,12 +96,12 @@ export async function* modelAnswer(
     yield* send(checker.take(marks.rest()))
     yield* send(checker.rest())
   } catch (error) {
-    if (signal.aborted || isSent) throw error
+    if (signal.aborted || sent !== '') throw error
     yield failedAttempt(model, error)
     return { type: 'failed' }
   }
   const result = checker.result()
-  if (isSent) {
+  if (sent !== '') {
     yield endOf(result, false)
     return { type: 'answered' }
   }

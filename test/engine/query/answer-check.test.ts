@@ -141,6 +141,17 @@ describe('an answer of a model', () => {
     expect(talk).toMatchObject({ checked: '', isDeclined: true, text: 'You asked about the kettle before.' })
   })
 
+  it('is held until a statement agrees with the sure answer, and dropped where none does', () => {
+    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
+    const off = checkAnswer('It was built by Anna Keller [1]. Children pay half [3].', request(HEIGHT, { sureAnswer }))
+    expect(off).toMatchObject({ checked: '', cited: [], isDeclined: false })
+    const on = checkAnswer(
+      'It was built by Anna Keller [1]. It is 40 metres high [1].',
+      request(HEIGHT, { sureAnswer }),
+    )
+    expect(on).toMatchObject({ checked: 'It was built by Anna Keller [1]. It is 40 metres high [1].', cited: [1] })
+  })
+
   it('is not checked where images may answer', () => {
     const seen = checkAnswer('The picture shows 9 boats [1].', request(HEIGHT, { isUnchecked: true }))
     expect(seen).toMatchObject({ checked: 'The picture shows 9 boats [1].', cited: [1], dropped: 0 })

@@ -234,6 +234,18 @@ describe('an answer of a model', () => {
     },
   )
 
+  it('is replaced by the sure quotation where it quotes something else', async () => {
+    const other = await ask('The lamp was lit in 1908 [2].')
+    expect(other.text).toBe('The tower of Brest is 40 metres high. [1]')
+    expect(other.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
+  })
+
+  it('is partial at most where it lacks the kind of thing that is asked for, and the rules are not sure', async () => {
+    const items = [evidenceOf('tower', 'The tower of Brest is white.')]
+    const { text, bundle } = await ask('It is white [1].', { bundle: bundleOf('partial', { items }) })
+    expect([text, bundle.state]).toEqual(['It is white [1].', 'partial'])
+  })
+
   it('keeps the state permission-limited of the rules, whatever the model cites', async () => {
     const { bundle, metadata } = await ask('It is 40 metres high [1].', {
       bundle: bundleOf('permission-limited'),
