@@ -319,7 +319,8 @@ const NEEDS: readonly Need[] = [
       const { items } = await world.http<{ items: Named[] }>('GET', `${path}?limit=100`)
       for (const { id } of items) await world.http('DELETE', `${path}/${id}`)
       const expectedEvidenceIds = [await passage(world, spaceOf(line))]
-      await world.http('POST', path, { question: QUESTION, expectedEvidenceIds })
+      const expected = { state: 'answerable' }
+      await world.http('POST', path, { question: QUESTION, expectedEvidenceIds, expect: expected })
       return {}
     },
   },
