@@ -100,8 +100,8 @@ const LEFT_OUT = isOnServer ? NO_SERVER : []
 
 /** More than processors, because tests with processes and sockets wait for a third of their time. */
 const MIXED = { group: 0, maxWorkers: 3 }
-/** Tests that kill processes and break disks start many processes each. */
-const HARSH = { group: 1, maxWorkers: 2 }
+/** Tests that kill processes and break disks start many processes each, and wait for most of their time. */
+const HARSH = { group: 1, maxWorkers: 3 }
 
 function project(name: string, include: string[], exclude: string[], of: ProjectTimes) {
   const { testTimeout, setupFiles = [], globalSetup = [], group, maxWorkers } = of
