@@ -83,7 +83,9 @@ export async function correctionsOf(
   if (![...known.frequencies.values()].includes(0)) return []
   const isMissing = ({ term }: QueryWord): boolean =>
     known.frequencies.get(term) === 0 && !known.rewordings.some(({ asked }) => asked.includes(term))
-  const missing = analyzeWords(query).filter(isMissing)
+  const spelled = query.toLowerCase().replaceAll('’', "'")
+  // `wasn` of `wasn't` is no word of its own
+  const missing = analyzeWords(query).filter((word) => isMissing(word) && !spelled.includes(`${word.said}'`))
   if (missing.length > MAX_WORDS) return []
   const names = new Set(namesIn(query).flatMap(({ text }) => text.toLowerCase().split(/[^\p{L}\p{M}]+/u)))
   const language = languageOfQuestion(query)

@@ -73,6 +73,7 @@ describe('a word of a question that the space does not have', () => {
     ['a name', 'What does Marit own in the stable?'],
     ['a code', 'battery al4rm'],
     ['a word of three letters', 'bat alm'],
+    ['the first part of a contraction', "the alrm't"],
     ['near no word of the space', 'xylophone'],
   ])('is not corrected where it is %s', async (_, question) => {
     const words = (await searched(question)) ?? []
