@@ -42,7 +42,10 @@ interface QuotedPassage {
 /** Splits an answer into its passages; citation marks within a quoted block stay text. */
 export function splitQuotation(text: string, blocks: AnswerQuotation['blocks']): QuotedPassage[] {
   return blocks.map(({ cited, start, end, marks }, index) => {
-    const lines = text.slice(blocks[index - 1]?.end ?? 0, start).trim().split('\n')
+    const lines = text
+      .slice(blocks[index - 1]?.end ?? 0, start)
+      .trim()
+      .split('\n')
     const location = (lines.pop() ?? '').replace(`[${cited}] `, '')
     const parts: QuotedPassage['parts'] = []
     const add = (from: number, to: number, isMarked: boolean): void => {
