@@ -1,5 +1,5 @@
-import { usageError } from './cli-error.js'
 import type { Span } from '../lib/text/sentences.js'
+import { usageError } from './cli-error.js'
 import { type Column, cell, leafPaths, shortId, show, valueAt } from './columns.js'
 import type { Wrapping } from './prose.js'
 import {

@@ -1,6 +1,6 @@
 import { isRecord, textOf } from '../../lib/json/values.js'
-import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { Span } from '../../lib/text/sentences.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { ttyLine } from '../terminal.js'
 import { widthOf } from '../text-width.js'
 

@@ -140,13 +140,15 @@ const TextRange = z.strictObject({ start: count, end: count })
 export const AnswerQuotation = z
   .strictObject({
     probability: share.describe('estimated probability that the quoted blocks contain the answer'),
-    blocks: z.array(
-      z.strictObject({
-        cited: positive.describe('number of the item of evidence, from 1'),
-        ...TextRange.shape,
-        marks: z.array(TextRange).describe('ranges that probably are what was asked for'),
-      }),
-    ),
+    blocks: z
+      .array(
+        z.strictObject({
+          cited: positive.describe('number of the item of evidence, from 1'),
+          ...TextRange.shape,
+          marks: z.array(TextRange).describe('ranges that probably are what was asked for'),
+        }),
+      )
+      .describe('the quoted blocks, one entry for each passage'),
   })
   .meta({ id: 'AnswerQuotation' })
 export type AnswerQuotation = z.output<typeof AnswerQuotation>

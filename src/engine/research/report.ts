@@ -220,7 +220,12 @@ function extractive(section: Drafted): Draft {
   // what is told of another year, or of none, is not what was asked
   const isOfYear = part?.measure === undefined || part.year === undefined || text.includes(part.year)
   const isOpen = state === 'answerable' && !isOfYear
-  return { answer: text, quoted: quotedRanges(text, blocks), generator: 'extractive', ...(isOpen ? { state: 'partial' as const } : {}) }
+  return {
+    answer: text,
+    quoted: quotedRanges(text, blocks),
+    generator: 'extractive',
+    ...(isOpen ? { state: 'partial' as const } : {}),
+  }
 }
 
 /** What follows the citation mark of each passage: names of files and blocks of documents. */

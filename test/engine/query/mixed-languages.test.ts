@@ -83,7 +83,7 @@ describe('a space of documents in nine languages', () => {
       const fill = FILL[language] ?? ''
       files[`${language}-short.md`] = `${short}\n`
       files[`${language}-long.md`] =
-        `${fill.repeat(12)}\n\n${fill.repeat(4)}${sentence} ${fill.repeat(6)}\n\n${fill.repeat(12)}\n`
+        `${fill.repeat(12)}\n\n${fill.repeat(4)}\n\n${sentence}\n\n${fill.repeat(6)}\n\n${fill.repeat(12)}\n`
     }
     await ingest(test.engine, ADA, id, files)
   })

@@ -85,7 +85,10 @@ function windowsOf(text: string): { start: number; end: number }[] {
   const windows: { start: number; end: number }[] = []
   for (const [index, { start, end: firstEnd }] of sentences.entries()) {
     // a sentence that is longer is not cut
-    const fitting = Math.max(0, sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH))
+    const fitting = Math.max(
+      0,
+      sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH),
+    )
     windows.push({ start, end: sentences[index + fitting]?.end ?? firstEnd })
     if (index + fitting + 1 >= sentences.length) break
   }

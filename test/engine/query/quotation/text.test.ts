@@ -18,7 +18,11 @@ function itemOf({ text, filename = 'a.md', sectionPath = [], pageNumber, documen
   const citation = { documentAssetId: 'd', documentVersion: 1, sectionPath }
   return evidenceOf('a', text, {
     citations: [{ ...citation, ...(pageNumber !== undefined && { pageNumber }) }],
-    metadata: { filename, ...(documentDate !== undefined && { documentDate }), ...(author !== undefined && { author }) },
+    metadata: {
+      filename,
+      ...(documentDate !== undefined && { documentDate }),
+      ...(author !== undefined && { author }),
+    },
   })
 }
 

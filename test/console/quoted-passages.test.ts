@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { splitQuotation } from '../../src/console/pages/ask/quotation-text.js'
+import { splitQuotation } from '../../src/console/pages/ask/quoted-passages.js'
 
 it('a quotation is split into its passages and marks, and citation marks of a document stay text', () => {
   const text = 'Closest passages:\n\n[1] a [2].md › Lamps\n\nLit in 1908 [3].\n\n[4] b.md\n\nThe boat.\n\nThe sea.'

@@ -1,0 +1,33 @@
+import type { AnswerQuotation } from '../../../contract/gateway/queries.js'
+
+interface QuotedPassage {
+  /** before the first passage */
+  opening: string
+  cited: number
+  /** file, section, page and date */
+  location: string
+  parts: { start: number; text: string; isMarked: boolean }[]
+}
+
+/** Splits an answer into its passages; citation marks within a quoted block stay text. */
+export function splitQuotation(text: string, blocks: AnswerQuotation['blocks']): QuotedPassage[] {
+  return blocks.map(({ cited, start, end, marks }, index) => {
+    const lines = text
+      .slice(blocks[index - 1]?.end ?? 0, start)
+      .trim()
+      .split('\n')
+    const location = (lines.pop() ?? '').replace(`[${cited}] `, '')
+    const parts: QuotedPassage['parts'] = []
+    const add = (from: number, to: number, isMarked: boolean): void => {
+      if (to > from) parts.push({ start: from, text: text.slice(from, to), isMarked })
+    }
+    let from = start
+    for (const mark of marks) {
+      add(from, mark.start, false)
+      add(mark.start, mark.end, true)
+      from = mark.end
+    }
+    add(from, end, false)
+    return { opening: lines.join('\n').trim(), cited, location, parts }
+  })
+}
