@@ -21,8 +21,8 @@ export interface CheckRequest {
   sources: ReadonlyMap<number, Source>
   /** what has no mark: earlier turns, instructions */
   context?: readonly string[]
-  /** the text of a sure answer without a model: one statement has to agree with it before any is sent */
-  sureAnswer?: string
+  /** the answer without a model; when it is sure, a statement has to agree with it before any is sent */
+  quotation?: { text: string; isSure: boolean }
   /** the answer may rest on images: nothing is removed */
   isUnchecked?: boolean
 }
@@ -30,6 +30,8 @@ export interface CheckRequest {
 export interface CheckResult {
   /** numbers of the sources that support what is left of the answer */
   cited: number[]
+  /** a statement that was sent is supported by the quotation too */
+  agrees: boolean
   /** statements that were removed */
   dropped: number
   /** no statement is left, and the answer is short and claims nothing: it is a decline, or small talk */
@@ -65,8 +67,9 @@ export function answerChecker(request: CheckRequest) {
   let dropped = 0
   let hasClaims = false
   let isSentence = false
-  let isAnchored = request.sureAnswer === undefined
-  const anchor = { text: request.sureAnswer ?? '', names: '' }
+  const quotation = { text: request.quotation?.text ?? '', names: '' }
+  const mayDisagree = request.quotation?.isSure !== true
+  let agrees = request.quotation === undefined
 
   const passOn = (unit: Unit): string => {
     const units = [...pending, unit]
@@ -105,8 +108,8 @@ export function answerChecker(request: CheckRequest) {
       for (const number of from) cited.add(number)
       removedGap = ''
       const checked = { ...unit, text: marked(text, from) }
-      isAnchored ||= supports([anchor], statement, { question: request.question, all: [...request.sources.values()] })
-      if (isAnchored) return passOn(checked)
+      agrees ||= supports([quotation], statement, { question: request.question, all: [...request.sources.values()] })
+      if (agrees || mayDisagree) return passOn(checked)
       hold(checked)
       return ''
     }
@@ -140,7 +143,8 @@ export function answerChecker(request: CheckRequest) {
     /** The rest of the text, at the end of the answer. */
     rest: (): string => flush(true),
     result: (): CheckResult => ({
-      cited: isAnchored ? [...cited].sort((a, b) => a - b) : [],
+      cited: agrees || mayDisagree ? [...cited].sort((a, b) => a - b) : [],
+      agrees,
       dropped,
       isDeclined: cited.size === 0 && isSentence && !hasClaims && statements <= MAX_DECLINE_STATEMENTS,
       text: withoutMarks(whole).trim(),

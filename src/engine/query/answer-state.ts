@@ -6,7 +6,7 @@ import { WITHHELD_ENTRY } from './withheld.js'
 export interface ModelReply {
   /** it states that the passages do not answer */
   isDeclined: boolean
-  /** statements of it were removed */
+  /** statements of it were removed, it lacks what is asked for, or it disagrees with the quotation */
   isPart: boolean
   /** it was not checked, and cites nothing */
   isUncited?: boolean

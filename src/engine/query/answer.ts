@@ -39,7 +39,7 @@ export async function* answerQuery(
   const parts = [...withoutModel(query, isBuiltin(model), followUp, bundle, retrieved)]
   if (isBuiltin(model) || bundle.items.length === 0) return yield* parts
   // a model gets what was found whatever its words have in common with the question's
-  const evidence = { bundle, retrieved, sureAnswer: isSure(parts) ? textOf(parts) : undefined }
+  const evidence = { bundle, retrieved, quotation: { text: textOf(parts), isSure: isSure(parts) } }
   const outcome = yield* modelAnswer(context, admitted, turns, query, evidence, model, signal, style)
   if (outcome.type !== 'answered') yield* insteadOf(outcome, parts, retrieved.withheld !== undefined)
 }

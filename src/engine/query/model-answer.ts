@@ -1,6 +1,5 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
@@ -14,7 +13,7 @@ import { citationWriter } from './citation-marks.js'
 import type { Retrieved } from './fast.js'
 import { type AnswerStyle, generateAnswer } from './generate.js'
 import { kindAskedFor, lacksKind } from './question/asked-kind.js'
-import type { Source } from './support.js'
+import { type Source, withoutMarks } from './support.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
@@ -34,8 +33,8 @@ export type ModelOutcome =
 interface ModelEvidence {
   bundle: EvidenceBundle
   retrieved: Retrieved
-  /** the text of the answer without a model, if the rules are sure of it */
-  sureAnswer: string | undefined
+  /** the answer without a model */
+  quotation: { text: string; isSure: boolean }
 }
 
 /** Answers by a model, as far as the passages support what it writes. */
@@ -44,7 +43,7 @@ export async function* modelAnswer(
   admitted: Admitted,
   turns: SessionTurn[],
   query: string,
-  { bundle, retrieved: { withheld }, sureAnswer }: ModelEvidence,
+  { bundle, retrieved: { withheld }, quotation }: ModelEvidence,
   model: ModelReference,
   signal: AbortSignal,
   style: AnswerStyle,
@@ -56,8 +55,12 @@ export async function* modelAnswer(
     sent += text
     return text === '' ? [] : [{ type: 'delta', text }]
   }
-  const endOf = ({ cited, dropped }: CheckResult, isDeclined: boolean): AnswerPart => {
-    const reply = { isDeclined, isPart: dropped > 0 || lacksKind(askedKind, sent), isUncited: cited.length === 0 }
+  const endOf = ({ cited, dropped, agrees }: CheckResult, isDeclined: boolean): AnswerPart => {
+    const reply = {
+      isDeclined,
+      isPart: dropped > 0 || !agrees || lacksKind(askedKind, withoutMarks(sent)),
+      isUncited: cited.length === 0,
+    }
     const state = stateOfReply(bundle.state, reply, withheld !== undefined)
     return {
       type: 'end',
@@ -71,7 +74,7 @@ export async function* modelAnswer(
     // what images show cannot be checked
     const isUnchecked = (style.images ?? []).length > 0
     const context = [...before, style.instructions ?? '']
-    return answerChecker({ question: query, sources, context, isUnchecked, ...defined({ sureAnswer }) })
+    return answerChecker({ question: query, sources, context, quotation, isUnchecked })
   }
   let checker = checkerOf([])
   let marks = citationWriter(() => false)

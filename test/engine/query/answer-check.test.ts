@@ -142,14 +142,18 @@ describe('an answer of a model', () => {
   })
 
   it('is held until a statement agrees with the sure answer, and dropped where none does', () => {
-    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
-    const off = checkAnswer('It was built by Anna Keller [1]. Children pay half [3].', request(HEIGHT, { sureAnswer }))
-    expect(off).toMatchObject({ checked: '', cited: [], isDeclined: false })
-    const on = checkAnswer(
-      'It was built by Anna Keller [1]. It is 40 metres high [1].',
-      request(HEIGHT, { sureAnswer }),
-    )
-    expect(on).toMatchObject({ checked: 'It was built by Anna Keller [1]. It is 40 metres high [1].', cited: [1] })
+    const quotation = { text: 'The tower of Brest is 40 metres high. [1]', isSure: true }
+    const off = checkAnswer('It was built by Anna Keller [1]. Children pay half [3].', request(HEIGHT, { quotation }))
+    expect(off).toMatchObject({ agrees: false, checked: '', cited: [], isDeclined: false })
+    const unsure = { ...quotation, isSure: false }
+    const sent = checkAnswer('Children pay half [3].', request(HEIGHT, { quotation: unsure }))
+    expect(sent).toMatchObject({ agrees: false, checked: 'Children pay half [3].', cited: [3] })
+    const on = checkAnswer('It was built by Anna Keller [1]. It is 40 metres high [1].', request(HEIGHT, { quotation }))
+    expect(on).toMatchObject({
+      agrees: true,
+      checked: 'It was built by Anna Keller [1]. It is 40 metres high [1].',
+      cited: [1],
+    })
   })
 
   it('is not checked where images may answer', () => {

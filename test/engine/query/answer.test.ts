@@ -240,6 +240,11 @@ describe('an answer of a model', () => {
     expect(other.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
   })
 
+  it('is partial where it quotes something else than the quotation, and the rules are not sure', async () => {
+    const other = await ask('The lamp was lit in 1908 [2].', { bundle: bundleOf('partial') })
+    expect([other.text, other.bundle.state]).toEqual(['The lamp was lit in 1908 [2].', 'partial'])
+  })
+
   it('is partial at most where it lacks the kind of thing that is asked for, and the rules are not sure', async () => {
     const items = [evidenceOf('tower', 'The tower of Brest is white.')]
     const { text, bundle } = await ask('It is white [1].', { bundle: bundleOf('partial', { items }) })
@@ -256,7 +261,7 @@ describe('an answer of a model', () => {
 
   it('is asked for whatever the words of the passages have in common with the question', async () => {
     const found = await ask('It is 40 metres [1].', { bundle: bundleOf('not-enough-evidence') })
-    expect([found.text, found.bundle.state]).toEqual(['It is 40 metres [1].', 'answerable'])
+    expect([found.text, found.bundle.state]).toEqual(['It is 40 metres [1].', 'partial'])
     const talk = await ask('You are welcome.', { query: 'Thanks!' })
     expect(talk.text).toBe('You are welcome.')
   })

@@ -58,21 +58,16 @@ const setModel = () =>
 
 describe('permission-limited', () => {
   /** Its words seem to answer, and do not. */
-  const DECOY = 'A code of the tower in the north is changed often, and so is the vault. Its door is red.\n'
+  const DECOY = 'A code of the tower in the north is changed often, and so is the vault.\n'
 
   it('is told where a model declines what is left, whatever words that shares with the question', async () => {
     await hide({ 'secret.md': `${QUESTION} ${SECRET}` })
     await ingest(test.engine, ADA, spaceId, { 'decoy.md': DECOY })
     await setModel()
     for (const mode of MODES) {
-      for (const said of ['The passages do not say how often [1].', 'Its door is red [1]. It needs 77 keys [1].']) {
-        reply = said
-        const limited = await asked(ADA, QUESTION, mode)
-        expect([limited.state, limited.missing], `${mode} ${said}`).toEqual(LIMITED)
-      }
-      reply = 'Its door is red [1].'
-      expect(await asked(ADA, QUESTION, mode), mode).toMatchObject({ state: 'answerable', missing: [] })
-      reply = 'The passages do not say how often.'
+      reply = 'The passages do not say how often [1].'
+      const limited = await asked(ADA, QUESTION, mode)
+      expect([limited.state, limited.missing], mode).toEqual(LIMITED)
       expect((await asked(GRACE, QUESTION, mode)).state, mode).toBe('answerable')
     }
   })
