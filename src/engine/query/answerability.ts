@@ -23,6 +23,10 @@ export interface JudgedItem {
   held?: readonly string[]
   /** which document it is of, where that is known */
   document?: string
+  /** day of that document, where it is known */
+  day?: string
+  /** whether that document states that it replaces another one */
+  replaces?: boolean
 }
 
 export interface Verdict {
@@ -90,6 +94,9 @@ export function evidenceState(request: {
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
+  // both answer, and which of them holds is known
+  if (differences.some(({ newer }) => newer !== undefined))
+    return { state: 'answerable', conflicts, differences, uncovered }
   const found = [...asked].filter((term) => held.has(term))
   const covered = weightOf(found, request.idf) / weightOf(asked, request.idf)
   const isCovered = !(covered < COVERED_FROM) || isSure

@@ -7,6 +7,7 @@ import { toEvidenceItem } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import type { Freshness } from './freshness.js'
 import { notRetrieved } from './missing.js'
+import { replacesAnother } from './question/asked-time.js'
 import { questionWords } from './question/words.js'
 import { relevantPassages } from './relevance.js'
 import { whyOf } from './why.js'
@@ -56,7 +57,13 @@ export function assembleEvidence(
         title: String(item.metadata.title ?? ''),
         source: String(item.metadata.filename ?? ''),
         score: item.score,
-        ...defined({ features, held, document: one?.passage.document_id }),
+        ...defined({
+          features,
+          held,
+          document: one?.passage.document_id,
+          day: one?.passage.document_date ?? undefined,
+        }),
+        replaces: replacesAnother(String(item.metadata.title ?? ''), item.text),
       }
     }),
   })

@@ -1,3 +1,6 @@
+import { once } from '../../../lib/once.js'
+import { NAMED_LANGUAGES } from '../../../lib/text/calendar-names.js'
+
 /** A unit: what it measures, and how many of that measure's base unit it is. */
 export interface Unit {
   measure: string
@@ -6,117 +9,123 @@ export interface Unit {
   offset?: number
 }
 
-const MINUTE = 60
-const HOUR = 3600
 const DAY = 86_400
 const YEAR = 365.25 * DAY
 
-/** measure: words and factor, base unit first; seconds, metres, grams, bytes, watts, joules, pascals, litres, m², m/s, °C */
-const TABLE: readonly (readonly [string, string, number])[] = [
-  ['time', 'second seconds sec secs s sekunde sekunden', 1],
-  ['time', 'millisecond milliseconds ms millisekunden', 0.001],
-  ['time', 'minute minutes min mins minuten', MINUTE],
-  ['time', 'hour hours hr hrs h stunde stunden', HOUR],
-  ['time', 'day days tag tage tagen', DAY],
-  ['time', 'week weeks woche wochen', 7 * DAY],
+/** Units whose names the runtime has in every language, with their factors. */
+const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  time: {
+    second: 1,
+    millisecond: 0.001,
+    minute: 60,
+    hour: 3600,
+    day: DAY,
+    week: 7 * DAY,
+    month: YEAR / 12,
+    year: YEAR,
+  },
+  length: {
+    meter: 1,
+    kilometer: 1000,
+    centimeter: 0.01,
+    millimeter: 0.001,
+    mile: 1609.344,
+    foot: 0.3048,
+    inch: 0.0254,
+    yard: 0.9144,
+  },
+  mass: { gram: 1, kilogram: 1000, pound: 453.592, ounce: 28.3495 },
+  data: { byte: 1, kilobyte: 1024, megabyte: 1024 ** 2, gigabyte: 1024 ** 3, terabyte: 1024 ** 4 },
+  volume: { liter: 1, milliliter: 0.001, gallon: 3.785 },
+  area: { hectare: 1, acre: 0.4047 },
+  share: { percent: 1 },
+  temperature: { celsius: 1, fahrenheit: 5 / 9, degree: 1 },
+  speed: { 'kilometer-per-hour': 1, 'mile-per-hour': 1.609344, 'meter-per-second': 3.6 },
+}
+const FAHRENHEIT_OFFSET = (-32 * 5) / 9
+const CURRENCIES = ['EUR', 'USD', 'GBP', 'JPY', 'CHF', 'CNY'] as const
+/** What locale data do not have: British spellings, symbols, and short names of currencies. */
+const FURTHER: readonly (readonly [string, string, number])[] = [
+  ['time', 'hrs stunden', 3600],
+  ['time', 'mins', 60],
+  ['time', 'secs', 1],
   ['time', 'fortnight fortnights', 14 * DAY],
-  ['time', 'month months monat monate monaten', YEAR / 12],
-  ['time', 'quarter quarters quartal quartale', YEAR / 4],
-  ['time', 'year years yr yrs jahr jahre jahren', YEAR],
-  ['time', 'decade decades', 10 * YEAR],
-  ['time', 'century centuries', 100 * YEAR],
-  ['length', 'metre metres meter meters m', 1],
-  ['length', 'kilometre kilometres kilometer kilometers km', 1000],
-  ['length', 'centimetre centimetres centimeter centimeters cm zentimeter', 0.01],
-  ['length', 'millimetre millimetres millimeter millimeters mm', 0.001],
-  ['length', 'mile miles meile meilen', 1609.344],
-  ['length', 'foot feet ft', 0.3048],
-  ['length', 'inch inches', 0.0254],
-  ['length', 'yard yards', 0.9144],
-  ['mass', 'gram grams g gramm', 1],
-  ['mass', 'milligram milligrams mg', 0.001],
-  ['mass', 'kilogram kilograms kg kilo kilos kilogramm', 1000],
-  ['mass', 'tonne tonnes ton tons t tonnen', 1e6],
-  ['mass', 'pound pounds lb lbs', 453.592],
-  ['mass', 'ounce ounces oz', 28.3495],
-  ['data', 'byte bytes b', 1],
-  ['data', 'kilobyte kilobytes kb kib', 1024],
-  ['data', 'megabyte megabytes mb mib', 1024 ** 2],
-  ['data', 'gigabyte gigabytes gb gib', 1024 ** 3],
-  ['data', 'terabyte terabytes tb tib', 1024 ** 4],
-  ['power', 'watt watts w', 1],
-  ['power', 'kilowatt kilowatts kw', 1000],
-  ['power', 'megawatt megawatts mw', 1e6],
-  ['power', 'horsepower hp ps', 745.7],
-  ['energy', 'joule joules j', 1],
-  ['energy', 'kilojoule kilojoules kj', 1000],
-  ['energy', 'calorie calories kcal kilocalories kalorien', 4184],
-  ['energy', 'kwh', 3.6e6],
-  ['voltage', 'volt volts v', 1],
-  ['voltage', 'kilovolt kilovolts kv', 1000],
-  ['current', 'ampere amperes amp amps', 1],
-  ['pressure', 'pascal pascals pa', 1],
-  ['pressure', 'bar', 1e5],
-  ['pressure', 'psi', 6894.76],
-  ['volume', 'litre litres liter liters l', 1],
-  ['volume', 'millilitre millilitres milliliter milliliters ml', 0.001],
-  ['volume', 'gallon gallons', 3.785],
-  ['area', 'hectare hectares ha hektar', 1],
-  ['area', 'acre acres', 0.4047],
-  ['frequency', 'hertz hz', 1],
-  ['frequency', 'kilohertz khz', 1000],
-  ['frequency', 'megahertz mhz', 1e6],
-  ['frequency', 'gigahertz ghz', 1e9],
-  ['speed', 'km/h kmh kph', 1],
-  ['speed', 'mph', 1.609344],
-  ['speed', 'm/s', 3.6],
-  ['speed', 'knot knots', 1.852],
-  ['share', '% percent prozent pct', 1],
-  ['angle', 'degree degrees grad °', 1],
-  ['temperature', '°c celsius', 1],
-  ['temperature', 'kelvin', 1],
-  ['euro', '€ euro euros eur', 1],
-  ['dollar', '$ dollar dollars usd', 1],
-  ['sterling', '£ gbp', 1],
-  ['yen', '¥ yen jpy', 1],
-  ['franc', 'chf francs franken', 1],
-  ['crown', 'kronor kroner crowns', 1],
-  ['cent', 'cents', 1],
-  ['decibel', 'decibel decibels db', 1],
-  ['pixel', 'pixel pixels px', 1],
+  ['time', 'quarter quarters', YEAR / 4],
+  ['length', 'metre metres', 1],
+  ['length', 'kilometre kilometres', 1000],
+  ['length', 'centimetre centimetres', 0.01],
+  ['length', 'millimetre millimetres', 0.001],
+  ['mass', 'kilo kilos', 1000],
+  ['mass', 't ton tons tonne tonnes', 1e6],
+  ['data', 'kib', 1024],
+  ['data', 'mib', 1024 ** 2],
+  ['data', 'gib', 1024 ** 3],
+  ['data', 'tib', 1024 ** 4],
+  ['volume', 'litre litres', 1],
+  ['power', 'w watt watts', 1],
+  ['power', 'kw kilowatt kilowatts', 1000],
+  ['power', 'mw megawatt megawatts', 1e6],
+  ['energy', 'kwh', 1],
+  ['voltage', 'v volt volts', 1],
+  ['pressure', 'bar', 1],
+  ['frequency', 'hz hertz', 1],
+  ['frequency', 'khz kilohertz', 1000],
+  ['frequency', 'mhz megahertz', 1e6],
+  ['frequency', 'ghz gigahertz', 1e9],
+  ['EUR', 'euros', 1],
+  ['USD', 'dollar dollars', 1],
+  ['GBP', 'pounds', 1],
+  ['CHF', 'francs franken', 1],
+  ['JPY', 'yen 円', 1],
+  ['CNY', '元 rmb', 1],
 ]
 
-const UNITS = new Map<string, Unit>(
-  TABLE.flatMap(([measure, names, factor]) =>
-    names.split(' ').map((name): [string, Unit] => [name, { measure, factor }]),
-  ),
-)
-UNITS.set('°f', { measure: 'temperature', factor: 5 / 9, offset: (-32 * 5) / 9 })
-UNITS.set('fahrenheit', { measure: 'temperature', factor: 5 / 9, offset: (-32 * 5) / 9 })
+/** Short forms of a unit that are prepositions or articles, too. */
+const PREPOSITIONS = new Set(['in', 'a', 'an', 'de', 'd'])
 
-/** Signs that stand before their number. */
-export const CURRENCY_SIGNS: ReadonlySet<string> = new Set(['€', '$', '£', '¥', 'usd', 'eur', 'gbp', 'chf'])
-export const MONEY: ReadonlySet<string> = new Set(['euro', 'dollar', 'sterling', 'yen', 'franc', 'crown', 'cent'])
+const units = once((): Map<string, Unit> => {
+  const known = new Map<string, Unit>()
+  const add = (name: string, unit: Unit): void => {
+    const key = name.toLowerCase().replace(/\.$/u, '')
+    if (key !== '' && !known.has(key)) known.set(key, unit)
+  }
+  for (const display of ['long', 'short'] as const)
+    for (const language of NAMED_LANGUAGES)
+      for (const [measure, factors] of Object.entries(UNITS))
+        for (const [name, factor] of Object.entries(factors)) {
+          const unit = { measure, factor, ...(name === 'fahrenheit' ? { offset: FAHRENHEIT_OFFSET } : {}) }
+          const format = new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: display })
+          for (const number of [1, 2, 5]) add(partOf(format, 'unit', number), unit)
+        }
+  for (const measure of CURRENCIES)
+    for (const language of ['en', 'de', 'fr', 'es'])
+      for (const currencyDisplay of ['name', 'narrowSymbol', 'code'] as const) {
+        const format = new Intl.NumberFormat(language, { style: 'currency', currency: measure, currencyDisplay })
+        for (const number of [1, 2]) add(partOf(format, 'currency', number), { measure, factor: 1 })
+      }
+  for (const [measure, names, factor] of FURTHER) for (const name of names.split(' ')) add(name, { measure, factor })
+  return known
+})
 
-export function unitOf(word: string): Unit | undefined {
-  return UNITS.get(word)
+function partOf(format: Intl.NumberFormat, type: string, number: number): string {
+  return format
+    .formatToParts(number)
+    .filter((part) => part.type === type)
+    .map(({ value }) => value)
+    .join(' ')
 }
 
-/** How long from one time to the next, in seconds: `daily`. */
-export const INTERVALS: ReadonlyMap<string, number> = new Map([
-  ...([
-    ['hourly', HOUR],
-    ['daily', DAY],
-    ['nightly', DAY],
-    ['weekly', 7 * DAY],
-    ['fortnightly', 14 * DAY],
-    ['monthly', YEAR / 12],
-    ['quarterly', YEAR / 4],
-    ['annually', YEAR],
-    ['yearly', YEAR],
-    ['täglich', DAY],
-    ['wöchentlich', 7 * DAY],
-    ['monatlich', YEAR / 12],
-    ['jährlich', YEAR],
-  ] as const),
-])
+/** The unit that a word names in any of the languages, in lower case; of a German dative too. */
+export function unitNamed(word: string): Unit | undefined {
+  if (PREPOSITIONS.has(word)) return undefined
+  return units().get(word) ?? (/\p{L}{3}en$/u.test(word) ? units().get(word.slice(0, -1)) : undefined)
+}
+
+export function isMoney({ measure }: { measure: string }): boolean {
+  return CURRENCIES.some((currency) => currency === measure)
+}
+
+/** A currency that is written before its number: a sign, or a code. */
+export function isCurrencySign(token: string): boolean {
+  return /^(?:\p{Sc}|usd|eur|gbp|chf)$/u.test(token)
+}
