@@ -276,7 +276,7 @@ function byName(pair: Pair, asked: AskedOf): Found | undefined {
   const { one, two, own } = pair
   if (one.isDenied || two.isDenied) return undefined
   if (one.quantities.some((left) => two.quantities.some((right) => exclude(left, right) === true))) return undefined
-  const [a, b] = [valueOf(pair, 0), valueOf(pair, 1)]
+  const [a, b] = [readValue(pair, 0), readValue(pair, 1)]
   if (a.length === 0 || b.length === 0 || a.length > MAX_VALUE_WORDS || b.length > MAX_VALUE_WORDS) return undefined
   const values = new Set([...a, ...b])
   if ([...values].some(({ stem }) => asked.stems.has(stem))) return undefined
@@ -290,7 +290,7 @@ function byName(pair: Pair, asked: AskedOf): Found | undefined {
 }
 
 /** The run of own words that is a value: of a label what follows it, of a clause its names, else what follows the verb. */
-function valueOf({ one, two, own }: Pair, side: 0 | 1): readonly Word[] {
+function readValue({ one, two, own }: Pair, side: 0 | 1): readonly Word[] {
   const statement = side === 0 ? one : two
   const other = side === 0 ? two : one
   const things = own[side].filter(({ isVerbal }) => !isVerbal)

@@ -4,7 +4,7 @@ import type { Verdict } from '../answerability.js'
 type Note = EvidenceItem['conflicts'][number]
 
 /** What an item's note of another is about; evidence does not list it. */
-export interface Compared {
+interface Compared {
   /** sentences of the item and of the other */
   says: readonly [string, string]
   /** whether the item holds, and the other held before; undefined where the two contradict each other */

@@ -24,7 +24,7 @@ export interface Word {
 }
 
 /** An end of a scale, turned where it is denied; `isWeak` of a modal verb. */
-export interface StatedEnd extends End {
+interface StatedEnd extends End {
   shown: string
   isWeak: boolean
 }
