@@ -1,9 +1,7 @@
-import { splitSentences } from '../../lib/text/sentences.js'
 import { termHash } from '../derived/passage.js'
-import { conceptsOf } from '../query/conflicts/contradictions.js'
-import { readStatements, type Statement, vocabulary } from '../query/conflicts/statements.js'
-import { titleWords } from '../query/conflicts/titles.js'
-import { isUnspaced, readUnspaced } from '../query/conflicts/unspaced.js'
+import { unitsOf } from '../query/conflicts/passage-units.js'
+import { readStatements, type Statement } from '../query/conflicts/statements.js'
+import { sentenceTerms } from '../query/sentence-terms.js'
 
 /** A passage as claims are read in it: `title` is the document's with the heading path. */
 export interface PassageText {
@@ -11,17 +9,16 @@ export interface PassageText {
   text: string
 }
 
-/** What a passage says: clauses taken apart, and sentences of scripts without spaces as they stand. */
+/** What a passage states, in clauses; `heads` are the stems of its title. */
 export interface ReadPassage {
   statements: readonly Statement[]
-  unspaced: readonly string[]
-  title: ReadonlySet<string>
-  titleWords: readonly string[]
+  heads: ReadonlySet<string>
+  title: string
 }
 
-/** One thing that a passage says, as others that may contradict it are looked for. */
+/** One statement of a passage, as others that may contradict it are looked for. */
 export interface Claim {
-  /** place among the passage's statements; of its unspaced sentences the last is -1 less the place */
+  /** index among the passage's statements */
   place: number
   /** in what it can contradict another: bits of `SIGNS` */
   signs: number
@@ -30,7 +27,7 @@ export interface Claim {
 }
 
 /** What it makes of a text is stored: with a change of it `CLAIMS_FORMAT` of `rows/conflicts.ts` goes up. */
-export const SIGNS = { number: 1, date: 2, denied: 4, end: 8, name: 16, unspaced: 32, plain: 64 } as const
+export const SIGNS = { number: 1, date: 2, denied: 4, end: 8, name: 16, plain: 64 } as const
 
 /** A claim of fewer words says too little to be the same as another. */
 const LEAST_HASHES = 2
@@ -40,57 +37,46 @@ const LONGEST_SENTENCE = 400
 /** A sentence of more numbers is a table in words. */
 const MOST_QUANTITIES = 4
 const MOST_PLAIN_WORDS = 10
-const QUESTION = /[?？]["'”’)]*\s*$/u
+/** Statements of no more words say one thing: the default branch is main. */
+export const SHORT = 5
 /** Each number belongs to a name or year of its own. */
 const LISTED = /\b(?:respectively|beziehungsweise|jeweils)\b/iu
 /** It points elsewhere, or is a form: boxes, and `None` in the place of an entry. */
 const FORM = /^\W*(?:see|siehe|vgl|cf)\b|[☐☑☒]|: none\b/iu
-/** Cells beside each other: a row of a table. */
-const ROW = /\|.*\||\t.*\t/u
 
-/** Reads everything that a passage says. Costs about a millisecond for two hundred words. */
+/**
+ * Reads everything that a passage states in sentences: labelled values and cells are left out, for no question shows of
+ * what they are. Costs about a millisecond for two hundred words.
+ */
 export function readPassage({ title, text }: PassageText): ReadPassage {
-  const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end))
-  const isSaid = sentences.map(
-    (sentence) =>
-      sentence.length <= LONGEST_SENTENCE && ![QUESTION, ROW, LISTED, FORM].some((pattern) => pattern.test(sentence)),
+  const units = unitsOf(text).filter(
+    (unit) =>
+      unit.label === undefined &&
+      unit.text.length <= LONGEST_SENTENCE &&
+      ![LISTED, FORM].some((pattern) => pattern.test(unit.text)),
   )
-  return {
-    statements: readStatements(
-      sentences,
-      isSaid.map((said, place) => said && !isUnspaced(sentences[place] ?? '')),
-    ),
-    unspaced: sentences.filter((sentence, place) => isSaid[place] === true && isUnspaced(sentence)),
-    title: conceptsOf(title),
-    titleWords: titleWords(title),
-  }
+  return { statements: units.flatMap(readStatements), heads: new Set(sentenceTerms(title)), title }
 }
 
 /** The claims of a passage that another may contradict. */
-export function claimsOf({ statements, unspaced }: ReadPassage): Claim[] {
+export function claimsOf({ statements }: ReadPassage): Claim[] {
   const claims: Claim[] = []
   for (const [place, statement] of statements.entries()) {
     if (!isSaid(statement)) continue
     const said = signsOf(statement)
     // what says neither may be denied by another, in nearly the same words
     const signs = said === 0 && statement.words.length <= MOST_PLAIN_WORDS ? SIGNS.plain : said
-    if (signs !== 0) push(claims, place, signs, statement.concepts)
-  }
-  for (const [place, sentence] of unspaced.entries()) {
-    const { pairs, amounts, years, isDenied } = readUnspaced(sentence)
-    if (amounts.size > 0 || years !== '' || isDenied || pairs.size > 0) push(claims, -1 - place, SIGNS.unspaced, pairs)
+    if (signs !== 0) push(claims, place, signs, statement.stems)
   }
   return claims
 }
 
-const ENDS = /[.!;]["'”’)\]]*$/u
-const SMALL_WORD = /(?<!\p{L})\p{Ll}{3,}/u
-const PARTICIPLE = /(?:ed|ing)$/u
+const ENDS = /[.!;。！]["'”’)\]]*$/u
+const SMALL_WORD = /(?<!\p{L})\p{Ll}{3,}|\p{Script=Han}/u
 
-/** Headings, captions and cells say nothing. What does has a full stop and small letters, or else a verb that is one for sure. */
-function isSaid({ sentence, verb, verbAt }: Statement): boolean {
-  if (ENDS.test(sentence.trim())) return SMALL_WORD.test(sentence)
-  return verbAt !== undefined && sentence.includes(verb) && !PARTICIPLE.test(verb)
+/** Headings and captions state nothing: what does has a full stop and small letters. */
+function isSaid({ sentence }: Statement): boolean {
+  return ENDS.test(sentence.trim()) && SMALL_WORD.test(sentence)
 }
 
 function push(claims: Claim[], place: number, signs: number, words: ReadonlySet<string>): void {
@@ -98,24 +84,18 @@ function push(claims: Claim[], place: number, signs: number, words: ReadonlySet<
   if (hashes.length >= LEAST_HASHES) claims.push({ place, signs, hashes })
 }
 
-function signsOf({ quantities, moments, denied, ends, words, concepts, verbAt }: Statement): number {
-  const { single, soleDoer, soleObject, alternative } = vocabulary()
-  const isOne =
-    verbAt !== undefined &&
-    ([...concepts].some((concept) => single.has(concept) || soleDoer.has(concept) || soleObject.has(concept)) ||
-      words.some(({ stem, isName, isSubject }) => alternative(stem) !== undefined || (isName && !isSubject)))
+function signsOf({ quantities, moments, isDenied, ends, words }: Statement): number {
   return (
     (quantities.length > 0 && quantities.length <= MOST_QUANTITIES ? SIGNS.number : 0) |
     (moments.length > 0 ? SIGNS.date : 0) |
-    (denied === undefined ? 0 : SIGNS.denied) |
+    (isDenied ? SIGNS.denied : 0) |
     (ends.size > 0 ? SIGNS.end : 0) |
-    (isOne ? SIGNS.name : 0)
+    (words.some(({ isName, isSubject }) => isName && !isSubject) || words.length <= SHORT ? SIGNS.name : 0)
   )
 }
 
 /** Whether two claims can contradict each other by their signs. */
 export function mayContradict(one: number, other: number): boolean {
-  if ((one & SIGNS.unspaced) !== (other & SIGNS.unspaced)) return false
   // one denies what the other says; or is free, and the other has a price
   return (
     (one & other & ~SIGNS.plain) !== 0 ||

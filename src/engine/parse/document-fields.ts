@@ -2,6 +2,7 @@ import { defined } from '../../lib/defined.js'
 import { isRecord } from '../../lib/json/values.js'
 import { documentDate } from './document-dates.js'
 import type { Declared, Parsed } from './parsed.js'
+import { dateInFilename, dateStatedIn, yearInFilename } from './stated-date.js'
 
 const MAX_AUTHORS = 50
 const MAX_NAME = 200
@@ -15,17 +16,30 @@ const FRONT_DATES = {
 } as const
 
 /**
- * The fields of a document that filters and freshness use: `documentDate` is when it was published, else last modified,
- * else created. Dates are ISO 8601 in UTC, so that they sort as text; one that no document has is left out.
+ * The fields of a document that filters, freshness and contradictions use: `documentDate` is when it was published; else
+ * the date of its front matter, the one that its text states near the top, or the one in its file name; else when it was
+ * last modified or created; else the year in its file name. Dates are ISO 8601 in UTC, so that they sort as text; one
+ * that no document has is left out.
  */
-export function documentFields({ declared, metadata }: Pick<Parsed, 'declared' | 'metadata'>): Record<string, unknown> {
-  const said = { ...fromFrontMatter(metadata.frontMatter), ...defined(declared ?? {}) }
+export function documentFields(
+  { declared, metadata }: Pick<Parsed, 'declared' | 'metadata'>,
+  { filename = '', text = '' }: { filename?: string; text?: string } = {},
+): Record<string, unknown> {
+  const front = fromFrontMatter(metadata.frontMatter)
+  const said = { ...front, ...defined(declared ?? {}) }
   const datePublished = isoDate(said.published)
   const dateModified = isoDate(said.modified)
   const dateCreated = isoDate(said.created)
   const authors = namesOf(said.authors ?? (typeof metadata.author === 'string' ? [metadata.author] : []))
   return defined({
-    documentDate: datePublished ?? dateModified ?? dateCreated,
+    documentDate:
+      datePublished ??
+      isoDate(front.modified ?? front.created) ??
+      isoDate(dateStatedIn(text)) ??
+      isoDate(dateInFilename(filename)) ??
+      dateModified ??
+      dateCreated ??
+      isoDate(yearInFilename(filename)),
     datePublished,
     dateModified,
     dateCreated,

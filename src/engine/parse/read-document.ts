@@ -91,7 +91,11 @@ export async function compileBytes(
     outline: assembled.outline,
     nodes,
     items,
-    metadata: { ...parsed.metadata, ...documentFields(parsed), ...(pictures === 0 ? {} : { pictures }) },
+    metadata: {
+      ...parsed.metadata,
+      ...documentFields(parsed, { filename, text: assembled.text }),
+      ...(pictures === 0 ? {} : { pictures }),
+    },
     ...(inside.files.length === 0 ? {} : { contained: inside.files }),
     recognised: [...input.ocr.fresh, ...recognised],
   }

@@ -23,6 +23,10 @@ export interface JudgedItem {
   held?: readonly string[]
   /** which document it is of, where that is known */
   document?: string
+  /** day of that document, where it is known */
+  day?: string
+  /** whether that document states that it replaces another one */
+  replaces?: boolean
 }
 
 export interface Verdict {
@@ -97,6 +101,9 @@ export function evidenceState(request: {
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
+  // both answer, and which of them holds is known
+  if (differences.some(({ newer }) => newer !== undefined))
+    return { state: 'answerable', conflicts, differences, uncovered }
   const isNear = isSure && top >= ANSWER_FROM
   const answers = unmentioned === 0 && (isNear || (request.probability ?? 0) >= SURE_FROM)
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }

@@ -8,6 +8,7 @@ import type { Retrieved } from './fast.js'
 import type { FollowUp } from './follow-up.js'
 import type { Freshness } from './freshness.js'
 import { notRetrieved } from './missing.js'
+import { replacesAnother } from './question/asked-time.js'
 import { questionWords } from './question/words.js'
 import { quote } from './quotation/quote.js'
 import { relevantPassages } from './relevance.js'
@@ -52,7 +53,13 @@ export function assembleEvidence(
       title: String(item.metadata.title ?? ''),
       source: String(item.metadata.filename ?? ''),
       score: item.score,
-      ...defined({ features, held, document: one?.passage.document_id }),
+      ...defined({
+        features,
+        held,
+        document: one?.passage.document_id,
+        day: one?.passage.document_date ?? undefined,
+      }),
+      replaces: replacesAnother(String(item.metadata.title ?? ''), item.text),
     }
   })
   const { topK, query, followUp } = request

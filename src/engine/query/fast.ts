@@ -19,6 +19,7 @@ import type { RankedPassage } from './evidence.js'
 import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
 import { findWithheld } from './find-withheld.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
+import { preferDays } from './prefer-days.js'
 import { type Compared, LEG_CANDIDATES, type Ranked } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { readingScope } from './reading-scope.js'
@@ -170,7 +171,7 @@ export async function retrieveFast(
     return [{ passage, ...scores, held, ...defined({ byGraph }) }]
   })
   return {
-    ranked: passages,
+    ranked: preferDays(query, passages),
     terms,
     rewordings,
     idf,

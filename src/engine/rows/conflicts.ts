@@ -6,7 +6,7 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import { askerOf, mayKnow } from './permissions.js'
 
 /** Goes up when the same text gives other claims: what was read before is read again. */
-const CLAIMS_FORMAT = 1
+const CLAIMS_FORMAT = 2
 
 /** A passage of a version, by its ordinal there. */
 export interface NamedPassage {

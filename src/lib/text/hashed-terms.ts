@@ -101,15 +101,6 @@ export function hashTermsOf(
   return take(parts, hashTaker(write, ended), false)
 }
 
-/** The same for a text as `forEachTerm` reads it, by its lines. */
-export function hashLinesOf(text: string, write: (hash: number) => void): boolean {
-  return take(
-    text.split('\n'),
-    hashTaker(write, () => {}),
-    true,
-  )
-}
-
 function hashTaker(write: (hash: number) => void, ended: (part: number) => void): Taker {
   return {
     term: (place) => write(table[place + TERM] ?? 0),

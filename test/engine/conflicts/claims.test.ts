@@ -12,8 +12,8 @@ function compared(one: string, other: string) {
   return left === undefined || right === undefined ? undefined : compareClaims(left, right)
 }
 
-const KEPT = 'Backups are kept for 30 days.'
-const STORED = 'All backups are stored for 90 days.'
+const KEPT = 'Backups of mail are kept for 30 days.'
+const STORED = 'All backups of mail are stored for 90 days.'
 
 describe('claims', () => {
   it('are the same after they were stored', () => {

@@ -17,9 +17,11 @@ beforeEach(async () => {
 afterEach(() => test.end())
 
 const GRACE: Caller = { ...ADA, subject: 'grace' }
-const HANDBOOK = '# Handbook\n\nAll backups are kept for 30 days. Every employee receives 28 days of vacation a year.\n'
-const GUIDE = '# Operations guide\n\nBackups are stored for 90 days. Employees get 25 days of holiday per year.\n'
-const NOTES = '# Notes\n\nUntil 2022 backups were kept for 14 days. The canteen is open.\n'
+const HANDBOOK =
+  '# Handbook\n\nAll server backups are kept for 30 days. Every employee receives 28 days of vacation a year.\n'
+const GUIDE =
+  '# Operations guide\n\nServer backups are stored for 90 days. Employees get 25 days of vacation per year.\n'
+const NOTES = '# Notes\n\nUntil 2022 server backups were kept for 14 days. The canteen is open.\n'
 
 const ALL: SpaceConflictsQuery = { limit: 50, includeDifferences: 'false' }
 
@@ -35,8 +37,8 @@ async function compared(query: Partial<SpaceConflictsQuery> = {}, caller: Caller
 
 const saidBy = ({ items }: SpaceConflicts) => items.map(({ sides }) => sides.map(({ quote }) => quote).sort()).sort()
 
-const BACKUPS = ['All backups are kept for 30 days.', 'Backups are stored for 90 days.']
-const VACATION = ['Employees get 25 days of holiday per year.', 'Every employee receives 28 days of vacation a year.']
+const BACKUPS = ['All server backups are kept for 30 days.', 'Server backups are stored for 90 days.']
+const VACATION = ['Employees get 25 days of vacation per year.', 'Every employee receives 28 days of vacation a year.']
 
 describe('the conflicts of a space', () => {
   it('are found behind the publication, with both sides, their documents and days', async () => {

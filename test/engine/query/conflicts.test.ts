@@ -78,7 +78,7 @@ describe('statements that differ in what they are about do not', () => {
   it('says which takes the place of the other', () => {
     const found = find('How long is the trial?', 'The trial previously lasted 14 days.', 'The trial lasts 30 days.')
     expect(found.conflicts).toEqual([])
-    expect(found.differences).toMatchObject([{ kind: 'newer', reason: 'of an earlier time' }])
+    expect(found.differences).toMatchObject([{ kind: 'newer', reason: 'one describes an earlier time', newer: 1 }])
   })
 
   it('is told by titles that differ in a word', () => {

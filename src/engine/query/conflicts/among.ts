@@ -10,15 +10,15 @@ export interface ComparedItem extends Compared {
 }
 
 /** A contradicting item must come this near to the best score, … */
-const COMPARABLE = 0.3
+const COMPARABLE = 0.25
 /** … or answer by itself with this confidence. */
 const ANSWERS_FROM = 0.5
 /** Share of the question that a sentence and the title hold at least, word by word: else no sentence is worth reading. */
-const SPEAKS_OF_IT = 0.3
+const CONCERNS = 0.3
 
 /**
  * Contradictions among items that are comparable with the best one. Scores are relative to the candidates: of two that
- * say nearly the same the second may have half of the first's. So the confidence in each by itself counts too.
+ * state nearly the same the second may have half of the first's. So the confidence in each by itself counts too.
  *
  * @param request `terms` of the question, weighed by `idf`; `agree` leaves out pairs of sentences
  * @param considered in rank order
@@ -43,25 +43,28 @@ export function conflictsAmong(
   const alone = (item: ComparedItem | undefined): number =>
     item?.features === undefined || asked === undefined ? 0 : answerConfidence(item.features, asked)
   const [best] = considered
-  const places = considered.flatMap((item, place) =>
-    (item.features === undefined || item.features.sentenceCoverage + item.features.titleCoverage >= SPEAKS_OF_IT) &&
+  const indexes = considered.flatMap((item, index) =>
+    (item.features === undefined || item.features.sentenceCoverage + item.features.titleCoverage >= CONCERNS) &&
     (item.score >= COMPARABLE * (best?.score ?? 0) || alone(item) >= Math.max(ANSWERS_FROM, COMPARABLE * alone(best)))
-      ? [place]
+      ? [index]
       : [],
   )
   const found = contradictions(
     query,
     terms,
     idf,
-    places.flatMap((place) => considered[place] ?? []),
+    indexes.flatMap((index) => considered[index] ?? []),
   )
-  const placed = <T extends { item: number; other: number }>(pair: T): T => ({
+  const at = (index: number): number => indexes[index] ?? index
+  const indexed = <T extends { item: number; other: number }>(pair: T): T => ({
     ...pair,
-    item: places[pair.item] ?? pair.item,
-    other: places[pair.other] ?? pair.other,
+    item: at(pair.item),
+    other: at(pair.other),
   })
   return {
-    conflicts: found.conflicts.filter(({ says: [one, other] }) => !agree(one, other)).map(placed),
-    differences: found.differences.map(placed),
+    conflicts: found.conflicts.filter(({ says: [one, other] }) => !agree(one, other)).map(indexed),
+    differences: found.differences
+      .map(indexed)
+      .map((pair) => (pair.newer === undefined ? pair : { ...pair, newer: at(pair.newer) })),
   }
 }

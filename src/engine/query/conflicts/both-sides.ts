@@ -1,13 +1,13 @@
 import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/queries.js'
-import { sentencesOf } from './note.js'
+import { askedTime, isWithin } from '../question/asked-time.js'
+import { comparedIn } from './note.js'
 
-/** What one of the documents says that contradict each other. */
+/** The sentence of one of the documents that differ. */
 export interface Side {
-  /** the sentence */
   text: string
-  /** place of its passage in the evidence, from 0 */
+  /** index of its passage in the evidence, from 0 */
   evidenceIndex: number
-  /** the document's name, and the day on which its version was stored */
+  /** the document's name, with its day where it has one */
   document: string
 }
 
@@ -15,39 +15,72 @@ export interface BothSides {
   sides: Side[]
   /** the sides with their documents and citation marks, in lines */
   text: string
+  /** whether the first of the sides holds, and the others held before */
+  isSuperseded: boolean
 }
 
-/** More than two documents seldom disagree; the rest stands in the evidence. */
-const MOST_SIDES = 4
+/** More than two documents rarely disagree; the rest remains in the evidence. */
+const MAX_SIDES = 4
 const OPENING = 'The documents contradict each other.'
 
 /**
- * What evidence in conflict says, each side by its sentence, document and date, best first; undefined where the sentences
- * are not known, as for conflicts that others than the rules have noted.
+ * The sides of evidence that differs in one fact, each by its sentence, document and day. Contradictions: best first.
+ * Where it is known which of them holds: that one first, the others as older; what the question asks of another year
+ * first of all. Undefined where the sentences are not known, and where nothing differs.
  */
-export function bothSides({ state, items }: Pick<EvidenceBundle, 'state' | 'items'>): BothSides | undefined {
-  if (state !== 'conflict') return undefined
-  const sides = new Map<number, Side>()
+export function bothSides({
+  state,
+  query,
+  items,
+}: Pick<EvidenceBundle, 'state' | 'query' | 'items'>): BothSides | undefined {
+  const isSuperseded = state === 'answerable'
+  if (!isSuperseded && state !== 'conflict') return undefined
+  const sides = new Map<number, Side & { isNewer: boolean }>()
   for (const [index, item] of items.entries())
-    for (const note of item.conflicts) {
-      const other = items.findIndex(({ nodeId }) => nodeId === note.nodeId)
-      const pair = items[other]
-      if (other < index || pair === undefined) continue
-      for (const [place, text] of sentencesOf(note)?.entries() ?? []) {
-        const evidenceIndex = place === 0 ? index : other
-        const of = place === 0 ? item : pair
-        if (!sides.has(evidenceIndex))
-          sides.set(evidenceIndex, { text: text.trim(), evidenceIndex, document: named(of) })
-      }
+    for (const note of isSuperseded ? differencesOf(item) : item.conflicts) {
+      const compared = comparedIn(note)
+      const isOfOneFact = compared !== undefined && (compared.isNewer !== undefined) === isSuperseded
+      if (!isOfOneFact || items.every(({ nodeId }) => nodeId !== note.nodeId) || sides.has(index)) continue
+      const text = compared.says[0].trim()
+      sides.set(index, { text, evidenceIndex: index, document: documentName(item), isNewer: compared.isNewer === true })
     }
   if (sides.size < 2) return undefined
-  const shown = [...sides.values()].sort((a, b) => a.evidenceIndex - b.evidenceIndex).slice(0, MOST_SIDES)
-  const lines = shown.map(({ document, text, evidenceIndex }) => `- ${document}: ${text} [${evidenceIndex + 1}]`)
-  return { sides: shown, text: [OPENING, ...lines].join('\n') }
+  const ordered = [...sides.values()].slice(0, MAX_SIDES)
+  if (!isSuperseded) return rendered([OPENING], ordered, false)
+  const asked = askedTime(query)
+  const day = ({ evidenceIndex }: Side): string => String(items[evidenceIndex]?.metadata.documentDate ?? '')
+  const isAsked = (side: Side & { isNewer: boolean }): boolean => {
+    if (asked === undefined) return false
+    if ('order' in asked) return asked.order === 'earliest' && !side.isNewer
+    return isWithin(day(side), asked)
+  }
+  ordered.sort(
+    (a, b) =>
+      Number(isAsked(b)) - Number(isAsked(a)) || Number(b.isNewer) - Number(a.isNewer) || day(b).localeCompare(day(a)),
+  )
+  return rendered([], ordered, true)
 }
 
-function named({ metadata }: EvidenceItem): string {
+function differencesOf({ metadata }: EvidenceItem): { nodeId: string }[] {
+  return Array.isArray(metadata.differs) ? metadata.differs : []
+}
+
+function rendered(lines: string[], sides: readonly (Side & { isNewer: boolean })[], isSuperseded: boolean): BothSides {
+  const [first] = sides
+  const mark = ({ isNewer }: { isNewer: boolean }, index: number): string => {
+    if (!isSuperseded || index === 0) return isSuperseded ? '' : '- '
+    return isNewer && first?.isNewer === false ? 'newer: ' : 'older: '
+  }
+  const text = [
+    ...lines,
+    ...sides.map((side, index) => `${mark(side, index)}${side.document}: ${side.text} [${side.evidenceIndex + 1}]`),
+  ].join('\n')
+  return { sides: sides.map(({ isNewer: _, ...side }) => side), text, isSuperseded }
+}
+
+/** The day is the document's own: the day of its ingest shows nothing of which of two holds. */
+function documentName({ metadata }: EvidenceItem): string {
   const name = String(metadata.filename ?? metadata.documentTitle ?? metadata.title ?? '')
-  const day = String(metadata.storedAt ?? '').slice(0, 'yyyy-mm-dd'.length)
+  const day = String(metadata.documentDate ?? '').slice(0, 'yyyy-mm-dd'.length)
   return day === '' ? name : `${name} (${day})`
 }

@@ -1,186 +1,306 @@
-import { apart, type Moment } from './dates.js'
-import { byName } from './names.js'
-import { type AskedOf, type Found, isSameFact, isVerbal, otherSubject, ownOf, type Pair, support } from './pair.js'
-import { exchanged } from './parallel.js'
+import { replacedRuns } from './align.js'
+import { isMoney } from './measures.js'
+import { areTurned } from './polarity.js'
 import { exclude, type Quantity } from './quantities.js'
-import { type OtherFact, otherScope } from './scope.js'
-import { type Statement, stemOf, vocabulary, type Word } from './statements.js'
-import { MONEY } from './units.js'
+import type { Moment, Statement, Word } from './statements.js'
 
-/** What two statements are to each other, in what they disagree, and by which words (in lower case). */
-export type Relation = ({ kind: 'conflict'; reason: string } | OtherFact) & Pick<Found, 'by' | 'values'>
+/** What is asked: its stems, and whether it asks for a time, or for one name, place or thing. */
+export interface AskedOf {
+  stems: ReadonlySet<string>
+  asksWhen: boolean
+  asksOne: boolean
+}
 
-/** A denial needs nearly the same words. */
+export type DisagreementKind = 'number' | 'date' | 'negation' | 'opposite' | 'alternative'
+
+/** How two statements of one fact relate: they contradict each other, or differ in time or in another thing. */
+export interface Relation {
+  kind: 'conflict' | 'newer' | 'other'
+  by: DisagreementKind
+  reason: string
+  /** of `newer`: which of the two is, where the statements show it */
+  newer?: 0 | 1
+  /** words that the two differ in */
+  values: ReadonlySet<Word>
+}
+
+/** Two statements, and what each has that the other and its heads lack. */
+interface Pair {
+  one: Statement
+  two: Statement
+  shared: ReadonlySet<string>
+  own: readonly [readonly Word[], readonly Word[]]
+}
+
+type Found = Pick<Relation, 'by' | 'reason' | 'values'>
+
+/** Share of one fact that two statements need in common; a denial needs nearly the same words. */
+const SAME_FACT = 0.5
 const SAME_BUT_DENIED = 0.6
-/** A sentence of more numbers is a table in words: which of them belong together is not known. */
-const MOST_QUANTITIES = 4
+/** What a word costs that one statement alone has: where the other has one of its own, and where it has not. */
+const OWN_ON_BOTH = 0.9
+const OWN_ON_ONE = 0.12
+/** Verbs of the same meaning are many: kept, stored, retained. */
+const VERBS_ON_BOTH = 0.35
+/** A longer clause does more than to name a value. */
+const MAX_NAMING_WORDS = 9
+/** Words besides the value that two statements of one value may have of their own. */
+const MAX_REST = 3
+/** A sentence of more numbers is a table in words. */
+const MAX_QUANTITIES = 4
+const MAX_VALUE_WORDS = 4
+/** Tokens of a phrase that replaces another one; longer runs are only different text. */
+const MAX_REPLACED = 3
 
-/** @returns undefined where the two do not speak of the same, or agree */
+/**
+ * @param heads stems of the title and headings of each: what they name, the statement need not repeat
+ * @returns undefined where the two are not about the same, or agree
+ */
 export function relationOf(
   one: Statement,
   two: Statement,
-  { asked, titles }: { asked: AskedOf; titles: readonly [ReadonlySet<string>, ReadonlySet<string>] },
+  { asked, heads }: { asked: AskedOf; heads: readonly [ReadonlySet<string>, ReadonlySet<string>] },
 ): Relation | undefined {
   if (one.sentence === two.sentence) return undefined
-  const shared = new Set([...one.concepts].filter((concept) => two.concepts.has(concept)))
-  if (shared.size === 0) return undefined
-  if (![...shared].some((concept) => asked.concepts.has(concept))) return undefined
-  const pair: Pair = {
-    one,
-    two,
-    asked,
-    shared,
-    own: [ownOf(one, two, titles[1]), ownOf(two, one, titles[0])],
-  }
-  const found = byNumber(pair) ?? byScale(pair) ?? byDenial(pair) ?? byDate(pair) ?? byName(pair)
+  const shared = new Set([...one.stems].filter((stem) => two.stems.has(stem)))
+  for (const [of, other] of [
+    [one, heads[1]],
+    [two, heads[0]],
+  ] as const)
+    for (const stem of of.stems) if (other.has(stem)) shared.add(stem)
+  if (![...shared].some((stem) => asked.stems.has(stem))) return undefined
+  const own = [ownWords(one, two, heads[1]), ownWords(two, one, heads[0])] as const
+  const pair: Pair = { one, two, shared, own }
+  const found =
+    byNumber(pair, asked) ?? byOpposite(pair) ?? byDenial(pair) ?? byDate(pair, asked) ?? byName(pair, asked)
   if (found === undefined) return undefined
-  const { by, values } = found
-  if (by !== 'name' && by !== 'turned' && hasExchanged(pair))
-    return { kind: 'other', reason: 'about different things', by, values }
-  const isAsked = (word: string): boolean => asked.concepts.has(vocabulary().concept(word))
+  const { by, reason, values } = found
   const other =
-    otherScope(one.scope(), two.scope(), isAsked, (word) => values.includes(word)) ??
-    (by === 'date' ? undefined : otherTime(one, two))
-  return { ...(other ?? { kind: 'conflict', reason: found.reason }), by, values }
+    otherSubject(pair, values) ?? (by === 'opposite' || by === 'negation' ? otherCase(pair, values) : undefined)
+  if (other !== undefined) return { kind: 'other', by, reason: other, values }
+  const order = orderOf(pair, by)
+  return { by, reason, values, kind: 'conflict', ...order }
 }
 
-/** In sentences of the same build each speaks of a thing of its own: the melting points of two metals. */
-function hasExchanged({ one, two, own: [a, b] }: Pair): boolean {
-  const [left, right] = [a, b].map(
-    (words) => new Set(words.filter((word) => !isVerbal(word)).map(({ place }) => place)),
+/** Words of one that the other and its headings lack. */
+export function ownWords(one: Statement, two: Statement, heads: ReadonlySet<string>): Word[] {
+  return one.words.filter(({ stem }) => !two.stems.has(stem) && !heads.has(stem))
+}
+
+/** 0 to 1: shared words against those of one side alone, less the values that the two disagree in. */
+function support({ shared, own }: Pair, values: ReadonlySet<Word> = new Set(), more = 0): number {
+  const count = (side: 0 | 1, isVerbal: boolean): number =>
+    own[side].filter((word) => !values.has(word) && word.isVerbal === isVerbal).length
+  const cost = (isVerbal: boolean, onBoth: number): number => {
+    const [left, right] = [count(0, isVerbal), count(1, isVerbal)]
+    return onBoth * Math.min(left, right) + OWN_ON_ONE * Math.abs(left - right)
+  }
+  const common = shared.size + more
+  return common / (common + cost(false, OWN_ON_BOTH) + cost(true, VERBS_ON_BOTH))
+}
+
+/** What shows that the two are about different things: a subject, a name or a modifier that replaces the other's. */
+function otherSubject(pair: Pair, values: ReadonlySet<Word>): string | undefined {
+  const { one, two, own } = pair
+  const [a, b] = own.map((words) => words.filter((word) => !word.isVerbal && !values.has(word)))
+  if (a === undefined || b === undefined) return undefined
+  for (const test of [({ isSubject }: Word) => isSubject, ({ isName }: Word) => isName])
+    if (a.some(test) && b.some(test)) return differing('about', a.filter(test), b.filter(test))
+  if (one.value !== undefined || two.value !== undefined) return undefined
+  for (const [left, right] of replacedRuns(one.line, two.line)) {
+    if (Math.max(left.length, right.length) > MAX_REPLACED) continue
+    const [x, y] = [a.filter(({ index }) => left.includes(index)), b.filter(({ index }) => right.includes(index))]
+    if (x.length > 0 && y.length > 0) return differing('about', x, y)
+  }
+  const isPart = one.quantities.length !== two.quantities.length && one.subjectQuantities !== two.subjectQuantities
+  if (isPart) return 'one speaks of a part alone'
+  if (one.isHedged !== two.isHedged) return 'under a condition, or by report'
+  return undefined
+}
+
+/** What is denied in one case is not denied in another. */
+function otherCase({ one, two, own }: Pair, values: ReadonlySet<Word>): string | undefined {
+  const [a, b] = own.map((words) => words.filter((word) => !word.isVerbal && !values.has(word)))
+  if (a !== undefined && b !== undefined && a.length > 0 && b.length > 0) return differing('about', a, b)
+  const isStaged = one.isDenied === two.isDenied ? one.isStaged || two.isStaged : (one.isDenied ? one : two).isStaged
+  return isStaged ? 'at another stage' : undefined
+}
+
+function differing(by: string, one: readonly Word[], two: readonly Word[]): string {
+  const [a, b] = [one, two].map((words) => words.map(({ shown }) => shown).join(' '))
+  return `${by} different things: ${a} and ${b}`
+}
+
+/** One describes what was or replaces it, or both are of times of their own. */
+function orderOf({ one, two }: Pair, by: DisagreementKind): Pick<Relation, 'kind' | 'newer' | 'reason'> | undefined {
+  if (one.order !== two.order && (one.order !== undefined || two.order !== undefined)) {
+    const newer = one.order === 'newer' || two.order === 'older' ? 0 : 1
+    return { kind: 'newer', newer, reason: 'one describes an earlier time' }
+  }
+  if (by === 'date') return undefined
+  const [a, b] = [one.moments, two.moments]
+  if (a.length === 0 && b.length === 0) return undefined
+  if (a.length === 0 || b.length === 0) {
+    const limit = [...a, ...b].find(({ year, month, quarter }) => (year ?? month ?? quarter) !== undefined)
+    return limit === undefined ? undefined : { kind: 'other', reason: `one speaks of ${limit.shown} alone` }
+  }
+  if (a.some((left) => b.some((right) => !areApart(left, right)))) return undefined
+  const [first, second] = [a[0]?.year, b[0]?.year]
+  const reason = `another time: ${shownIn(a)}, ${shownIn(b)}`
+  if (first === undefined || second === undefined || first === second) return { kind: 'other', reason }
+  return { kind: 'newer', newer: first > second ? 0 : 1, reason }
+}
+
+function shownIn(moments: readonly Moment[]): string {
+  return moments.map(({ shown }) => shown).join(', ')
+}
+
+/** Whether two dates cannot be of the same day; parts that one does not write it does not deny. */
+function areApart(one: Moment, two: Moment): boolean {
+  return (['year', 'month', 'day', 'weekday', 'quarter'] as const).some(
+    (part) => one[part] !== undefined && two[part] !== undefined && one[part] !== two[part],
   )
-  return exchanged(one.line, two.line).some(
-    ([here, there]) => here.some((place) => left?.has(place)) && there.some((place) => right?.has(place)),
-  )
 }
 
-/** Each adds a thing of its own: allowed in one place, forbidden in another. */
-function otherThing({ own, shared }: Pair): boolean {
-  const [a = 0, b = 0] = own.map((words) => words.filter((word) => !isVerbal(word)).length)
-  return Math.min(a, b) > 0 && Math.min(a, b) >= shared.size / 2
-}
-
-function byNumber(pair: Pair): Found | undefined {
+function byNumber(pair: Pair, asked: AskedOf): Found | undefined {
   const found: Found[] = []
   const { one, two } = pair
-  if (one.quantities.length > MOST_QUANTITIES || two.quantities.length > MOST_QUANTITIES) return undefined
+  const [code, other] = [codeOf(one), codeOf(two)]
+  if (code !== undefined && other !== undefined && code !== other)
+    return { by: 'number', reason: `different numbers: ${code} and ${other}`, values: new Set() }
+  if (one.quantities.length > MAX_QUANTITIES || two.quantities.length > MAX_QUANTITIES) return undefined
   for (const measure of new Set(one.quantities.map((quantity) => quantity.measure))) {
     const a = one.quantities.filter((quantity) => quantity.measure === measure)
     const b = two.quantities.filter((quantity) => quantity.measure === measure)
     if (b.length === 0 || (a.length !== b.length && Math.min(a.length, b.length) > 1)) continue
     const compared = a.flatMap((left) =>
       b.flatMap((right) => {
-        const excluded = countsTheSame(pair, left, right) ? exclude(left, right) : undefined
+        const excluded = countSame(pair, left, right, asked) ? exclude(left, right) : undefined
         return excluded === undefined ? [] : [{ left, right, excluded }]
       }),
     )
     const [first] = compared
     if (first === undefined || compared.some(({ excluded }) => !excluded)) continue
     const counted = first.left.counted !== '' && !pair.shared.has(first.left.counted) ? 1 : 0
-    const more = counted + (measure === 'count' || measure === 'interval' ? 0 : 0.3)
-    if (!isSameFact(pair, undefined, more)) continue
-    const reason = `different numbers: ${first.left.shown} and ${first.right.shown}`
-    found.push({ by: 'number', reason, values: [] })
+    const values = new Set(
+      pair.own.flat().filter(({ stem }) => [first.left.counted, first.right.counted].includes(stem)),
+    )
+    if (support(pair, values, counted + (measure === 'count' ? 0 : 0.3)) < SAME_FACT) continue
+    found.push({ by: 'number', reason: `different numbers: ${first.left.shown} and ${first.right.shown}`, values })
   }
-  // numbers of two measures that differ side by side: a fine for each speed
+  // two measures that differ side by side: one is of what the other is
   return found.length === 1 ? found[0] : undefined
 }
 
-/** The same is counted, or one does not say what, and the other speaks of it. */
-function countsTheSame({ one, two }: Pair, left: Quantity, right: Quantity): boolean {
-  if (left.measure !== 'count') return true
-  const { concept } = vocabulary()
-  const people = concept('peopl')
-  if (left.counted === right.counted && left.counted !== '') return true
-  // a bare number may count anything, unless it is the only one
-  if ([one, two].some(({ quantities }) => quantities.filter(({ measure }) => measure === 'count').length > 1))
-    return false
-  const speaks = (statement: Statement, counted: string): boolean =>
-    counted === '' || counted === people || statement.concepts.has(counted)
-  return speaks(two, left.counted) && speaks(one, right.counted)
+/** Numbers of a label that count and measure nothing: a telephone number, a code. */
+function codeOf({ value, quantities }: Statement): string | undefined {
+  const isCode = value?.size === 0 && quantities.every(({ measure, counted }) => measure === 'count' && counted === '')
+  return isCode && quantities.length > 1 ? quantities.map(({ shown }) => shown).join(' ') : undefined
 }
 
-/** Allowed and forbidden; free, and a price. */
-function byScale(pair: Pair): Found | undefined {
-  const { one, two } = pair
+/** The same is counted, or what one counts the question or the other statement names. */
+function countSame({ one, two }: Pair, left: Quantity, right: Quantity, { stems }: AskedOf): boolean {
+  if (left.measure !== 'count') return true
+  if (left.counted === right.counted && left.counted !== '') return true
+  if ([one, two].some(({ quantities }) => quantities.filter(({ measure }) => measure === 'count').length > 1))
+    return false
+  const isNamed = (counted: string, other: Statement): boolean =>
+    counted === '' || stems.has(counted) || other.stems.has(counted)
+  return isNamed(left.counted, two) && isNamed(right.counted, one)
+}
+
+function byOpposite(pair: Pair): Found | undefined {
+  const { one, two, own } = pair
   for (const [scale, left] of one.ends) {
     const right = two.ends.get(scale)
-    if (right === undefined || right.end === left.end || (left.isSubject && right.isSubject)) continue
-    if (left.isWeak === true && right.isWeak === true) continue
-    if (!isSameFact(pair, undefined, 0.5) || otherThing(pair) || one.scope().isStaged !== two.scope().isStaged) continue
-    const values = [left.shown.toLowerCase(), right.shown.toLowerCase()]
-    const kind = left.shown.toLowerCase() === right.shown.toLowerCase() ? 'negation' : 'opposites'
-    return { by: 'scale', reason: kind === 'negation' ? kind : `${kind}: ${left.shown} and ${right.shown}`, values }
+    if (right === undefined || right.end === left.end || (left.isWeak && right.isWeak)) continue
+    const values = new Set(own.flat().filter(({ shown }) => shown === left.shown || shown === right.shown))
+    if (support(pair, values, 0.5) < SAME_BUT_DENIED) continue
+    const isSame = left.shown.toLowerCase() === right.shown.toLowerCase()
+    return isSame
+      ? { by: 'negation', reason: 'negation', values }
+      : { by: 'opposite', reason: `opposites: ${left.shown} and ${right.shown}`, values }
   }
-  const paid = (statement: Statement): Quantity | undefined =>
-    statement.quantities.find(({ measure, high }) => MONEY.has(measure) && high > 0)
-  const isFree = (statement: Statement): boolean =>
-    statement.ends.get('free')?.end === 1 && paid(statement) === undefined
-  const price = isFree(one) ? paid(two) : isFree(two) ? paid(one) : undefined
-  if (price === undefined || !isSameFact(pair, undefined, 0.5)) return undefined
-  return { by: 'scale', reason: `opposites: free and ${price.shown}`, values: [] }
+  const isFree = ({ ends, quantities }: Statement): boolean =>
+    [...ends.values()].some(
+      ({ shown, end }) => end === 1 && /^(?:free|gratis|kostenlos|gratuit|gratuito)$/iu.test(shown),
+    ) && !quantities.some(isMoney)
+  const price = (isFree(one) ? two : isFree(two) ? one : undefined)?.quantities.find(
+    (one) => isMoney(one) && one.high > 0,
+  )
+  if (price === undefined || support(pair, undefined, 0.5) < SAME_FACT) return undefined
+  return { by: 'opposite', reason: `opposites: free and ${price.shown}`, values: new Set() }
 }
 
 function byDenial(pair: Pair): Found | undefined {
-  const { one, two } = pair
-  if ((one.denied === undefined) === (two.denied === undefined))
-    return one.denied === undefined && isTurned(pair) && support(pair) >= SAME_BUT_DENIED && isSameFact(pair)
-      ? { by: 'turned', reason: 'negation', values: [] }
-      : undefined
-  const [denying, saying] = one.denied === undefined ? [two, one] : [one, two]
-  const said = saying.words.find(({ concept }) => concept === denying.denied)
-  if (said === undefined || said.isDenied) return undefined
-  // of what is denied for a case only, nothing is said of other cases
-  const narrower = pair.own[denying === one ? 0 : 1]
-  if (narrower.length > 1 || support(pair) < SAME_BUT_DENIED || otherSubject(pair)) return undefined
-  const isLimited =
-    (denying.scope().isStaged && !saying.scope().isStaged) ||
-    denying.quantities.length > saying.quantities.length ||
-    denying.moments.length > saying.moments.length
-  return isLimited && !denying.isNever ? undefined : { by: 'denial', reason: 'negation', values: [] }
-}
-
-const TURNING = /^(?:un|in|im|ir|il|dis|non|de)(?=\p{L}{4})/u
-
-/** One has a word that the other has with a prefix that denies it: suitable, unsuitable. */
-function isTurned({ own: [a, b] }: Pair): boolean {
-  const { concept } = vocabulary()
-  const turns = (long: readonly Word[], short: readonly Word[]): boolean =>
-    long.some(({ shown }) => {
-      const word = shown.toLowerCase()
-      return TURNING.test(word) && short.some((other) => other.concept === concept(stemOf(word.replace(TURNING, ''))))
-    })
-  return turns(a, b) || turns(b, a)
-}
-
-function byDate(pair: Pair): Found | undefined {
-  const { one, two, shared, asked } = pair
-  if (one.moments.length === 0 || two.moments.length === 0) return undefined
-  if (one.moments.some((left) => two.moments.some((right) => !apart(left, right)))) return undefined
-  const { once } = vocabulary()
-  const isOnce = [...shared].some((concept) => once.has(concept))
-  const isDay = [...one.moments, ...two.moments].every(({ weekday }) => weekday !== undefined)
-  if (!isOnce && !isDay && !asked.asksWhen) return undefined
-  if (!isSameFact(pair, undefined, isOnce ? 0.5 : 0)) return undefined
-  // what comes again has a date each time
-  if (!isOnce && !isDay && support(pair) < SAME_BUT_DENIED) return undefined
-  return { by: 'date', reason: `different dates: ${shownDates(one)} and ${shownDates(two)}`, values: [] }
-}
-
-function shownDates({ moments }: Statement): string {
-  return moments.map(({ shown }) => shown).join(', ')
-}
-
-/** Another time is another fact. */
-function otherTime(one: Statement, two: Statement): OtherFact | undefined {
-  const [a, b] = [one.moments, two.moments]
-  const only = a.length === 0 ? b : b.length === 0 ? a : undefined
-  if (only !== undefined) {
-    const limit = only.find((moment) => moment.isLimit || moment.year !== undefined || moment.month !== undefined)
-    return limit === undefined ? undefined : { kind: 'other', reason: `one speaks of ${limit.shown} alone` }
+  const { one, two, own } = pair
+  if (one.isDenied === two.isDenied) {
+    if (one.isDenied || support(pair) < SAME_BUT_DENIED) return undefined
+    const turned = own[0].flatMap((left) =>
+      own[1]
+        .filter((right) => areTurned(left.shown.toLowerCase(), right.shown.toLowerCase()))
+        .flatMap((right) => [left, right]),
+    )
+    return turned.length === 0 ? undefined : { by: 'negation', reason: 'negation', values: new Set(turned) }
   }
-  if (a.some((left) => b.some((right) => !apart(left, right)))) return undefined
-  const years = (moments: readonly Moment[]): boolean => moments.some(({ year }) => year !== undefined)
-  const kind = years(a) && years(b) ? 'newer' : 'other'
-  return a.length === 0 ? undefined : { kind, reason: `another time: ${shownDates(one)}, ${shownDates(two)}` }
+  if ([...one.ends].some(([scale, { end }]) => two.ends.get(scale)?.end === end)) return undefined
+  const [denying, stating] = one.isDenied ? [one, two] : [two, one]
+  if (support(pair) < SAME_BUT_DENIED) return undefined
+  // of what is denied for a case only, nothing is stated of other cases
+  const narrower = own[denying === one ? 0 : 1].filter(({ isVerbal }) => !isVerbal)
+  if (narrower.length > 1) return undefined
+  const isLimited =
+    denying.quantities.length > stating.quantities.length || denying.moments.length > stating.moments.length
+  return isLimited ? undefined : { by: 'negation', reason: 'negation', values: new Set() }
+}
+
+function byDate(pair: Pair, asked: AskedOf): Found | undefined {
+  const { one, two } = pair
+  if (one.moments.length === 0 || two.moments.length === 0) return undefined
+  if (one.moments.some((left) => two.moments.some((right) => !areApart(left, right)))) return undefined
+  const isLabelled = one.value !== undefined && two.value !== undefined
+  if (!isLabelled && !asked.asksWhen && support(pair) < SAME_BUT_DENIED) return undefined
+  if (support(pair) < SAME_FACT) return undefined
+  // two verbs are two events, each with its year
+  const areYears = [...one.moments, ...two.moments].every(({ year }) => year !== undefined)
+  if (areYears && pair.own.every((words) => words.some(({ isVerbal }) => isVerbal))) return undefined
+  return {
+    by: 'date',
+    reason: `different dates: ${shownIn(one.moments)} and ${shownIn(two.moments)}`,
+    values: new Set(),
+  }
+}
+
+/** One value that replaces the other's, where a fact has one: a labelled value, or what the question asks one of. */
+function byName(pair: Pair, asked: AskedOf): Found | undefined {
+  const { one, two, own } = pair
+  if (one.isDenied || two.isDenied) return undefined
+  if (one.quantities.some((left) => two.quantities.some((right) => exclude(left, right) === true))) return undefined
+  const [a, b] = [readValue(pair, 0), readValue(pair, 1)]
+  if (a.length === 0 || b.length === 0 || a.length > MAX_VALUE_WORDS || b.length > MAX_VALUE_WORDS) return undefined
+  const values = new Set([...a, ...b])
+  if ([...values].some(({ stem }) => asked.stems.has(stem))) return undefined
+  const areLabelled = one.value !== undefined && two.value !== undefined
+  const isLong = Math.max(one.words.length, two.words.length) > MAX_NAMING_WORDS
+  if (!areLabelled && (!asked.asksOne || isLong)) return undefined
+  const rest = own.map((words) => words.filter((word) => !values.has(word) && !word.isVerbal).length)
+  if (Math.min(...rest) > 0 || Math.max(...rest) > MAX_REST || support(pair, values) < SAME_BUT_DENIED) return undefined
+  const [left, right] = [a, b].map((words) => words.map(({ shown }) => shown).join(' '))
+  return { by: 'alternative', values, reason: `different names: ${left} and ${right}` }
+}
+
+/** The run of own words that is a value: of a label what follows it, of a clause its names, else what follows the verb. */
+function readValue({ one, two, own }: Pair, side: 0 | 1): readonly Word[] {
+  const statement = side === 0 ? one : two
+  const other = side === 0 ? two : one
+  const things = own[side].filter(({ isVerbal }) => !isVerbal)
+  if (statement.value !== undefined) {
+    // a value that the other repeats in part is the same, in other words
+    if ([...statement.value].some((stem) => (other.value ?? other.stems).has(stem))) return []
+    return things.filter(({ isSubject }) => !isSubject)
+  }
+  const names = things.filter(({ isName }) => isName)
+  const run = names.length > 0 ? names : things
+  const isOneRun = run.every(({ index }, at) => at === 0 || index - (run[at - 1]?.index ?? index) <= 2)
+  return isOneRun && run.every(({ isSubject }) => isSubject === run[0]?.isSubject) ? run : []
 }

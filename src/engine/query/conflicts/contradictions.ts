@@ -1,15 +1,13 @@
 import { analyzeCommon } from '../../../lib/text/analyze.js'
-import { hashLinesOf, hashOf } from '../../../lib/text/hashed-terms.js'
-import { splitSentences } from '../../../lib/text/sentences.js'
+import { answerType } from '../answer-type.js'
 import { sentenceTerms } from '../sentence-terms.js'
-import { type Relation, relationOf } from './compare.js'
-import type { AskedOf } from './pair.js'
-import { readStatements, type Statement, vocabulary } from './statements.js'
-import { areParallel, titleWords } from './titles.js'
-import { isUnspaced, ofUnspaced } from './unspaced.js'
+import { type AskedOf, type Relation, relationOf } from './compare.js'
+import { type Unit, unitsOf } from './passage-units.js'
+import { contentStems, readStatements, type Statement } from './statements.js'
+import { areTitlesOfThings } from './titles.js'
 
 export interface Contradiction {
-  /** places of the two items in the list given */
+  /** indexes of the two items in the list given */
   item: number
   other: number
   reason: string
@@ -20,6 +18,8 @@ export interface Contradiction {
 /** Two items that differ, but in different things, or one after the other. */
 export interface Difference extends Contradiction {
   kind: 'newer' | 'other'
+  /** index of the item that holds today, where the two are about one fact */
+  newer?: number
 }
 
 export interface Compared {
@@ -27,6 +27,10 @@ export interface Compared {
   text: string
   /** which document it is of; items of one document are not compared */
   document?: string
+  /** day of the document, `yyyy-mm-dd` or longer, where it is known */
+  day?: string
+  /** whether the document states that it replaces another one */
+  replaces?: boolean
 }
 
 export interface Findings {
@@ -34,27 +38,19 @@ export interface Findings {
   differences: Difference[]
 }
 
-/** Share of the question that a sentence must hold with its title to be worth reading. */
-const CONCERNS = 0.5
-/** Of pairs of characters, those across two words are in no sentence. */
+/** Share of the question that a unit must hold with its title to be worth reading. */
+const CONCERNS = 0.4
+/** Of scripts without spaces: pairs of characters across two words are in no sentence. */
 const CONCERNS_UNSPACED = 0.33
-/** What a word that tells little of the subject weighs: minimum, length. */
-const GENERAL_SHARE = 0.3
-/** Sentences of an item that are read: those which hold most of the question. */
-const SENTENCES = 3
-/** Share of the shorter sentence's words that two must have in common to be taken apart. */
-const ALIKE = 0.25
-/** Of sentences of more words, which share some by chance. */
-const LONG = 10
-const ALIKE_LONG = 0.36
-const ASKS_WHO =
-  /\b(?:who|whom|whose|wer|wem)\b|\b(?:which|what) (?:company|firm|person|team|department|bank|agency|office|author|country|supplier|contractor|architect|artist|university)\b|谁|誰/iu
-const ASKS_WHEN =
-  /\bwhen\b|\b(?:what|which) (?:year|date|day|month)\b|\bhow long ago\b|\bdeadline\b|\bwann\b|哪一?年|何时|何時|什么时候|什麼時候/iu
+/** Units of an item that are read: those that hold most of the question. */
+const UNITS = 4
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
+const DAY_LENGTH = 'yyyy-mm-dd'.length
 
 /**
- * Which items contradict each other in what is asked: their sentences that speak of it are read as statements, and those
- * of different documents compared. What differs in time, place, version or the like is told apart.
+ * Which items contradict each other in what is asked: their sentences, labelled values and cells that hold the question
+ * are read as statements, and those of different documents compared. Of two documents of different days, or of which
+ * one replaces the other, the later holds: no contradiction.
  *
  * @param terms of the question, weighed by `idf`
  */
@@ -66,186 +62,120 @@ export function contradictions(
 ): Findings {
   const findings: Findings = { conflicts: [], differences: [] }
   if (items.length < 2) return findings
-  const { concept, general, measures } = vocabulary()
-  const weights = new Map(
-    commonOf(query, terms).map(({ term, common }) => {
-      const isGeneral = general.has(common) || measures.has(concept(common))
-      return [concept(common), (isGeneral ? GENERAL_SHARE : 1) * Math.max(0.1, idf(term))]
-    }),
-  )
+  const weights = weightsOf(query, terms, idf)
+  const type = answerType(query)
   const asked: AskedOf = {
-    concepts: new Set(weights.keys()),
-    asksWhen: ASKS_WHEN.test(query),
-    asksWho: ASKS_WHO.test(query),
+    stems: new Set([...weights.keys(), ...contentStems(query)]),
+    asksWhen: type === 'time',
+    asksOne: type === 'person' || ASKS_ONE.test(query),
   }
-  const sought = askedOf(weights)
-  const read = items.map((item) => readItem(item, sought))
+  // a word that no item holds tells none from another: `how long`
+  const held = new Set(items.flatMap(({ title, text }) => [...sentenceTerms(title), ...sentenceTerms(text)]))
+  const weighed = new Map([...weights].filter(([stem]) => held.has(stem)))
+  const read = items.map((item) => readItem(item, weighed))
   for (const [item, one] of read.entries())
     for (let other = item + 1; other < read.length; other++) {
-      const two = read[other]
-      if (
-        two === undefined ||
-        (items[item]?.document !== undefined && items[item]?.document === items[other]?.document)
-      )
-        continue
+      const [left, right, two] = [items[item], items[other], read[other]]
+      if (left === undefined || right === undefined || two === undefined) continue
+      if (left.document !== undefined && left.document === right.document) continue
       const found = compareItems(one, two, asked)
       if (found === undefined) continue
       const { relation, says } = found
-      const pair = { item, other, says }
-      if (relation.kind === 'conflict') findings.conflicts.push({ ...pair, reason: relation.reason })
-      else findings.differences.push({ ...pair, kind: relation.kind, reason: relation.reason })
+      const pair = { item, other, says, reason: relation.reason }
+      const side = relation.kind === 'other' ? undefined : (laterOf(left, right) ?? relation.newer)
+      const newer = side === undefined ? {} : { newer: side === 0 ? item : other }
+      if (relation.kind === 'conflict' && side === undefined) findings.conflicts.push(pair)
+      else findings.differences.push({ ...pair, kind: relation.kind === 'other' ? 'other' : 'newer', ...newer })
     }
   return findings
 }
 
-/** Terms of the question with the forms that sentences of any language hold, which is what the vocabulary knows. */
-function commonOf(query: string, terms: readonly string[]): { term: string; common: string }[] {
+/** One value is asked for: `where`, `what is the …`, `which room`; not `which offices`. */
+const ASKS_ONE =
+  /(?<!\p{L})(?:where|wo|où|dónde)(?!\p{L})|(?<!\p{L})(?:what|which) (?:is|was|\p{L}+[^s\W](?!\p{L}))|(?<!\p{L})(?:welche[rsmn]|quel(?:le)?|cuál)(?!\p{L})|(?<!\p{L})(?:was|wie) (?:ist|heißt|lautet)(?!\p{L})/iu
+
+/** Weight of each of the question's stems. */
+function weightsOf(query: string, terms: readonly string[], idf: (term: string) => number): Map<string, number> {
   const common = analyzeCommon(query)
   const isSame = common.length === terms.length
-  return (isSame ? terms : common).map((term, place) => ({ term, common: isSame ? (common[place] ?? term) : term }))
+  return new Map(
+    (isSame ? terms : common).map((term, index) => [isSame ? (common[index] ?? term) : term, Math.max(0.1, idf(term))]),
+  )
+}
+
+/** Which of two documents holds, where one replaces the other or their days differ. */
+function laterOf(one: Compared, two: Compared): 0 | 1 | undefined {
+  const [a, b] = [one, two].map(({ day }) => day?.slice(0, DAY_LENGTH))
+  if (a !== undefined && b !== undefined && a !== b) return a > b ? 0 : 1
+  if ((one.replaces === true) === (two.replaces === true)) return undefined
+  return one.replaces === true ? 0 : 1
 }
 
 interface ReadItem {
-  sentences: readonly string[]
-  /** concepts of each sentence that speaks of what is asked; undefined for others */
-  concerns: readonly (ReadonlySet<string> | undefined)[]
-  /** read when first asked for: few items have sentences that are like another's */
+  title: string
+  heads: ReadonlySet<string>
+  /** stems of each unit that concerns the question, and the unit */
+  units: readonly Unit[]
   statements: () => Statement[]
-  title: ReadonlySet<string>
-  titleWords: string[]
 }
 
-const BEGINS_WITH_PRONOUN = /^(?:it|they|this|these|he|she|er|sie|es)\b/iu
-
-function readItem({ title, text }: Compared, asked: Asked): ReadItem {
-  const inTitle = askedIn(asked, title)
-  const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end))
-  let previous = 0
-  const held = sentences.map((sentence) => {
-    const within = askedIn(asked, sentence)
-    // what it speaks of may be said in the sentence before
-    const all = within | inTitle | (BEGINS_WITH_PRONOUN.test(sentence) ? previous : 0)
-    previous = within
-    const least = isUnspaced(sentence) ? CONCERNS_UNSPACED : CONCERNS
-    return weightOf(asked, all) >= least * asked.total ? weightOf(asked, within) : 0
+function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number>): ReadItem {
+  const heads = new Set(sentenceTerms(title))
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
+  const held = unitsOf(text).flatMap((unit) => {
+    const stems = new Set(sentenceTerms(`${unit.label ?? ''} ${unit.text}`))
+    const before = new Set(unit.before === '' ? [] : sentenceTerms(unit.before))
+    let [own, all] = [0, 0]
+    for (const [stem, weight] of weights) {
+      if (stems.has(stem)) own += weight
+      if (stems.has(stem) || heads.has(stem) || before.has(stem)) all += weight
+    }
+    const min = UNSPACED.test(unit.text) ? CONCERNS_UNSPACED : CONCERNS
+    return own > 0 && all >= min * total ? [{ unit, own }] : []
   })
-  const least = [...held].sort((a, b) => b - a)[SENTENCES - 1] ?? 0
-  const concerns = held.map((weight, place) =>
-    weight > 0 && weight >= least ? conceptsOf(sentences[place] ?? '') : undefined,
-  )
+  const units = held
+    .sort((a, b) => b.own - a.own)
+    .slice(0, UNITS)
+    .map(({ unit }) => unit)
   let statements: Statement[] | undefined
   return {
-    sentences,
-    concerns,
+    title,
+    heads,
+    units,
     statements: () => {
-      statements ??= readStatements(
-        sentences,
-        concerns.map((one) => one !== undefined),
-      )
+      statements ??= units.flatMap(readStatements)
       return statements
     },
-    title: conceptsOf(title),
-    titleWords: titleWords(title),
   }
 }
 
-/** Concepts of a text's words. */
-export function conceptsOf(text: string): Set<string> {
-  const { concept } = vocabulary()
-  const found = new Set<string>()
-  for (const term of sentenceTerms(text)) found.add(concept(term))
-  return found
-}
-
-/** The question's concepts, as bits, so that a text is looked through without a set for each of its sentences. */
-interface Asked {
-  /** every stem of each concept, to its bit; and the hashes of those stems */
-  bits: ReadonlyMap<string, number>
-  hashed: ReadonlyMap<number, number>
-  /** by place of the bit */
-  weights: readonly number[]
-  total: number
-}
-
-/** Longer questions are weighed by their first concepts. */
-const MOST_BITS = 30
-
-function askedOf(weights: ReadonlyMap<string, number>): Asked {
-  const { stemsOf, opposite, scaleOf } = vocabulary()
-  const kept = [...weights].slice(0, MOST_BITS)
-  const bits = new Map<string, number>()
-  for (const [place, [concept]] of kept.entries()) {
-    const { scale } = opposite(concept) ?? {}
-    // a question about one end of a scale is answered by the other
-    const stems = scale === undefined ? stemsOf(concept) : [...stemsOf(concept), ...scaleOf(scale)]
-    for (const stem of stems) if (!bits.has(stem)) bits.set(stem, 1 << place)
-  }
-  const hashed = new Map(Array.from(bits, ([stem, bit]) => [hashOf(stem), bit]))
-  const total = kept.reduce((sum, [, weight]) => sum + weight, 0)
-  return { bits, hashed, weights: kept.map(([, weight]) => weight), total }
-}
-
-function askedIn({ bits, hashed }: Asked, text: string): number {
-  let found = 0
-  const isRead = hashLinesOf(text, (hash) => {
-    found |= hashed.get(hash) ?? 0
-  })
-  if (isRead) return found
-  for (const term of sentenceTerms(text)) found |= bits.get(term) ?? 0
-  return found
-}
-
-function weightOf({ weights }: Asked, found: number): number {
-  let sum = 0
-  for (const [place, weight] of weights.entries()) if ((found & (1 << place)) !== 0) sum += weight
-  return sum
-}
-
-/** The first contradiction of two items; where there is none, the first difference. */
+/** The first contradiction of two items; where there is none, the first difference; nothing where they agree. */
 function compareItems(
   one: ReadItem,
   two: ReadItem,
   asked: AskedOf,
 ): { relation: Relation; says: [string, string] } | undefined {
+  if (one.units.length === 0 || two.units.length === 0) return undefined
   let difference: { relation: Relation; says: [string, string] } | undefined
-  const titles = [one.title, two.title] as const
-  if (!haveAlike(one, two)) return undefined
   for (const left of one.statements())
     for (const right of two.statements()) {
-      const relation = relationOf(left, right, { asked, titles })
+      const relation = relationOf(left, right, { asked, heads: [one.heads, two.heads] })
       if (relation === undefined) continue
       const found = { relation, says: [left.sentence, right.sentence] satisfies [string, string] }
       if (relation.kind !== 'conflict') difference ??= found
-      else if (!areParallel(one.titleWords, two.titleWords)) return found
+      else if (
+        !areTitlesOfThings(
+          one.title,
+          two.title,
+          (stem) => asked.stems.has(stem) || left.stems.has(stem) || right.stems.has(stem),
+        )
+      )
+        return found
       else
         difference ??= {
           ...found,
-          relation: { ...relation, kind: 'other', reason: 'documents of the same kind on different things' },
+          relation: { ...relation, kind: 'other', reason: 'documents of the same kind about different things' },
         }
     }
-  for (const left of unspacedOf(one))
-    for (const right of unspacedOf(two)) {
-      const relation = ofUnspaced(left, right)
-      if (relation !== undefined) return { relation, says: [left, right] }
-    }
   return difference
-}
-
-/** Sentences without spaces between words, which are compared as they stand. */
-function unspacedOf({ sentences, concerns }: ReadItem): string[] {
-  return sentences.filter((sentence, place) => concerns[place] !== undefined && isUnspaced(sentence))
-}
-
-/** Whether a sentence of one shares enough words with one of the other to be worth taking apart. */
-function haveAlike(one: ReadItem, two: ReadItem): boolean {
-  return one.concerns.some(
-    (left) => left !== undefined && two.concerns.some((right) => right !== undefined && areAlike(left, right)),
-  )
-}
-
-function areAlike(one: ReadonlySet<string>, two: ReadonlySet<string>): boolean {
-  const [less, more] = one.size < two.size ? [one, two] : [two, one]
-  let shared = 0
-  for (const concept of less) if (more.has(concept)) shared++
-  return shared >= (less.size > LONG ? ALIKE_LONG : ALIKE) * less.size
 }

@@ -1,7 +1,10 @@
-/** Number words of English and German, up to a hundred and the large ones. */
+/** Number words up to twenty, tens of English and German, and the large ones. */
 const SMALL = new Map<string, number>(
   [
     'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty',
+    'zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize',
+    'cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince',
+    '零 一 二 三 四 五 六 七 八 九 十',
     'null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig',
   ].flatMap((line) => line.split(' ').map((word, value): [string, number] => [word, value])),
 )
@@ -14,9 +17,15 @@ SMALL.set('half', 0.5)
 SMALL.set('eine', 1)
 SMALL.set('einen', 1)
 SMALL.set('einem', 1)
+SMALL.set('两', 2)
+SMALL.set('veinte', 20)
+SMALL.set('vingt', 20)
+// articles, and an English adverb
+for (const word of ['un', 'uno', 'once']) SMALL.delete(word)
 
 const SCALES = new Map<string, number>([
   ...([
+    ['dozen', 12],
     ['hundred', 100],
     ['thousand', 1000],
     ['million', 1e6],

@@ -1,5 +1,5 @@
+import { isCurrencySign, type Unit, unitNamed } from './measures.js'
 import { numberAt, type ReadNumber } from './numbers.js'
-import { CURRENCY_SIGNS, INTERVALS, type Unit, unitOf } from './units.js'
 
 export type Bound = 'exact' | 'about' | 'at most' | 'at least' | 'over' | 'range'
 
@@ -11,7 +11,7 @@ export interface Quantity {
   low: number
   high: number
   bound: Bound
-  /** what is counted, as a concept; empty where the statement does not say */
+  /** what is counted, as a stem; empty where the statement does not say */
   counted: string
   /** `a day`, `per request`: what the number is for each of */
   per: string
@@ -20,35 +20,58 @@ export interface Quantity {
   precision: Pick<ReadNumber, 'digits' | 'hasFraction'>
   /** the unit as it is written: other units are converted, which rounds */
   unit: string
+  /** index of its first token */
+  at: number
 }
 
 /** Tokens of a clause in lower case, and which of them a number or date has taken. */
 export interface Reading {
   tokens: readonly string[]
   taken: boolean[]
+  /** whether a point groups thousands and a comma begins the fraction */
   isGerman: boolean
-  /** a content word's concept; undefined for others */
-  conceptOf: (word: string) => string | undefined
+  /** stem of a content word; undefined for others */
+  stemAt: (index: number) => string | undefined
+  /** whether a number names a version or model */
+  isIdentifier: (index: number) => boolean
 }
 
 const AT_MOST =
-  /\b(?:up to|at most|maximum(?: of)?|max|no more than|not more than|limited to|within|under|below|(?:less|fewer) than|no later than|bis zu|höchstens|maximal|innerhalb von|unter)(?: (?:the|a|of|about|total))*$/u
+  /(?<!\p{L})(?:up to|at most|maximum(?: of)?|max|no more than|not more than|limited to|within|under|below|(?:less|fewer) than|no later than|bis zu|höchstens|maximal|innerhalb von|unter|au (?:plus|maximum)|jusqu['’]à|moins de|como máximo|hasta|menos de)(?: (?:the|a|of|about|total|de))*$/u
 const AT_LEAST =
-  /\b(?:at least|minimum(?: of)?|min|no (?:less|fewer) than|not (?:less|fewer) than|mindestens|minimal)(?: (?:the|a|of|about))*$/u
-const OVER = /\b(?:more than|over|above|exceeds?|exceeding|beyond|über|mehr als)(?: (?:the|a))*$/u
+  /(?<!\p{L})(?:at least|minimum(?: of)?|min|no (?:less|fewer) than|not (?:less|fewer) than|mindestens|minimal|au moins|al menos|como mínimo)(?: (?:the|a|of|about|de))*$/u
+const OVER =
+  /(?<!\p{L})(?:more than|over|above|exceeds?|exceeding|beyond|über|mehr als|plus de|más de)(?: (?:the|a))*$/u
 const ABOUT =
-  /\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca|close to|an estimated|etwa|rund|ungefähr|fast|knapp)(?: (?:the|a))*$/u
-const TO = new Set(['to', '-', '–', '—', 'bis'])
-const EACH = new Set(['per', 'a', 'an', 'each', 'every', 'pro', 'je'])
+  /(?<!\p{L})(?:about|around|approximately|roughly|nearly|almost|some|circa|ca|close to|an estimated|etwa|rund|ungefähr|fast|knapp|environ|unos|unas|aproximadamente|cerca de)(?: (?:the|a))*$/u
+const TO = new Set(['to', '-', '–', '—', 'bis', 'à', 'a'])
+const EACH = new Set(['per', 'a', 'an', 'each', 'every', 'pro', 'je', 'par', 'por', 'im', 'in', 'the', 'al'])
+const EVERY = new Set(['every', 'each', 'alle', 'jede', 'jeden', 'jedes', 'chaque', 'cada'])
 const TIMES = new Map([
   ['once', 1],
   ['twice', 2],
-  ['thrice', 3],
   ['einmal', 1],
   ['zweimal', 2],
-  ['dreimal', 3],
 ])
+/** Adverbs of how often, in days. */
+const OFTEN = new Map([
+  ['hourly', 1 / 24],
+  ['daily', 1],
+  ['nightly', 1],
+  ['weekly', 7],
+  ['fortnightly', 14],
+  ['monthly', 365.25 / 12],
+  ['quarterly', 365.25 / 4],
+  ['annually', 365.25],
+  ['yearly', 365.25],
+  ['täglich', 1],
+  ['wöchentlich', 7],
+  ['monatlich', 365.25 / 12],
+  ['jährlich', 365.25],
+])
+const DAY = 86_400
 const CLOCK = /^(\d{1,2}):(\d{2})$/
+const CLOCK_AFTER = /^(?:uhr|o['’]clock|h|heures?)$/u
 const LOOKED_BACK = 4
 /** Words between a number and its unit: `28 vacation days`, `three working days`. */
 const UNIT_WITHIN = 3
@@ -57,11 +80,11 @@ const NOON = 12 * 60
 export function readQuantities(reading: Reading): Quantity[] {
   const found: Quantity[] = []
   for (let at = 0; at < reading.tokens.length; at++) {
-    if (reading.taken[at] === true) continue
+    if (reading.taken[at] === true || reading.isIdentifier(at)) continue
     const next = intervalAt(reading, at) ?? clockAt(reading, at) ?? amountAt(reading, at)
     if (next === undefined) continue
-    for (let place = at; place < at + next.length; place++) reading.taken[place] = true
-    found.push(next.quantity)
+    for (let index = at; index < at + next.length; index++) reading.taken[index] = true
+    found.push({ ...next.quantity, at })
     at += next.length - 1
   }
   return found
@@ -73,7 +96,8 @@ interface Found {
   length: number
 }
 
-const EXACT: Pick<Quantity, 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
+const EXACT: Pick<Quantity, 'at' | 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
+  at: 0,
   bound: 'exact',
   counted: '',
   per: '',
@@ -88,45 +112,39 @@ function intervalAt({ tokens, isGerman }: Reading, at: number): Found | undefine
     return { quantity: { ...EXACT, measure: 'interval', low: seconds, high: seconds, shown }, length }
   }
   const word = tokens[at] ?? ''
-  if (word === 'every' || word === 'alle') {
+  if (EVERY.has(word)) {
     const number = numberAt(tokens, at + 1, isGerman)
-    const unit = unitOf(tokens[at + 1 + (number?.taken ?? 0)] ?? '')
+    const unit = unitNamed(tokens[at + 1 + (number?.taken ?? 0)] ?? '')
     if (unit?.measure === 'time') return found((number?.value ?? 1) * unit.factor, 2 + (number?.taken ?? 0))
   }
   const number = TIMES.has(word) ? undefined : numberAt(tokens, at, isGerman)
-  const isTimes = number !== undefined && /^(?:times|mal)$/.test(tokens[at + number.taken] ?? '')
+  const isTimes = number !== undefined && /^(?:times|mal|fois|veces)$/u.test(tokens[at + number.taken] ?? '')
   const times = TIMES.get(word) ?? (isTimes ? number.value : undefined)
   if (times !== undefined) {
     const next = at + (isTimes ? number.taken + 1 : 1)
-    const often = INTERVALS.get(tokens[next] ?? '')
-    if (often !== undefined) return found(often / times, next + 1 - at)
-    const unit = EACH.has(tokens[next] ?? '') ? unitOf(tokens[next + 1] ?? '') : undefined
+    const unit = EACH.has(tokens[next] ?? '') ? unitNamed(tokens[next + 1] ?? '') : undefined
     if (unit?.measure === 'time') return found(unit.factor / times, next + 2 - at)
   }
-  const often = INTERVALS.get(word)
-  // before a noun it says which one: `the daily report`
-  const isAdverb = at > 1 && (at === tokens.length - 1 || !/^\p{L}/u.test(tokens[at + 1] ?? '') || at > 2)
-  return often !== undefined && isAdverb && !isNounNext(tokens, at) ? found(often, 1) : undefined
+  const often = OFTEN.get(word)
+  // before a noun it names one: `the daily report`
+  const isAdverb = at > 1 && !/^\p{L}{4,}/u.test(tokens[at + 1] ?? '')
+  return often !== undefined && isAdverb ? found(often * DAY, 1) : undefined
 }
 
-const FOLLOWS_ADVERB = /^(?:at|by|in|on|to|from|and|or|for|with|before|after|um|von|in|,|\.|;)$/u
-
-function isNounNext(tokens: readonly string[], at: number): boolean {
-  const next = tokens[at + 1]
-  return next !== undefined && !FOLLOWS_ADVERB.test(next)
-}
-
-/** `8 pm`, `10:30`, `9 o'clock`, `7 Uhr`, `noon`. */
+/** `8 pm`, `10:30`, `9 o'clock`, `7 Uhr`, `noon`; of `6–22 h` the first hour, too. */
 function clockAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
   const word = tokens[at] ?? ''
   const written = CLOCK.exec(word)
   const number = written === null ? numberAt(tokens, at, isGerman) : undefined
   const after = at + (number?.taken ?? 1)
   const half = /^(am|pm)$/.exec(tokens[after] ?? '')?.[1] ?? /^([ap])$/.exec(tokens[after] ?? '')?.[1]?.concat('m')
-  const isClock = half !== undefined || /^(?:uhr|o'clock|o’clock)$/.test(tokens[after] ?? '')
+  const isClock = half !== undefined || CLOCK_AFTER.test(tokens[after] ?? '')
+  const end = TO.has(tokens[after] ?? '') ? numberAt(tokens, after + 1, isGerman) : undefined
+  const isRange = end !== undefined && CLOCK_AFTER.test(tokens[after + 1 + end.taken] ?? '')
   const named = word === 'noon' ? NOON : word === 'midnight' ? 2 * NOON : undefined
-  if (named === undefined && written === null && (number === undefined || !isClock)) return undefined
+  if (named === undefined && written === null && (number === undefined || !(isClock || isRange))) return undefined
   const hour = number?.value ?? Number(written?.[1] ?? 0)
+  if (hour > 24) return undefined
   const minutes =
     named ?? 60 * (half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0)) + Number(written?.[2] ?? 0)
   const length = named === undefined && isClock ? after + 1 - at : after - at
@@ -136,14 +154,14 @@ function clockAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
 
 function amountAt(reading: Reading, at: number): Found | undefined {
   const { tokens, isGerman } = reading
-  const sign = CURRENCY_SIGNS.has(tokens[at] ?? '') ? (tokens[at] ?? '') : ''
+  const sign = isCurrencySign(tokens[at] ?? '') ? (tokens[at] ?? '') : ''
   const from = sign === '' ? at : at + 1
   const isMinus = tokens[from] === '-' && tokens[from - 1] !== undefined && !/^\d/.test(tokens[from - 1] ?? '')
   const start = isMinus ? from + 1 : from
   const first = numberAt(tokens, start, isGerman)
   if (first === undefined) return undefined
   let end = start + first.taken
-  const inner = unitOf(tokens[end] ?? '')
+  const inner = unitNamed(tokens[end] ?? '')
   const mayRange = TO.has(tokens[end] ?? '') || (tokens[end] === 'and' && tokens[at - 1] === 'between')
   const second = mayRange ? numberAt(tokens, end + 1, isGerman) : undefined
   const laterSecond =
@@ -152,7 +170,7 @@ function amountAt(reading: Reading, at: number): Found | undefined {
       : undefined
   if (second !== undefined) end += 1 + second.taken
   if (laterSecond !== undefined) end += 2 + laterSecond.taken
-  const unit = sign === '' ? unitAfter(reading, end) : { unit: unitOf(sign), end }
+  const unit = sign === '' ? unitAfter(reading, end) : { unit: unitNamed(sign), end }
   const counted = unit.unit === undefined ? countedAfter(reading, end) : undefined
   const per = perAfter(reading, counted?.end ?? unit.end)
   const signed = isMinus ? -1 : 1
@@ -168,9 +186,10 @@ function amountAt(reading: Reading, at: number): Found | undefined {
       high: Math.max(low, high),
       bound,
       per: per.per,
-      counted: counted?.concept ?? '',
+      counted: counted?.stem ?? '',
       shown: shownAs(tokens.slice(at, Math.max(at + length, counted?.end ?? 0))),
       precision: first,
+      at,
       unit: sign === '' ? (tokens[unit.end - 1] ?? '') : sign,
     },
     length,
@@ -189,35 +208,39 @@ function inBase(value: number, unit: Unit | undefined): number {
 }
 
 /** The unit of a number; a word or two may stand before it. `end` is behind it. */
-function unitAfter({ tokens, taken, conceptOf }: Reading, at: number): { unit: Unit | undefined; end: number } {
+function unitAfter({ tokens, taken, stemAt }: Reading, at: number): { unit: Unit | undefined; end: number } {
   let place = at
   if (tokens[place] === '-') place++
+  for (const joined of [`${tokens[place]} ${tokens[place + 1]}`, `${tokens[place]}${tokens[place + 1]}`]) {
+    const unit = unitNamed(joined)
+    if (unit !== undefined) return { unit, end: place + 2 }
+  }
   for (let skipped = 0; skipped < UNIT_WITHIN; skipped++) {
     const word = tokens[place + skipped] ?? ''
-    const unit = unitOf(word)
-    if (unit !== undefined && !(skipped > 0 && word.length < 3)) {
+    const unit = unitNamed(word)
+    if (unit !== undefined && !(skipped > 0 && word.length < 4)) {
       for (let within = place; within < place + skipped; within++) taken[within] = false
       return skipped === 0 ? { unit, end: place + 1 } : { unit, end: at }
     }
-    if (conceptOf(word) === undefined) break
+    if (stemAt(place + skipped) === undefined) break
   }
   return { unit: undefined, end: at }
 }
 
 /** What is counted: the first content word after the number, which stays one of the statement's words. */
-function countedAfter({ tokens, conceptOf }: Reading, at: number): { concept: string; end: number } | undefined {
+function countedAfter({ tokens, stemAt }: Reading, at: number): { stem: string; end: number } | undefined {
   const place = tokens[at] === '-' || tokens[at] === 'of' ? at + 1 : at
-  const concept = conceptOf(tokens[place] ?? '')
-  return concept === undefined ? undefined : { concept, end: place + 1 }
+  const stem = stemAt(place)
+  return stem === undefined ? undefined : { stem, end: place + 1 }
 }
 
-function perAfter({ tokens, conceptOf }: Reading, at: number): { per: string; end: number } {
+function perAfter({ tokens, stemAt }: Reading, at: number): { per: string; end: number } {
   const next = tokens[at + 1] ?? ''
   if (!EACH.has(tokens[at] ?? '')) return { per: '', end: at }
-  const unit = unitOf(next)
+  const unit = unitNamed(next)
   if (unit !== undefined) return { per: `${unit.measure} ${unit.factor}`, end: at + 2 }
-  const concept = conceptOf(next)
-  return tokens[at] === 'per' && concept !== undefined ? { per: concept, end: at } : { per: '', end: at }
+  const stem = stemAt(at + 1)
+  return tokens[at] === 'per' && stem !== undefined ? { per: stem, end: at } : { per: '', end: at }
 }
 
 function boundOf(tokens: readonly string[], at: number): Bound {

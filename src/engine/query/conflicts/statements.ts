@@ -1,315 +1,286 @@
-import { once } from '../../../lib/once.js'
-import { forEachTerm } from '../../../lib/text/analyze.js'
-import { QUERY_STOP_WORDS } from '../../../lib/text/stop-words.js'
-import { type Moment, readDates } from './dates.js'
-import type { Line } from './parallel.js'
+import { languageOfQuestion } from '../../../lib/text/analyze.js'
+import { datesIn, type WrittenDate } from '../../../lib/text/dates.js'
+import type { Language } from '../../../lib/text/languages.js'
+import { questionStopWords } from '../../../lib/text/stop-words.js'
+import { timeOrder } from '../question/asked-time.js'
+import { unitNamed } from './measures.js'
+import { numberAt } from './numbers.js'
+import type { Unit } from './passage-units.js'
+import { type End, endOf, isNegator, PERMISSION } from './polarity.js'
 import { type Quantity, readQuantities } from './quantities.js'
-import { type Scope, scopeOf } from './scope.js'
-import { unitOf } from './units.js'
-import { readVocabulary, type Vocabulary } from './vocabulary.js'
+import { stemOf } from './stem.js'
 
-/** A content word of a statement. */
+/** A content word of a statement; tokens of numbers and dates are none. */
 export interface Word {
-  concept: string
-  /** its stem, before words of one meaning became one concept */
   stem: string
   shown: string
+  /** capitalised within a sentence, where capitals are for names */
   isName: boolean
-  /** it stands before the verb */
+  /** before the verb */
   isSubject: boolean
-  isDenied: boolean
-  /** an article or a preposition stands before it */
-  isNoun: boolean
-  place: number
+  /** a verb or participle: it connects a subject to its value and names neither */
+  isVerbal: boolean
+  index: number
 }
 
-/** A clause as facts are compared: what it speaks of, and what it says in numbers, dates and words with an opposite. */
+/** An end of a scale, turned where it is denied; `isWeak` of a modal verb. */
+interface StatedEnd extends End {
+  shown: string
+  isWeak: boolean
+}
+
+/** A date of a statement, as it is written. */
+export interface Moment extends WrittenDate {
+  shown: string
+}
+
+/** A clause, a labelled value or a cell with its heads, as facts are compared. */
 export interface Statement {
-  /** the sentence that it stands in */
+  /** the text that is quoted */
   sentence: string
-  words: Word[]
-  /** `words` by concept */
-  concepts: ReadonlySet<string>
-  quantities: Quantity[]
-  moments: Moment[]
-  /** scale to its end, turned round where it is denied */
-  ends: ReadonlyMap<string, { end: 1 | -1; shown: string; isSubject: boolean; isWeak?: boolean }>
-  /** concept of the first word that is denied */
-  denied: string | undefined
-  isNever: boolean
-  /** read when first asked for: most statements are never compared so far */
-  scope: () => Scope
-  isGerman: boolean
-  /** tokens before the verb; undefined where no verb was found */
-  verbAt: number | undefined
-  verb: string
-  line: Line
+  words: readonly Word[]
+  stems: ReadonlySet<string>
+  quantities: readonly Quantity[]
+  /** how many of them narrow the subject: `trainees under 18 work …` */
+  subjectQuantities: number
+  moments: readonly Moment[]
+  /** by scale */
+  ends: ReadonlyMap<number, StatedEnd>
+  isDenied: boolean
+  /** stems of the value of a label or cell, less those of the label; undefined for a clause */
+  value: ReadonlySet<string> | undefined
+  /** true under a condition only, or according to someone */
+  isHedged: boolean
+  /** true at a certain stage only */
+  isStaged: boolean
+  /** whether it describes what was, or replaces what was */
+  order: 'older' | 'newer' | undefined
+  /** keys of its tokens, numbers and dates as one key: for alignment */
+  line: readonly string[]
 }
 
-let known: Vocabulary | undefined
-/** The vocabulary, by the stems of the text analyser. */
-export function vocabulary(): Vocabulary {
-  known ??= readVocabulary(stemOf)
-  return known
-}
-
-/** The analyser's first term of a word: its stem. */
-export function stemOf(word: string): string {
-  let stem = ''
-  forEachTerm(word, (term) => {
-    if (stem === '') stem = term
-  })
-  return stem === '' ? word : stem
-}
-
-const PHRASES: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:switched|turned) on\b/giu, 'enabled'],
-  [/\b(?:switched|turned) off\b/giu, 'disabled'],
-  [
-    /\bfree of charge\b|\bat no (?:charge|cost)\b|\bno (?:charge|fee)\b|\bdo(?:es)? not (?:pay|cost)(?: anything)?(?: for)?\b|\bwithout charge\b/giu,
-    'free',
-  ],
-  [/\b(?:goes|go|went|gone|going) up\b/giu, 'increased'],
-  [/\b(?:goes|go|went|gone|going) down\b/giu, 'decreased'],
-  [/\bc[ao]mes? to an end\b|\bcame to an end\b/giu, 'ended'],
-  [/\b(?:comes?|came|enters?|entered) into force\b|\btook effect\b|\btakes effect\b/giu, 'inforce'],
-  [/\b(?:go|goes|went) public\b|\bstock market (?:launch|debut)\b|\binitial public offering\b/giu, 'ipo'],
-  [/\btook place\b|\btakes? place\b|\btaking place\b/giu, 'held'],
-  [/\bset up\b/giu, 'founded'],
-  [/\bopen until\b|\bopen till\b/giu, 'closes at'],
-  [/\bdegrees? (?:celsius|centigrade)\b/giu, '°C'],
-  [/\bdegrees? fahrenheit\b/giu, '°F'],
-  [/\bopen[- ]source\b/giu, 'opensource'],
-  [/\bplain text\b/giu, 'plaintext'],
-  [/\btime zones?\b/giu, 'timezone'],
-  [/\bno longer\b/giu, 'not'],
-  [/\bcannot\b|\bcan['’]t\b/giu, 'can not'],
-  [/(?<=\p{L})n['’]t\b/giu, ' not'],
-  [/\bin charge of\b|\bresponsible for\b/giu, 'responsible'],
-]
 const TOKEN =
-  /\d{1,2}:\d{2}|\d+(?:[.,]\d+)*|km\/h|m\/s|°\s?[CF]?|[€$£¥%]|\p{L}[\p{L}\p{M}\p{N}]*(?:['’](?!s\b)\p{L}+)?|['’]s\b|[–—-]|[.,;:()]/giu
-const NEGATORS = new Set(
-  'not never no none neither nor without nicht kein keine keinen keiner keines nie niemals ohne'.split(' '),
+  /\d{1,2}:\d{2}|\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,])|\d+(?:[.,]\d+)*|km\/h|m\/s|°\s?[CF]?|[\p{Sc}%]|\p{L}[\p{L}\p{M}\p{N}]*(?:['’](?!s\b)\p{L}+)?|[–—-]|[.,;:()]/giu
+const CJK_RUN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+/gu
+const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
+/** A longer clause is text without stops. */
+const MAX_TOKENS = 80
+/** A sentence of more numbers is a row of results: which of its clauses belong together is not known. */
+const MAX_NUMBERS = 6
+const NUMBER = /\d+(?:[.,]\d+)*/gu
+const CLAUSE_END =
+  /;\s+|,\s+(?=(?:not|nicht|pas|no)\s)|[,:]?\s+(?:but|while|whereas|although|though|aber|während|mais|pero)\s+|,\s+(?:and|und|et|y)\s+(?=\p{Ll}+ (?:is|are|was|has|can|may|ist|sind|hat|est|sont|es|son)\b)/giu
+/** `No, dogs are not allowed`: one denial. */
+const INTERJECTION = /^\W*(?:yes|no|ja|nein|oui|non|sí)\s*,\s*/iu
+const PRONOUN = /^\W*(?:it|they|this|these|that|those|he|she|er|sie|es|dies\p{L}*|il|elle|ils|elles|ce|ello|esto)\s/iu
+const CONDITION =
+  /(?<!\p{L})(?:if|unless|would|might|could(?! not)|except|provided|proposed|planned|draft|wenn|falls|sofern|würde|außer|geplant|si|sauf|salvo|excepto)(?!\p{L})/iu
+const STAGED =
+  /(?<!\p{L})(?:after|once|when|while|during|before|nach|sobald|während|bevor|après|avant|pendant|después|antes|cuando)(?!\p{L})/iu
+/** Somebody's word: `critics claim that …`. */
+const REPORTED = /\p{L}{3,}\s+(?:that|dass|que)\s+\p{L}|\b(?:allegedly|reportedly|angeblich)\b/iu
+/** Auxiliaries by language: the verb of most clauses that state a fact. */
+const AUXILIARIES = new Map(
+  [
+    'en is are was were be been has have had can may must will would should does do did',
+    'de ist sind war waren wird werden wurde wurden hat haben kann können darf dürfen muss müssen soll',
+    'fr est sont était a ont peut peuvent doit doivent',
+    'es es son era está están hay ha puede pueden debe deben tiene tienen',
+  ].map((line): [string, ReadonlySet<string>] => [line.slice(0, 2), new Set(line.slice(3).split(' '))]),
 )
-const GERMAN = /\b(?:der|die|das|ist|sind|wird|werden|wurde|und|nicht|ein|eine|im|mit|für|beträgt|dauert)\b/gu
-const GERMAN_STOPS = new Set(
-  'der die das den dem des ein eine einen einem einer eines und oder mit für von vom zu zum zur im in am an auf bei aus nach es sich als auch nur dass uhr er sie'.split(
+const MODALS = new Set('may can darf dürfen kann können peut peuvent puede pueden'.split(' '))
+const GENITIVES = new Set('of de du des der del della von la le el los las les d'.split(' '))
+/** Words that join phrases and mean nothing of their own; stop lists of questions leave some out. */
+const FURTHER_STOPS = new Set(
+  'behind beside near around above inside outside until within per every once twice up at least away another further without toward onto off out after before since via still now all longer uhr h'.split(
     ' ',
   ),
 )
-const STOPS = new Set(
-  'until within per every once twice up at least upto away another further without toward towards across upon onto off out after before since via its their'.split(
-    ' ',
-  ),
-)
-/** Being able is not quite being allowed. */
-const MAY = /^(?:may|can|darf|dürfen)$/u
-const PRONOUN = /^(?:it|they|this|these|that|those|he|she|which|who|er|sie|es|both|here|there)$/iu
-const JOINT =
-  /;\s+|:\s+|,?\s+(?:but|while|whereas|although|though|yet|aber|während)\s+|,\s+(?:and|which|who|und)\s+|\s+(?:and|und)\s+(?=(?:is|are|was|were|has|have|had|can|cannot|may|must|will|does|do|did|kept|takes?|costs?|runs?|lasts?|allows?|needs?|held|made|\p{L}{3,}ed|wird|werden|ist|hat)\b)/giu
-const BARE_DENIAL = /,?\s+(?:but |and )?(?:not|no|nicht|kein\p{L}*)\s+[^,;.]*$/iu
-/** A clause that is longer is text without stops. */
-const MOST_TOKENS = 80
+const PARTICIPLE = /\p{L}{3}ed$/u
 
-/**
- * Statements of a text's sentences, of those that are wanted.
- *
- * @param isWanted by place
- */
-export function readStatements(sentences: readonly string[], isWanted: readonly boolean[]): Statement[] {
-  const found: Statement[] = []
-  let subject = ''
-  for (const [place, sentence] of sentences.entries()) {
-    const isNext = isWanted[place + 1] === true
-    if (isWanted[place] !== true && !isNext) {
-      subject = ''
-      continue
-    }
-    for (const clause of clausesOf(sentence)) {
-      const read = readClause(resume(clause, subject), sentence)
-      if (read === undefined) continue
-      if (isWanted[place] === true) found.push(read.statement)
-      if (read.subject !== '') subject = read.subject
-    }
+/** Statements of one unit of a passage; those of a sentence are its clauses. */
+export function readStatements(unit: Unit): Statement[] {
+  const { text, label, quote } = unit
+  if (label !== undefined) {
+    const read = readClause(`${label}: ${text}`, quote, label.length)
+    return read === undefined ? [] : [read]
   }
-  return found
+  if ((text.match(NUMBER)?.length ?? 0) > MAX_NUMBERS) return []
+  return text
+    .replace(INTERJECTION, '')
+    .split(CLAUSE_END)
+    .flatMap((clause, index) => {
+      if (clause === undefined || (index > 0 && /^(?:not|nicht|kein|pas|no)\b/iu.test(clause.trim()))) return []
+      const resumed = PRONOUN.test(clause) ? `${unit.before} ${clause}` : clause
+      return readClause(resumed, quote, undefined) ?? []
+    })
 }
 
-/** Clauses of a sentence; what only denies another thing (`but not the café`) is left out. */
-function clausesOf(sentence: string): string[] {
-  const parts = sentence.split(JOINT).filter((part) => part !== undefined && part.trim() !== '')
-  const clauses: string[] = []
-  for (const part of parts) {
-    const isFirst = clauses.length === 0
-    if (!isFirst && !hasVerb(part)) {
-      const bare = /^(?:not|no|nicht|kein\p{L}*)\b/iu.test(part.trim())
-      if (!bare) clauses.push(`${clauses.pop() ?? ''} ${part}`)
-      continue
-    }
-    clauses.push(part)
-  }
-  return clauses.map((clause) => {
-    const denial = /,\s+(?:but |and )?(?:not|nicht)\b/iu.test(clause) ? BARE_DENIAL.exec(clause) : null
-    return denial === null || hasVerb(denial[0]) ? clause : clause.slice(0, denial.index)
-  })
+/** Stems of the content words of a text, as statements have them. */
+export function contentStems(text: string): string[] {
+  const stops = questionStopWords(languageOfQuestion(text))
+  return tokensOf(spaced(text)).flatMap((token) => (isContent(token, stops) ? [stemAt(token)] : []))
 }
 
-function hasVerb(part: string): boolean {
-  const { isVerb } = vocabulary()
-  return (part.match(/\p{L}[\p{L}'’]*/gu) ?? []).some((word) => isVerb(word.toLowerCase()) || /\p{L}{3}ed$/u.test(word))
-}
-
-/** A clause that leaves its subject to the one before it. */
-function resume(clause: string, subject: string): string {
-  if (subject === '') return clause
-  const [first = ''] = clause.trim().split(/\s+/u)
-  if (PRONOUN.test(first) && !/^there$/iu.test(first)) return `${subject} ${clause.trim().slice(first.length).trim()}`
-  const word = first.toLowerCase()
-  const isVerb = /^\p{Ll}/u.test(first) && (vocabulary().isVerb(word) || /\p{L}{3}ed$/u.test(word))
-  return isVerb ? `${subject} ${clause.trim()}` : clause
-}
-
-function readClause(clause: string, sentence: string): { statement: Statement; subject: string } | undefined {
-  let text = clause
-  for (const [pattern, plain] of PHRASES) text = text.replace(pattern, plain)
-  const shown = [...text.matchAll(TOKEN)].map(([token]) => token).filter((token) => !/^['’]s$/iu.test(token))
-  if (shown.length < 2 || shown.length > MOST_TOKENS) return undefined
-  const tokens = shown.map((token) => token.toLowerCase().replace(/\s/gu, ''))
-  const isGerman = (text.match(GERMAN) ?? []).length >= 2
-  const { concept, general, opposite } = vocabulary()
-  const taken = tokens.map(() => false)
-  // the number of a version or a model counts nothing: `Quill 1.4`, `the Trek 2 watch`
-  for (const [place, token] of tokens.entries())
-    if (place > 1 && /^\d{1,3}(?:\.\d+)?$/.test(token) && isNamed(shown, place - 1) && !isMeasured(tokens, place))
-      taken[place] = true
-  const isContent = (word: string): boolean =>
-    /^\p{L}/u.test(word) &&
-    !QUERY_STOP_WORDS.has(word) &&
-    !STOPS.has(word) &&
-    !NEGATORS.has(word) &&
-    !(isGerman && GERMAN_STOPS.has(word))
-  const conceptOf = (word: string): string | undefined => (isContent(word) ? concept(stemOf(word)) : undefined)
-  const moments = readDates(
-    tokens,
-    taken,
-    (place) => /^\p{Lu}/u.test(shown[place] ?? ''),
-    (word) => unitOf(word) !== undefined,
+function tokensOf(text: string): Token[] {
+  return [...text.matchAll(TOKEN)].flatMap(({ 0: shown, index }) =>
+    /^s$/iu.test(shown) ? [] : [{ shown, lower: shown.toLowerCase().replace(/[\s\u00a0\u202f]/gu, ''), at: index }],
   )
-  const quantities = readQuantities({ tokens, taken, isGerman, conceptOf }).map((quantity) => inYears(quantity, text))
-  const verbAt = verbOf(tokens, shown)
+}
+
+function isContent({ lower }: Token, stops: ReadonlySet<string>): boolean {
+  return /^\p{L}/u.test(lower) && !stops.has(lower) && !FURTHER_STOPS.has(lower) && !isNegator(lower)
+}
+
+/** Chinese and Japanese with spaces between words. */
+function spaced(text: string): string {
+  return text.replace(CJK_RUN, (run) => ` ${[...segmenter.segment(run)].map(({ segment }) => segment).join(' ')} `)
+}
+
+interface Token {
+  shown: string
+  lower: string
+  at: number
+}
+
+/** @param labelEnd offset at which the value starts; undefined for a clause */
+function readClause(written: string, quote: string, labelEnd: number | undefined): Statement | undefined {
+  const text = spaced(written)
+  const tokens = tokensOf(text)
+  if (tokens.length < 2 || tokens.length > MAX_TOKENS) return undefined
+  const language = languageOfQuestion(text)
+  const stops = questionStopWords(language)
+  const lowers = tokens.map(({ lower }) => lower)
+  const content = tokens.map((token, index) => isContent(token, stops) && numberAt(lowers, index, false) === undefined)
+  const taken = tokens.map(() => false)
+  const moments = momentsOf(text, tokens, taken, content)
+  const verbAt = labelEnd === undefined ? verbOf(tokens, content, taken, language) : undefined
+  const quantities = readQuantities({
+    tokens: lowers,
+    taken,
+    isGerman: language !== 'en',
+    stemAt: (index) => (content[index] === true && tokens[index] !== undefined ? stemAt(tokens[index]) : undefined),
+    isIdentifier: (index) => taken[index - 1] !== true && isIdentifier(tokens, content, index, verbAt),
+  })
+  const denials = tokens.filter(({ lower }) => isNegator(lower)).length
+  // `ne … pas` is one denial
+  const isDenied = denials > 0 && !(denials === 2 && language !== 'fr')
   const words: Word[] = []
-  const ends = new Map<string, { end: 1 | -1; shown: string; isSubject: boolean; isWeak?: boolean }>()
-  const allowed = opposite(stemOf('allow'))?.scale ?? ''
-  let isDenied = false
-  let denied: string | undefined
-  for (const [place, token] of tokens.entries()) {
-    if (NEGATORS.has(token)) isDenied = true
-    if (token === ',') isDenied = false
-    if (place > 0 && MAY.test(token) && tokens[place + 1] !== 'be' && !ends.has(allowed))
-      ends.set(allowed, {
-        end: tokens[place + 1] === 'not' ? -1 : 1,
-        shown: shown[place] ?? '',
-        isSubject: false,
-        isWeak: true,
-      })
-    if (taken[place] === true || !isContent(token)) continue
-    const stem = stemOf(token)
-    const isSubject = verbAt !== undefined && place < verbAt
-    const scale = opposite(stem)
-    if (scale !== undefined && (!ends.has(scale.scale) || ends.get(scale.scale)?.isWeak === true))
-      ends.set(scale.scale, { end: isDenied ? turned(scale.end) : scale.end, shown: shown[place] ?? '', isSubject })
-    const isName = !isGerman && isNamed(shown, place)
-    if (general.has(stem) && scale === undefined && !isName) continue
-    const word = {
-      concept: /^\p{Lu}{2,}$/u.test(shown[place] ?? '') ? token : concept(stem),
-      stem,
-      shown: shown[place] ?? '',
-      isName,
-      isSubject,
-      isDenied,
-      isNoun: isNounAt(tokens, place),
-      place,
-    }
-    if (isDenied && denied === undefined) denied = word.concept
-    words.push(word)
+  const ends = new Map<number, StatedEnd>()
+  for (const [index, token] of tokens.entries()) {
+    // being able is being allowed, unless the clause has a word for that
+    if (MODALS.has(token.lower) && content[index] !== true && !ends.has(PERMISSION()))
+      ends.set(PERMISSION(), { scale: PERMISSION(), end: isDenied ? -1 : 1, shown: token.shown, isWeak: true })
+    if (taken[index] === true || (content[index] !== true && !/^\d/u.test(token.lower))) continue
+    const stem = stemAt(token)
+    const end = endOf(stem)
+    if (end !== undefined && ends.get(end.scale)?.isWeak !== false)
+      ends.set(end.scale, { ...end, end: isDenied ? turned(end.end) : end.end, shown: token.shown, isWeak: false })
+    const isVerbal = verbAt !== undefined && isVerbAt(tokens, index, verbAt, language)
+    const isSubject = labelEnd === undefined ? verbAt !== undefined && index < verbAt : token.at < labelEnd
+    words.push({ stem, shown: token.shown, isName: isNameAt(tokens, index, language), isSubject, isVerbal, index })
   }
-  if (isDenied && denied === undefined)
-    denied = words.find(({ isSubject }) => !isSubject)?.concept ?? words.at(-1)?.concept
-  const statement: Statement = {
-    sentence,
+  const inLabel = new Set(words.flatMap(({ stem, isSubject }) => (isSubject ? [stem] : [])))
+  const inValue = words.flatMap(({ stem, isSubject }) => (isSubject || inLabel.has(stem) ? [] : [stem]))
+  return {
+    sentence: quote,
     words,
-    concepts: new Set(words.map((word) => word.concept)),
+    stems: new Set(words.map(({ stem }) => stem)),
     quantities,
+    subjectQuantities: verbAt === undefined ? 0 : quantities.filter(({ at }) => at < verbAt).length,
     moments,
     ends,
-    denied,
-    isNever: tokens.includes('never'),
-    scope: once(() => scopeOf(text)),
-    isGerman,
-    verbAt,
-    verb: tokens[verbAt ?? -1] ?? '',
-    line: tokens.flatMap((token, place) =>
-      taken[place] === true
-        ? taken[place - 1] === true
-          ? []
-          : [{ key: '#', place }]
-        : [{ key: conceptOf(token) ?? token, place }],
+    isDenied,
+    value: labelEnd === undefined ? undefined : new Set(inValue),
+    isStaged: STAGED.test(text),
+    isHedged: CONDITION.test(text) || REPORTED.test(text),
+    order: timeOrder(text),
+    line: tokens.map((token, index) =>
+      taken[index] === true ? '#' : content[index] === true ? stemAt(token) : token.lower,
     ),
   }
-  return { statement, subject: verbAt === undefined ? '' : shown.slice(0, verbAt).join(' ') }
 }
 
-const BEFORE_NOUN =
-  /^(?:a|an|the|of|in|on|at|for|by|from|with|to|its|their|our|his|her|my|your|this|that|each|every|der|die|das|ein|eine|des|dem|den|von|im)$/u
-
-function isNounAt(tokens: readonly string[], place: number): boolean {
-  return BEFORE_NOUN.test(tokens[place - 1] ?? '')
+/** `HTTP` and `HTTPS` are two names. */
+function stemAt({ shown, lower }: Token): string {
+  return /^\p{Lu}{2,}$/u.test(shown) ? lower : stemOf(lower)
 }
 
-/** Where the verb is: a known one, a form in `-ed`, or a word in `-s` that is no plural by what stands before it. */
-function verbOf(tokens: readonly string[], shown: readonly string[]): number | undefined {
-  const { isVerb } = vocabulary()
-  const find = (test: (token: string, place: number) => boolean): number =>
-    tokens.findIndex((token, place) => place > 0 && !isNounAt(tokens, place) && test(token, place))
-  const known = find(isVerb)
-  if (known >= 0) return known
-  const past = find((token, place) => /^\p{Ll}{3,}ed$/u.test(shown[place] ?? '') && token.length > 4)
-  if (past >= 0) return past
-  const present = find(
-    (_, place) =>
-      /^\p{Ll}{2,}[^\P{Ll}su]s$/u.test(shown[place] ?? '') && /\p{L}{2}[^s]$/u.test(tokens[place - 1] ?? ''),
+/** Dates, with their tokens marked; a bare year before what it counts is a number. */
+function momentsOf(text: string, tokens: readonly Token[], taken: boolean[], content: readonly boolean[]): Moment[] {
+  return datesIn(text).flatMap((date) => {
+    const within = tokens.flatMap(({ at }, index) => (at >= date.start && at < date.end ? [index] : []))
+    const [first = 0] = within
+    const next = tokens[(within.at(-1) ?? 0) + 1]
+    const isYearAlone = date.year !== undefined && date.month === undefined && date.quarter === undefined
+    const isAfterWord = first > 0 && content[first - 1] !== true && /^\p{L}/u.test(tokens[first - 1]?.lower ?? '')
+    const counts =
+      next !== undefined &&
+      (unitNamed(next.lower) !== undefined || (content[first + within.length] === true && !isAfterWord))
+    if (isYearAlone && counts) return []
+    for (const index of within) taken[index] = true
+    return [{ ...date, shown: text.slice(date.start, date.end).trim() }]
+  })
+}
+
+/** A number after a noun of the subject names one of its kind: `version 2 uses`, `since release 6.0 the editor`. */
+function isIdentifier(tokens: readonly Token[], content: readonly boolean[], index: number, verbAt = 0): boolean {
+  const isNumber = /^\d{1,4}(?:\.\d+)*$/u.test(tokens[index]?.lower ?? '')
+  return (
+    isNumber && index < verbAt && content[index - 1] === true && unitNamed(tokens[index + 1]?.lower ?? '') === undefined
   )
-  return present < 0 ? undefined : present
+}
+
+/** Index of the verb: an auxiliary, else the content word before the first phrase that follows the subject. */
+function verbOf(
+  tokens: readonly Token[],
+  content: readonly boolean[],
+  taken: readonly boolean[],
+  language: Language,
+): number | undefined {
+  const auxiliaries = AUXILIARIES.get(language)
+  const auxiliary = tokens.findIndex(({ lower }, index) => index > 0 && auxiliaries?.has(lower) === true)
+  if (auxiliary > 0) return auxiliary
+  const subject = content.indexOf(true)
+  if (subject < 0) return undefined
+  const end = tokens.findIndex(
+    ({ lower }, index) =>
+      index > subject + 1 &&
+      content[index - 1] === true &&
+      (taken[index] === true || (content[index] !== true && !GENITIVES.has(lower))),
+  )
+  // at the end of the clause the last word is the object
+  const isObject =
+    /^[.,;:)]$/u.test(tokens[end]?.lower ?? '') &&
+    content[end - 2] === true &&
+    end - 2 > subject &&
+    !PARTICIPLE.test(tokens[end - 1]?.lower ?? '')
+  return end < 0 ? undefined : end - (isObject ? 2 : 1)
+}
+
+function isVerbAt(tokens: readonly Token[], index: number, verbAt: number, language: Language): boolean {
+  if (index === verbAt) return true
+  const { shown = '', lower = '' } = tokens[index] ?? {}
+  if (language === 'de') return index > verbAt && /^\p{Ll}/u.test(shown)
+  if (language === 'en' && index > verbAt && PARTICIPLE.test(lower)) return true
+  // the participle after an auxiliary; at the end of the clause it is the value
+  const isLast = /^(?:[.;)]|$)/u.test(tokens[index + 1]?.lower ?? '')
+  return (
+    AUXILIARIES.get(language)?.has(tokens[verbAt]?.lower ?? '') === true &&
+    index === verbAt + 1 &&
+    /^\p{Ll}/u.test(shown) &&
+    !isLast
+  )
+}
+
+function isNameAt(tokens: readonly Token[], index: number, language: Language): boolean {
+  const { shown = '' } = tokens[index] ?? {}
+  if (/^\d/u.test(shown)) return true
+  if (language === 'de' || !/^\p{Lu}/u.test(shown)) return false
+  const isStart = index === 0 || /^[.:]$/u.test(tokens[index - 1]?.shown ?? '')
+  return !isStart || /^\p{Lu}{2}/u.test(shown) || /^\p{Lu}\p{Ll}/u.test(tokens[index + 1]?.shown ?? '')
 }
 
 function turned(end: 1 | -1): 1 | -1 {
   return end === 1 ? -1 : 1
-}
-
-function isMeasured(tokens: readonly string[], place: number): boolean {
-  const next = tokens[place + 1] ?? ''
-  return (
-    unitOf(next) !== undefined ||
-    MONTH.test(tokens[place - 1] ?? '') ||
-    /^(?:million|billion|thousand|st|nd|rd|th)$/.test(next)
-  )
-}
-
-const MONTH = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|mär|okt|dez)/u
-const AGE = /\b(?:age|aged|alter)\b/iu
-const YEAR_SECONDS = 365.25 * 86_400
-
-/** A bare number beside `age` is one of years. */
-function inYears(quantity: Quantity, text: string): Quantity {
-  const { measure, counted, low, high } = quantity
-  if (measure !== 'count' || counted !== '' || !AGE.test(text)) return quantity
-  return { ...quantity, measure: 'time', low: low * YEAR_SECONDS, high: high * YEAR_SECONDS }
-}
-
-function isNamed(shown: readonly string[], place: number): boolean {
-  const token = shown[place] ?? ''
-  if (!/^\p{Lu}/u.test(token)) return false
-  if (place > 0 && !/^[.:]$/u.test(shown[place - 1] ?? '')) return true
-  return /^\p{Lu}/u.test(shown[place + 1] ?? '') || /^\p{Lu}{2}/u.test(token)
 }

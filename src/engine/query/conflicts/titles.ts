@@ -1,10 +1,27 @@
-/** Words of a title, in lower case. */
-export function titleWords(title: string): string[] {
-  return title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-}
+import { stemOf } from './stem.js'
 
-/** `Manual of Atlas` and `Manual of Borealis`: the same title but for a word. */
-export function areParallel(one: readonly string[], two: readonly string[]): boolean {
-  if (one.length < 2 || one.length !== two.length) return false
-  return one.filter((word, place) => word !== two[place]).length === 1
+const TOKEN = /[\p{L}\p{M}\p{N}]+|[:：–—/|]/gu
+const SEPARATOR = /^[:：–—/|]$/u
+/** `part 2`, `b`: counts copies and names nothing. */
+const COUNTER = /^(?:\d{1,2}|\p{L})$/u
+
+/** A longer word before the differing one is no preposition. */
+const MAX_PREPOSITION = 3
+
+/**
+ * Whether two titles name two things of one kind: they are the same but for one word, `Manual of Atlas` and `Manual of
+ * Borealis`. A topic is what follows a colon, what the question or the sentences use, and what ends the title of a kind
+ * that they do not mention: `handbook-leave`, where `branch-oslo` is a branch in sentences about the branch.
+ */
+export function areTitlesOfThings(one: string, two: string, isTopic: (stem: string) => boolean): boolean {
+  const [a, b] = [one, two].map((title) => title.toLowerCase().match(TOKEN) ?? [])
+  if (a === undefined || b === undefined || a.length < 2 || a.length !== b.length) return false
+  const differing = a.flatMap((token, index) => (token === b[index] ? [] : [index]))
+  const [index] = differing
+  if (index === undefined || differing.length > 1) return false
+  const words = [a[index] ?? '', b[index] ?? '']
+  if (SEPARATOR.test(a[index - 1] ?? '')) return false
+  if (words.some((word) => COUNTER.test(word) || isTopic(stemOf(word)))) return false
+  const isAfterKind = index === a.length - 1 && (a[index - 1]?.length ?? 0) > MAX_PREPOSITION
+  return !isAfterKind || a.slice(0, index).some((word) => isTopic(stemOf(word)))
 }

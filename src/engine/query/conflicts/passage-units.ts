@@ -1,0 +1,84 @@
+import { splitSentences } from '../../../lib/text/sentences.js'
+import { CELL_SEPARATOR, cellsOfLine } from '../../../lib/text/table-lines.js'
+
+/** A part of a passage that states something: a sentence, a labelled value, or a cell with its heads. */
+export interface Unit {
+  /** sentence, or value of the label */
+  text: string
+  /** what the value is of: a list label, or the heads of a cell */
+  label: string | undefined
+  /** what is quoted of it */
+  quote: string
+  /** the sentence before it, which its pronouns refer to */
+  before: string
+}
+
+/** `Bin collection: Tuesday`, with list marks and emphasis; columns of spaces, too. */
+const LABELLED =
+  /^[\s>]*(?:[-*•‣–]\s+|\d{1,3}[.)]\s+)?[*_]{0,2}(?<label>[^:：|*_\n]{2,60}?)[*_]{0,2}\s?(?:[:：]|\s{3,}|\t+)[*_]{0,2}\s+(?<value>\S.*)$/u
+const MAX_LABEL_WORDS = 7
+/** A longer value is a sentence, and its label a heading. */
+const MAX_VALUE_WORDS = 12
+const RULE = /^[\s|:+-]+$/u
+const QUESTION = /[?？]["'”’)]*\s*$/u
+
+/** Units of a passage in order; questions state nothing. */
+export function unitsOf(text: string): Unit[] {
+  const units: Unit[] = []
+  let prose: string[] = []
+  let heads: string[] | undefined
+  const flush = (): void => {
+    const joined = prose.join('\n')
+    prose = []
+    let before = ''
+    for (const { start, end } of splitSentences(joined)) {
+      const sentence = joined.slice(start, end)
+      if (!QUESTION.test(sentence)) units.push({ text: sentence, label: undefined, quote: sentence, before })
+      before = sentence
+    }
+  }
+  for (const line of text.split('\n')) {
+    if (line.includes(CELL_SEPARATOR) || /^\s*\|.*\|\s*$/u.test(line)) {
+      flush()
+      const cells = cellsOfLine(line.replace(/^\s*\||\|\s*$/gu, ''))
+      if (RULE.test(line)) continue
+      if (heads === undefined) heads = cells
+      else units.push(...rowUnits(heads, cells, line))
+      continue
+    }
+    heads = undefined
+    const { label, value } = LABELLED.exec(line)?.groups ?? {}
+    if (
+      label !== undefined &&
+      value !== undefined &&
+      wordsIn(label) <= MAX_LABEL_WORDS &&
+      wordsIn(value) <= MAX_VALUE_WORDS &&
+      !/[.!?]\s/u.test(label)
+    ) {
+      flush()
+      units.push({ text: value, label, quote: line.trim(), before: '' })
+    } else prose.push(line)
+  }
+  flush()
+  return units
+}
+
+/** A cell is of the first cell of its row, and of the head of its column. */
+function rowUnits(heads: readonly string[], cells: readonly string[], line: string): Unit[] {
+  const [row = ''] = cells
+  return cells.slice(1).flatMap((cell, index) => {
+    const head = heads[index + 1] ?? ''
+    return cell === '' || row === ''
+      ? []
+      : [{ text: cell, label: `${row} ${head}`.trim(), quote: quoteOf(heads, cells, line), before: '' }]
+  })
+}
+
+function quoteOf(heads: readonly string[], cells: readonly string[], line: string): string {
+  const named = cells.flatMap((cell, index) => (cell === '' ? [] : [`${heads[index] ?? ''}: ${cell}`]))
+  return heads.length === cells.length ? named.join('; ') : line.trim()
+}
+
+function wordsIn(text: string): number {
+  return text.trim().split(/\s+/u).length
+}

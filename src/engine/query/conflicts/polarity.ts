@@ -1,0 +1,78 @@
+import { stemOf } from './stem.js'
+
+/**
+ * Words of opposite meaning, `|` between the ends. No structure shows that two words exclude each other, and vectors
+ * place them next to each other.
+ */
+const OPPOSITES = `
+allow allowed permit permitted legal erlaubt gestattet zulässig autorisé permis permitido | forbid forbidden prohibit prohibited ban banned illegal disallowed verboten untersagt interdit prohibido
+enable enabled activate activated active aktiviert eingeschaltet activé activado | disable disabled deactivate deactivated inactive deaktiviert ausgeschaltet désactivé desactivado
+mandatory compulsory obligatory required verpflichtend pflicht obligatoire obligatorio | optional voluntary freiwillig facultatif facultativo
+increase increased rise rose risen grow grew grown raise raised climb climbed steigt stieg gestiegen erhöht augmenté aumentó | decrease decreased fall fell fallen decline declined drop dropped reduce reduced lower lowered sinkt sank gesunken verringert diminué disminuyó
+safe harmless sicher ungefährlich | dangerous unsafe hazardous harmful gefährlich
+public öffentlich | private secret confidential privat
+open opened geöffnet offen ouvert abierto | closed close shut geschlossen fermé cerrado
+accept accepted approve approved angenommen genehmigt accepté aceptado | reject rejected refuse refused deny denied abgelehnt refusé rechazado
+encrypted verschlüsselt | plaintext unencrypted unverschlüsselt
+free gratis kostenlos gebührenfrei gratuit gratuito | paid chargeable kostenpflichtig payant
+true correct richtig wahr | false wrong incorrect falsch
+available verfügbar | unavailable missing
+include included enthalten inclus incluido | exclude excluded
+pass passed succeed succeeded successful bestanden | fail failed failure durchgefallen
+support supported | oppose opposed
+win won | lose lost
+permanent unlimited unbegrenzt | temporary limited befristet
+automatic automatically automatisch | manual manually manuell
+always immer toujours siempre | never nie niemals jamais nunca
+full voll | empty leer
+hot warm | cold
+wet | dry
+early | late
+guilty | innocent acquitted
+alive | dead
+edible | poisonous toxic inedible
+`
+const NEGATORS = new Set(
+  'not never no none neither nor without cannot nicht kein keine keinen keiner keines keinem nie niemals ohne ne pas jamais aucun aucune sans non nunca ningún ninguna sin tampoco 不 没有 沒有 禁止 不能 不可以 不得 未 ない'.split(
+    ' ',
+  ),
+)
+/** Prefixes that turn an adjective: suitable, unsuitable. */
+const TURNING = /^(?:un|in|im|ir|il|dis|non)(?=\p{L}{4})/u
+
+export interface End {
+  scale: number
+  end: 1 | -1
+}
+
+let known: Map<string, End> | undefined
+
+/** Which end of which scale a stem names. */
+export function endOf(stem: string): End | undefined {
+  known ??= new Map(
+    OPPOSITES.trim()
+      .split('\n')
+      .flatMap((line, scale) =>
+        line.split('|').flatMap((words, side) =>
+          words
+            .trim()
+            .split(' ')
+            .map((word): [string, End] => [stemOf(word), { scale, end: side === 0 ? 1 : -1 }]),
+        ),
+      ),
+  )
+  return known.get(stem)
+}
+
+/** The scale of what is allowed. */
+export const PERMISSION = (): number => endOf(stemOf('allowed'))?.scale ?? 0
+
+export function isNegator(token: string): boolean {
+  return NEGATORS.has(token) || /n['’]t$/u.test(token)
+}
+
+/** Whether one word is the other with a prefix that turns its meaning. */
+export function areTurned(one: string, two: string): boolean {
+  const [long, short] = one.length > two.length ? [one, two] : [two, one]
+  return TURNING.test(long) && stemOf(long.replace(TURNING, '')) === stemOf(short)
+}

@@ -1,0 +1,38 @@
+import type { RankedPassage } from './evidence.js'
+import { type AskedTime, askedTime, isWithin } from './question/asked-time.js'
+
+/** Share of the best score from which a passage competes by its day: of two alike the second may have a third. */
+const COMPARABLE = 0.2
+/** Share of the best one's terms of the question that it must hold; `current` itself may be missing. */
+const SAME_TERMS = 0.7
+
+/**
+ * Orders passages of dated documents for a question that asks for the latest, the earliest or a period: those that hold
+ * most terms of the question that the best one holds take their ranks in the order of their days. Passages without a
+ * day, and without as many terms, keep their rank. A score stays with its rank.
+ */
+export function preferDays(query: string, ranked: RankedPassage[]): RankedPassage[] {
+  const time = askedTime(query)
+  const [best] = ranked
+  if (time === undefined || best === undefined) return ranked
+  const needed = best.held ?? []
+  const ranks = ranked.flatMap(({ passage, final, held }, rank) => {
+    const shared = needed.filter((term) => held?.includes(term) === true).length
+    const isComparable = final >= COMPARABLE * best.final && shared >= SAME_TERMS * needed.length
+    return isComparable && passage.document_date !== null ? [rank] : []
+  })
+  const ordered = ranks.flatMap((rank) => ranked[rank] ?? []).sort((one, two) => compareDays(one, two, time))
+  const preferred = [...ranked]
+  for (const [index, rank] of ranks.entries()) {
+    const [passage, before] = [ordered[index], ranked[rank]]
+    if (passage !== undefined && before !== undefined) preferred[rank] = { ...passage, final: before.final }
+  }
+  return preferred
+}
+
+function compareDays(one: RankedPassage, two: RankedPassage, time: AskedTime): number {
+  const [a, b] = [one, two].map(({ passage }) => passage.document_date ?? '')
+  if (a === undefined || b === undefined) return 0
+  if ('order' in time) return time.order === 'latest' ? b.localeCompare(a) : a.localeCompare(b)
+  return Number(isWithin(b, time)) - Number(isWithin(a, time))
+}

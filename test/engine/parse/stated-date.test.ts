@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { documentFields } from '../../../src/engine/parse/document-fields.js'
+import { dateInFilename, dateStatedIn, yearInFilename } from '../../../src/engine/parse/stated-date.js'
+
+describe('the day that a text states of itself', () => {
+  it.each([
+    ['Travel\n\nDate: 4 March 2021\n\nThe allowance is 40 pence.', '2021-03-04'],
+    ['Kantine\nStand: 15.09.2024\n\nDas Essen kostet 5,90 €.', '2024-09-15'],
+    ['Cantine\n\nMis à jour le 3 septembre 2021\n\nLe tarif est de 3 €.', '2021-09-03'],
+    ['Biblioteca\nFecha: 7 de mayo de 2020', '2020-05-07'],
+    ['Hexley, 11 May 2023\n\nDear Sir', '2023-05-11'],
+    ['**Updated:** 2024-03-05', '2024-03-05'],
+    ['Minutes of 8 October 2024 at Quay Street\n\nPresent: all.', '2024-10-08'],
+    ['周会\n日期：2025年8月11日', '2025-08-11'],
+    ['Reference\nAs of March 2022\nText.', '2022-03-01'],
+  ])('is read from %j', (text, day) => {
+    expect(dateStatedIn(text)).toBe(day)
+  })
+
+  it.each([
+    'Rules\n\nThe tunnel was opened to traffic after long delays on 3 May 1931.',
+    'Rules\n\nThe office is closed from 22 December 2024 to the first week of January for the yearly works.',
+    'Price list\n\nFounded: 1931',
+    `${'A line.\n'.repeat(20)}Date: 4 March 2021`,
+  ])('is not read from a date that the text speaks of: %j', (text) => {
+    expect(dateStatedIn(text)).toBeUndefined()
+  })
+})
+
+describe('the day in a file name', () => {
+  it.each([
+    ['minutes/2024-10-08-general-meeting.txt', '2024-10-08'],
+    ['rules-2020-11.txt', '2020-11-01'],
+    ['scan_20240305.pdf', '2024-03-05'],
+    ['2023-04/report.md', '2023-04-01'],
+  ])('is read from %s', (name, day) => {
+    expect(dateInFilename(name)).toBe(day)
+  })
+
+  it.each(['ticket-202403.txt', 'invoice-12024-03-05.txt', 'report-2023.md', 'a.md'])('is not read from %s', (name) => {
+    expect(dateInFilename(name)).toBeUndefined()
+  })
+
+  it('is the first day of a year at its end', () => {
+    expect(yearInFilename('old/handbook-2023.md')).toBe('2023-01-01')
+    expect(yearInFilename('2023-handbook.md')).toBeUndefined()
+  })
+})
+
+describe('the date of a document', () => {
+  const dateOf = (declared: object, filename: string, text: string, front?: object) =>
+    documentFields({ declared, metadata: front === undefined ? {} : { frontMatter: front } }, { filename, text })
+      .documentDate
+
+  it('is what it declares as published, then its text, its file name, and the clock of the program that wrote it', () => {
+    const text = 'Rules\n\nDate: 4 March 2021'
+    expect(dateOf({ published: '2020-01-02' }, '2022-05-06.md', text)).toBe('2020-01-02T00:00:00.000Z')
+    expect(dateOf({ modified: '2019-01-02' }, '2022-05-06.md', text, { updated: '2018-02-03' })).toBe(
+      '2018-02-03T00:00:00.000Z',
+    )
+    expect(dateOf({ modified: '2019-01-02' }, '2022-05-06.md', text)).toBe('2021-03-04T00:00:00.000Z')
+    expect(dateOf({ modified: '2019-01-02' }, '2022-05-06.md', 'Rules')).toBe('2022-05-06T00:00:00.000Z')
+    expect(dateOf({ modified: '2019-01-02' }, 'rules-2022.md', 'Rules')).toBe('2019-01-02T00:00:00.000Z')
+    expect(dateOf({}, 'rules-2022.md', 'Rules')).toBe('2022-01-01T00:00:00.000Z')
+    expect(dateOf({}, 'rules.md', 'Rules')).toBeUndefined()
+  })
+})
