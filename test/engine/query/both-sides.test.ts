@@ -70,3 +70,39 @@ describe('an answer from documents that contradict each other', () => {
     expect(fake.requests.length - before).toBe(1)
   })
 })
+
+describe('an answer from two versions of one document', () => {
+  const FILES = {
+    'prices.md': '---\ndate: 2022-03-01\n---\n# Handbook: prices\n\nA lantern costs 9 euros.\n',
+    'list.txt': 'Price list\nStand: 15.09.2024\n\nA lantern costs 12 euros.\n',
+  }
+  const about = async (question: string) => {
+    const { answer, done } = await ask(test.engine, ADA, dated, question)
+    const { evidenceBundle: bundle } = done.metadata as { evidenceBundle: EvidenceBundle }
+    return {
+      answer,
+      state: bundle.state,
+      days: bundle.items.map(({ metadata }) => String(metadata.documentDate)).sort(),
+    }
+  }
+  let dated: string
+  beforeAll(async () => {
+    dated = (await test.engine.spaces.create(ADA, { name: 'Dated', slug: 'dated' })).id
+    await ingest(test.engine, ADA, dated, FILES)
+  })
+
+  it('quotes the newer one first and is answerable', async () => {
+    const { answer, state, days } = await about('What does a lantern cost?')
+    expect(days).toEqual(['2022-03-01T00:00:00.000Z', '2024-09-15T00:00:00.000Z'])
+    expect(state).toBe('answerable')
+    expect(answer).toMatch(
+      /^list\.txt \(2024-09-15\): A lantern costs 12 euros\. \[\d\]\nolder: prices\.md \(2022-03-01\): A lantern costs 9 euros\. \[\d\]$/,
+    )
+  })
+
+  it('quotes the one of the year that the question names first', async () => {
+    expect((await about('What did a lantern cost in 2022?')).answer).toMatch(
+      /^prices\.md \(2022-03-01\).*\nnewer: list\.txt/,
+    )
+  })
+})
