@@ -11,15 +11,15 @@ import type {
   ToLlama,
 } from './llama-messages.js'
 
-/** Tokens that a context puts around a text. */
+/** Tokens that a context adds to a text. */
 const SPECIAL_TOKENS = 4
 /** Upper bound of the tokens that a chat template adds to a turn. */
 const TURN_TOKENS = 16
-const USUAL_ANSWER_TOKENS = 1024
+const DEFAULT_ANSWER_TOKENS = 1024
 
 type Request = LlamaRequest & { id: number }
 
-/** A request in steps, so that an urgent one waits for one text and not for a batch, and a canceled one ends soon. */
+/** A request in steps: an urgent one waits for one text and not for a batch, and a canceled one ends soon. */
 type Work = AsyncGenerator<undefined, LlamaReply>
 
 class RequestFault extends Error {
@@ -41,6 +41,8 @@ interface Job {
 type Worker = (request: Request, signal: AbortSignal) => Work
 
 const jobs: Job[] = []
+/** of requests that are not done, by id; also of those that wait for the model to be loaded */
+const aborts = new Map<number, AbortController>()
 let isWorking = false
 
 function send(message: FromLlama): void {
@@ -117,7 +119,7 @@ async function workerOf(
     const { system, history, question } = toHistory(turns)
     const inputTokens = turns.reduce((sum, { content }) => sum + model.tokenize(content).length + TURN_TOKENS, 0)
     const room = options.contextSize - inputTokens
-    if (room < Math.min(maxTokens ?? USUAL_ANSWER_TOKENS, options.contextSize / 4))
+    if (room < Math.min(maxTokens ?? DEFAULT_ANSWER_TOKENS, options.contextSize / 4))
       throw new RequestFault('too-long', `${inputTokens} tokens where ${options.contextSize} are the window`)
     await sequence.clearHistory()
     yield
@@ -144,7 +146,7 @@ async function workerOf(
   }
 }
 
-/** A conversation as the runtime takes it: what came before, and the last message of the user. */
+/** Splits a conversation for the runtime: system prompt, history, and the last message of the user. */
 function toHistory(turns: readonly ChatTurn[]): { system: string | undefined; history: ChatItem[]; question: string } {
   const last = turns.findLastIndex(({ role }) => role === 'user')
   const systems = turns.filter(({ role }) => role === 'system').map(({ content }) => content)
@@ -195,6 +197,7 @@ function nextJob(): Job | undefined {
 }
 
 function drop(job: Job): void {
+  aborts.delete(job.id)
   const index = jobs.indexOf(job)
   if (index >= 0) jobs.splice(index, 1)
 }
@@ -206,12 +209,13 @@ const loaded = load(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) =>
 
 process.on('message', async (message: ToLlama) => {
   if (message.op === 'cancel') {
-    jobs.find(({ id }) => id === message.id)?.abort.abort()
+    aborts.get(message.id)?.abort()
     return
   }
+  const abort = new AbortController()
+  aborts.set(message.id, abort)
   const worker = await loaded
   if (worker === undefined) return
-  const abort = new AbortController()
   const urgent = message.op !== 'embed' || message.urgent
   jobs.push({ id: message.id, urgent, work: worker(message, abort.signal), abort })
   await work()
