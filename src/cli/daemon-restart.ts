@@ -6,8 +6,7 @@ import { daemonWords } from './daemon-flags.js'
 import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from './service/manager.js'
 
 /**
- * Stops the local daemon and starts it at the same address. One that systemd runs is restarted by systemd: otherwise two
- * would run.
+ * Stops the local daemon and starts it at the same address. Systemd restarts one that it runs: otherwise two would run.
  */
 export async function restartDaemon(
   dirs: LocalDirs,
@@ -30,7 +29,7 @@ export async function restartDaemon(
 }
 
 /**
- * Puts changed settings in force where that interrupts no process that a user or another program started.
+ * Restarts the daemon for changed settings, unless a user or another program started it.
  *
  * @returns whether the settings are in force, now or at the next start
  */

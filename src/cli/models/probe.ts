@@ -35,7 +35,7 @@ const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
 /** One red pixel. */
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
-/** The answer is in no other text. */
+/** The number that answers the question; no other text contains it. */
 const PAGE_ANSWER = 'KV-3817'
 const PAGE = `Answer the question from the source only, briefly.
 
