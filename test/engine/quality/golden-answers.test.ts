@@ -51,7 +51,7 @@ describe('a golden question that expects an answer', () => {
     expect(await golden().update(ADA, spaceId, id, { expect: null })).not.toHaveProperty('expect')
   })
 
-  it('is compared with the answer of every query of its text, in the trace of the query', async () => {
+  it('is compared with the answer of each query of its text, in the trace of the query', async () => {
     expect(await checked(QUESTION)).toBeUndefined()
     const { id } = await add(QUESTION, { answer: ['FOUR  weeks'], not: ['two weeks'], state: 'answerable' })
     expect(await checked(QUESTION)).toEqual({ goldenQuestionId: id, right: true, missing: [], forbidden: [] })
@@ -70,7 +70,7 @@ describe('a golden question that expects an answer', () => {
     expect(await checked(QUESTION)).toBeUndefined()
   })
 
-  it('is made of a trace, and is not known in another tenant', async () => {
+  it('is made of a trace, and is not found in another tenant', async () => {
     const { traceId } = await ask(test.engine, ADA, spaceId, 'Who sets the notice period?')
     const made = await golden().fromTrace(ADA, spaceId, { traceId, tags: [], expect: { not: ['four weeks'] } })
     expect(made.expect).toEqual({ not: ['four weeks'] })
