@@ -93,7 +93,7 @@ export default class Query extends BaseCommand {
     const client = await this.client()
     const frames: [string, unknown][] = []
     const thinking = new Thinking()
-    // the last piece waits for the metadata, which have the marks of a quotation
+    // the last piece is kept back until the metadata arrive, which contain the marks of a quotation
     let held = ''
     const handlers = {
       onDelta: (text: string) => {

@@ -1,6 +1,6 @@
 import { isRecord, textOf } from '../../lib/json/values.js'
-import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { Span } from '../../lib/text/sentences.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { ttyLine } from '../terminal.js'
 import { widthOf } from '../text-width.js'
 
@@ -93,8 +93,8 @@ function whyLine({ why }: Evidence): string | undefined {
 }
 
 /**
- * The evidence that an answer cites. Its metadata list the numbers, because a quoted document may contain marks as well;
- * of a service of another version the marks `[n]` of the text count.
+ * Returns the evidence that an answer cites, as its metadata list it: a quoted document may contain marks as well. The
+ * marks `[n]` of the text count where a service of another version lists nothing.
  */
 export function citedEvidence({ answer, metadata, evidence }: AnswerWithEvidence): Evidence[] {
   const marks = () => [...withoutThoughts(answer).matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1]))
