@@ -1,9 +1,9 @@
 import type { ExpectedAnswer } from '../../../contract/gateway/golden-questions.js'
+import { LIMITS } from '../../../contract/limits.js'
+import { EVIDENCE_STATES } from '../../../contract/values.js'
 import { Field } from '../../ui/parts.js'
 
-/** bounds of the contract, whose schemas the page does not load */
-const MAX_LENGTH = 10_000
-const STATES = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const
+const MAX_LENGTH = LIMITS.expectedTexts * LIMITS.expectedText
 
 /** The form fields of an expected answer: one text a line. */
 export interface AnswerFields {
@@ -22,7 +22,7 @@ export function toAnswerFields({ answer = [], not = [], state }: ExpectedAnswer 
 export function toExpectedAnswer({ contains, excludes, state }: AnswerFields): ExpectedAnswer | undefined {
   const answer = linesIn(contains)
   const not = linesIn(excludes)
-  const known = STATES.find((one) => one === state)
+  const known = EVIDENCE_STATES.find((one) => one === state)
   if (answer.length + not.length === 0 && known === undefined) return undefined
   return {
     ...(answer.length === 0 ? {} : { answer }),
@@ -74,7 +74,7 @@ export function ExpectedAnswerFields({ fields, onChange }: ExpectedAnswerFieldsP
             onChange={(event) => onChange({ ...fields, state: event.target.value })}
           >
             <option value="">any</option>
-            {STATES.map((state) => (
+            {EVIDENCE_STATES.map((state) => (
               <option key={state} value={state}>
                 {state}
               </option>
