@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { EXIT } from '../../../contract/errors.js'
 import { defined } from '../../../lib/defined.js'
@@ -168,7 +168,7 @@ export async function tryModel(models: string, { weights }: Stage, { task, bytes
   }
 }
 
-/** Publishes the staged model. @returns its id */
+/** Publishes the staged model, or the description of one that is published already. @returns its id */
 export async function publish(
   models: string,
   name: string,
@@ -176,12 +176,15 @@ export async function publish(
   model: Omit<PulledModel, 'id'>,
 ): Promise<string> {
   const id = modelId(name, model.sha256)
-  const { path } = modelPaths(models, id)
-  if (pulledModel(models, id) !== undefined) await rm(stage.path, { recursive: true })
-  else {
+  const { path, manifest } = modelPaths(models, id)
+  const description = `${JSON.stringify(model, null, 2)}\n`
+  if (pulledModel(models, id) !== undefined) {
+    writePrivateFile(manifest, description)
+    await rm(stage.path, { recursive: true })
+  } else {
     await rm(path, { recursive: true, force: true })
     await rm(notePath(stage.weights), { force: true })
-    writePrivateFile(join(stage.path, 'model.json'), `${JSON.stringify(model, null, 2)}\n`)
+    writePrivateFile(join(stage.path, basename(manifest)), description)
     await rename(stage.path, path)
     await syncPath(models)
   }

@@ -46,22 +46,24 @@ export function localProvider(folder: string): Provider {
 
   const use = (id: string, task: ModelTask): { model: PulledModel; process: LlamaProcess } => {
     const model = pulledModel(folder, id)
+    // a model can be pulled again for another task
+    const key = `${task} ${id}`
     if (model?.task !== task) {
-      processes.get(id)?.end()
-      processes.delete(id)
+      processes.get(key)?.end()
+      processes.delete(key)
       throw new ProviderFailure('status', 'not pulled', { status: 404, refusal: { kind: 'unknown-model', model: id } })
     }
     if (!isRuntimeInstalled(folder))
       throw new ProviderFailure('unexpected', 'its runtime is not installed; `ks models pull` fetches it')
     const process =
-      processes.get(id) ??
+      processes.get(key) ??
       new LlamaProcess({
         entry: runtimeEntry(runtimeFolder(folder)),
         weights: modelPaths(folder, id).weights,
         bytes: model.bytes,
         task,
       })
-    processes.set(id, process)
+    processes.set(key, process)
     return { model, process }
   }
 
