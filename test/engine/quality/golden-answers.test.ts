@@ -39,12 +39,12 @@ async function checked(question: string) {
 
 describe('a golden question that expects an answer', () => {
   it('keeps the expectation through updates and annotations until it is removed', async () => {
-    const wanted: ExpectedAnswer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
-    const { id, expect: stored } = await add('How long is the notice?', wanted)
-    expect(stored).toEqual(wanted)
+    const expected: ExpectedAnswer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
+    const { id, expect: stored } = await add('How long is the notice?', expected)
+    expect(stored).toEqual(expected)
     await golden().update(ADA, spaceId, id, { tags: ['staff'] })
     await golden().annotate(ADA, spaceId, id, { answerCorrectness: 'correct', evidenceRelevance: [] })
-    expect((await golden().get(ADA, spaceId, id)).expect).toEqual(wanted)
+    expect((await golden().get(ADA, spaceId, id)).expect).toEqual(expected)
     expect((await golden().update(ADA, spaceId, id, { expect: { not: ['a year'] } })).expect).toEqual({
       not: ['a year'],
     })
