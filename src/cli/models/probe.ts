@@ -47,7 +47,7 @@ Date: 2024-03-05
 The key of the workshop has the number ${PAGE_ANSWER}. The key of the cellar has the number KV-2204.
 </source 1>
 
-Question: Which number has the key of the workshop?`
+Question: What is the number of the key of the workshop?`
 const TOOL = {
   type: 'function',
   function: {

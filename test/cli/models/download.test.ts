@@ -29,6 +29,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   seen.push([method, path, headers.range].filter((one) => one !== undefined).join(' '))
   if (path === '/missing') return void response.writeHead(404).end()
   if (path === '/closed') return void response.writeHead(401).end()
+  if (path === '/elsewhere') return void response.writeHead(302, { location: 'file:///etc/hosts' }).end()
   if (path === '/model') {
     const linked = { 'x-linked-etag': `"${SHA256}"`, 'x-linked-size': String(FILE.length) }
     return void response.writeHead(302, { location: '/bytes', ...linked }).end()
@@ -130,6 +131,7 @@ it('removes a download of another size than stated, and reads no more of it', as
 it.each([
   ['/missing', 'not-found', 5],
   ['/closed', 'not-allowed', 4],
+  ['/elsewhere', 'unavailable', 8],
 ])('ends a download at the first refusal: %s is reported as %s', async (path, code, exit) => {
   await expect(lookAt(url + path)).rejects.toMatchObject({ code, exit })
   await expect(fetched(path)).rejects.toMatchObject({ code, exit })
