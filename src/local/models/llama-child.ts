@@ -44,6 +44,8 @@ const jobs: Job[] = []
 /** of requests that are not done, by id; also of those that wait for the model to be loaded */
 const aborts = new Map<number, AbortController>()
 let isWorking = false
+/** the job whose step runs */
+let current: Job | undefined
 
 function send(message: FromLlama): void {
   process.send?.(message)
@@ -171,6 +173,7 @@ async function work(): Promise<void> {
   if (isWorking) return
   isWorking = true
   for (let job = nextJob(); job !== undefined; job = nextJob()) {
+    current = job
     try {
       const step = await job.work.next()
       if (step.done === true) {
@@ -182,17 +185,23 @@ async function work(): Promise<void> {
       send({ type: 'failed', id: job.id, fault, reason: error instanceof Error ? error.message : String(error) })
       drop(job)
     }
+    current = undefined
     // a cancel that has arrived is read before the next step
     await new Promise((resolve) => setImmediate(resolve))
   }
   isWorking = false
 }
 
-function nextJob(): Job | undefined {
-  for (const job of jobs.filter(({ abort }) => abort.signal.aborted)) {
+/** Drops canceled jobs while a step of another one runs, which may take a minute. The running one ends by its signal. */
+function dropCanceled(): void {
+  for (const job of jobs.filter((one) => one.abort.signal.aborted && one !== current)) {
     send({ type: 'failed', id: job.id, fault: 'failed', reason: 'canceled' })
     drop(job)
   }
+}
+
+function nextJob(): Job | undefined {
+  dropCanceled()
   return jobs.find(({ urgent }) => urgent) ?? jobs[0]
 }
 
@@ -210,6 +219,7 @@ const loaded = load(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) =>
 process.on('message', async (message: ToLlama) => {
   if (message.op === 'cancel') {
     aborts.get(message.id)?.abort()
+    dropCanceled()
     return
   }
   const abort = new AbortController()
@@ -218,6 +228,7 @@ process.on('message', async (message: ToLlama) => {
   if (worker === undefined) return
   const urgent = message.op !== 'embed' || message.urgent
   jobs.push({ id: message.id, urgent, work: worker(message, abort.signal), abort })
+  dropCanceled()
   await work()
 })
 process.on('disconnect', () => process.exit(0))
