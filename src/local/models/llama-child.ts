@@ -192,7 +192,7 @@ async function work(): Promise<void> {
   isWorking = false
 }
 
-/** Drops canceled jobs while a step of another one runs, which may take a minute. The running one ends by its signal. */
+/** Drops canceled jobs while a step of another one runs, perhaps for a minute. The running one ends by its signal. */
 function dropCanceled(): void {
   for (const job of jobs.filter((one) => one.abort.signal.aborted && one !== current)) {
     send({ type: 'failed', id: job.id, fault: 'failed', reason: 'canceled' })
