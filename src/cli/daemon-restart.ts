@@ -1,13 +1,13 @@
 import { findDaemon, type LocalDaemon } from '../client/local-daemon.js'
 import { startDaemon } from '../client/start-daemon.js'
 import type { LocalDirs } from '../local/dirs.js'
+import { configuredProviders } from './daemon-config.js'
 import { stopDaemon } from './daemon-control.js'
 import { daemonWords } from './daemon-flags.js'
 import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from './service/manager.js'
 
 /**
- * Stops the local daemon and starts it at the same address. One that systemd runs is restarted by systemd: otherwise two
- * would run.
+ * Stops the local daemon and starts it at the same address. Systemd restarts one that it runs: otherwise two would run.
  */
 export async function restartDaemon(
   dirs: LocalDirs,
@@ -30,14 +30,18 @@ export async function restartDaemon(
 }
 
 /**
- * Puts changed settings in force where that interrupts no process that a user or another program started.
+ * Restarts the daemon for changed settings, unless a user or another program started it, or it would lose a key.
  *
  * @returns whether the settings are in force, now or at the next start
  */
 export async function applySettings(dirs: LocalDirs): Promise<boolean> {
   const daemon = await findDaemon(dirs.data)
   if (daemon === undefined) return true
-  if (daemon.file.mode === 'manual') return false
+  const { mode } = daemon.file
+  if (mode === 'manual') return false
+  // a restarted daemon gets the environment of this command, except that of systemd
+  const isKeyMissing = configuredProviders(dirs.data).some(({ apiKeyEnv = '' }) => apiKeyEnv && !process.env[apiKeyEnv])
+  if (mode === 'auto' && isKeyMissing) return false
   await restartDaemon(dirs)
   return true
 }

@@ -50,7 +50,7 @@ function parseLine(json: string, line: number): GoldenLine {
     expectedEvidenceIds,
     ...defined({ expect: answer }),
     tags,
-    // a space keeps positions in documents in the metadata
+    // spaces store positions in documents in the metadata
     metadata: anchors.length === 0 ? metadata : { ...metadata, expect: anchors },
   }
 }

@@ -128,7 +128,7 @@ export class Output {
     this.raw(this.isTerminal ? tty(text) : text)
   }
 
-  /** Whether ranges of a text are bold. */
+  /** Whether marked ranges of prose are bold. */
   get emphasizes(): boolean {
     return this.isTerminal && this.colour
   }
@@ -293,7 +293,7 @@ export class Output {
   }
 }
 
-/** The sign that begins a line of a list or table: lines are laid out by it. */
+/** The sign that begins a line of a list or table: the layout of lines reads it, so it is never bold. */
 const LINE_START = /^[\s|>*+-]*(?:\d{1,3}[.)] +)?/u
 
 function emphasized(text: string, marks: readonly Span[]): string {

@@ -93,14 +93,14 @@ export default class Query extends BaseCommand {
     const client = await this.client()
     const frames: [string, unknown][] = []
     const thinking = new Thinking()
-    // the last piece waits for the metadata, which have the marks of a quotation
-    let held = ''
+    // the last piece is kept back until the metadata arrive, which contain the marks of a quotation
+    let pending = ''
     const handlers = {
       onDelta: (text: string) => {
         if (!streams) return
-        const [now, later] = this.out.emphasizes ? [held, text] : [text, '']
+        const [now, later] = this.out.emphasizes ? [pending, text] : [text, '']
         this.out.prose(thinking.add(now))
-        held = later
+        pending = later
       },
       onFrame: (event: string, data: unknown) => {
         if (this.out.format !== 'jsonl') return
@@ -109,11 +109,11 @@ export default class Query extends BaseCommand {
       },
     }
     let answer = await askQuestion(client, question, handlers).catch((error: unknown) => {
-      this.out.prose(thinking.add(held))
+      this.out.prose(thinking.add(pending))
       throw error
     })
     if (streams) {
-      const text = thinking.add(held) + thinking.end()
+      const text = thinking.add(pending) + thinking.end()
       this.out.prose(text, text === answer.answer ? markedRanges(answer.metadata) : [])
     }
     if (isStrict && staleDocuments(answer).length > 0) {

@@ -54,9 +54,8 @@ export function absence(what: string, { index, degraded = [], where = 'the docum
   const why = [...degraded, ...index.reasons].join('; ')
   if (!index.isCurrent) return `${what} The index is NOT current, so it may still be in ${where}: ${why}.`
   if (degraded.length > 0) return `${what} NOT everything could be searched, so it may still be in ${where}: ${why}.`
-  if (why !== '')
-    return `${what} The index is current: all of ${where} that could be read was searched, in these words; ${why}.`
-  return `${what} The index is current: all of ${where} was searched, in these words.`
+  const covered = `${what} The index is current: the search covered all of ${where}`
+  return why === '' ? `${covered}, in these words.` : `${covered} that could be read, in these words; ${why}.`
 }
 
 /** The same; a space that holds nothing is told apart. */

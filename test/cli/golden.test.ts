@@ -90,7 +90,7 @@ describe('a gate on answers', () => {
     answer: { right, missing: right ? [] : ['four weeks'], forbidden: right ? [] : ['two weeks'], text: 'two weeks' },
   })
 
-  it('does not hold where all passages are found and an answer is wrong', () => {
+  it('fails on answers where all passages are found and an answer is wrong', () => {
     const metrics = metricsOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)])
     expect(metrics).toMatchObject({ recall: 1, mrr: 1, answer: 0.5 })
     expect(checkMinimums(metrics, { recall: 1, answer: 1 })).toMatchObject([
@@ -99,7 +99,7 @@ describe('a gate on answers', () => {
     ])
   })
 
-  it('compares runs, and reports each answer that broke with its fault', () => {
+  it('compares answers of runs, and reports each answer that broke with its fault', () => {
     const run = { mode: 'fast', k: 50 }
     const baseline = baselineOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)], run)
     expect(baseline.questions).toMatchObject({ a: { answer: true }, b: { answer: false } })
@@ -174,11 +174,11 @@ describe('a question', () => {
     [{ question: 'x', answerable: 'no' }, 'f: answerable must be true or false'],
     [{ question: 'x', expect: [{ document: 'a', page: 3 }] }, 'f: expect 1 has an unknown key "page"'],
     [{ question: 'x', expect: { answer: [4] } }, 'f: expect 1: answer must be a list of texts'],
-    [{ question: 'x', expect: { answer: [' '] } }, 'f: expect 1: answer holds a blank text'],
-    [{ question: 'x', expect: { not: ['a'.repeat(501)] } }, 'not holds a text of more than 500 characters'],
-    [{ question: 'x', expect: { answer: Array(21).fill('a') } }, 'answer holds more than 20 texts'],
+    [{ question: 'x', expect: { answer: [' '] } }, 'f: expect 1: answer has a blank text'],
+    [{ question: 'x', expect: { not: ['a'.repeat(501)] } }, 'not has a text of more than 500 characters'],
+    [{ question: 'x', expect: { answer: Array(21).fill('a') } }, 'answer has more than 20 texts'],
     [{ question: 'x', expect: { state: 'sure' } }, 'state must be one of answerable, partial'],
-    [{ question: 'x', expect: { answer: [] } }, 'f: expect 1 must hold a text or a state'],
+    [{ question: 'x', expect: { answer: [] } }, 'f: expect 1 must contain a text or a state'],
     [{ question: 'x', expect: [{ not: ['a'] }, { not: ['b'] }] }, 'f: expect 2 is a second expected answer'],
   ])('%j is refused with its place', (value, message) => {
     expect(() => readCase(value, 'f')).toThrow(message)

@@ -41,7 +41,7 @@ async function again(what: () => Promise<boolean> | boolean): Promise<boolean> {
   return false
 }
 
-/** Waits until something holds, at most so long: a shell whose line never shows it is tried again. */
+/** Waits until a condition holds, up to a timeout that is no failure: the caller tries again. */
 async function within(ms: number, holds: () => boolean): Promise<void> {
   for (let waited = 0; waited < ms && !holds(); waited += 50) await sleep(50)
 }

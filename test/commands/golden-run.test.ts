@@ -220,7 +220,7 @@ describe('ks golden run', () => {
       baseline: { broken: ['How often does the beacon flash?'] },
       results: [{ recall: 1, missing: [], answer: wrong }],
     })
-    // the same question as one of the space, added, exported and imported with its expected answer
+    // the same question in the space: added, exported and imported with its expected answer
     const expected = ['--expect-answer', 'twenty seconds', '--expect-state', 'answerable', '--tag', 'light']
     const added = await home.ks([
       'golden',

@@ -68,14 +68,14 @@ const listed = async () => {
   return rows.map(({ model }) => model).filter((model) => model !== '')
 }
 
-/** Starts a pull and kills it with SIGKILL when it has come so far. */
-async function killedAt(hasCome: () => boolean): Promise<void> {
+/** Starts a pull and ends it with SIGKILL when a condition holds. */
+async function killedAt(isReached: () => boolean): Promise<void> {
   const child = execa(process.execPath, [KS, 'models', 'pull', 'all-minilm-l6-v2', '--yes'], {
     env: { ...plainEnv(), ...home.env, ...env },
     extendEnv: false,
     reject: false,
   })
-  await until(hasCome).finally(() => child.kill('SIGKILL'))
+  await until(isReached).finally(() => child.kill('SIGKILL'))
   expect((await child).signal).toBe('SIGKILL')
 }
 
@@ -89,7 +89,7 @@ it('refuses to fetch a model without a yes, and sends no request', async () => {
   expect([seen, existsSync(models())]).toEqual([[], false])
 })
 
-it('shows size and licence, installs the runtime without scripts, and lists the model until it is removed', async () => {
+it('shows size and licence, installs the runtime without scripts, and lists a model until it is removed', async () => {
   reset()
   const { code, stdout, stderr } = await pull('--yes', '--json')
   expect([code, stderr]).toEqual([0, expect.stringContaining('977 KiB, licence: Apache-2.0')])
@@ -136,7 +136,7 @@ describe('a full disk', () => {
   afterAll(() => disk.remove())
 
   it.runIf(disk.isMounted)(
-    'is refused before a byte is fetched, and keeps the part when it fills on the way',
+    'refuses a model before a byte is fetched, and keeps the part of a model when it fills during the download',
     async () => {
       reset()
       const onDisk = { env: { ...env, KS_DATA_DIR: disk.path } }
@@ -173,11 +173,12 @@ it('fetches no model where npm, which fetches the runtime, is not installed', as
   expect(seen).toEqual(['HEAD'])
 })
 
-it('removes what a pull left unfinished', async () => {
+it('removes the unfinished download of a model, and what a removal left that was cut off', async () => {
   reset()
   mkdirSync(models('all-minilm-l6-v2.part'), { recursive: true })
+  mkdirSync(models('all-minilm-l6-v2.part.gone/left'), { recursive: true })
   expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 0 })
-  expect(readdirSync(models())).toEqual([])
+  expect(readdirSync(models())).toEqual(['lock'])
 })
 
 it('pulls a file of this machine by its path, and refuses one that is no model', async () => {

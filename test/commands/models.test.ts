@@ -185,11 +185,11 @@ describe('ks models test', () => {
     expect(rows[0]).toMatchObject({ ability: 'chat', result: "doesn't", note: 'it refused the key (401)' })
   })
 
-  it('ends with 10 where a model answers something else than the page says', async () => {
+  it('ends with exit 10 where a model does not answer from the built-in page', async () => {
     knowsPage = false
-    const { code, results: told } = await results('local/talker')
+    const { code, results: abilities } = await results('local/talker')
     knowsPage = true
-    expect([code, told['chat'], told['answers']]).toEqual([10, 'works', "doesn't"])
+    expect([code, abilities['chat'], abilities['answers']]).toEqual([10, 'works', "doesn't"])
   })
 
   it('asks nobody whose key is not there', async () => {
@@ -201,7 +201,7 @@ describe('ks models test', () => {
   })
 })
 
-it('ks models add makes a first generator answer at once, and ks models lists its task and its use', async () => {
+it('makes the first model of ks models add answer at once, and lists its task and its use in ks models', async () => {
   home.file('data/config.json', '{}')
   const run = { env: { LOCAL_KEY: KEY } }
   expect((await home.ks(['spaces', 'create', 'Notes'])).code).toBe(0)
@@ -225,7 +225,7 @@ it('ks models add makes a first generator answer at once, and ks models lists it
   expect(stdout).toMatch(/^lsa\tlsa-200\t\tembedding\tok/m)
   expect(stderr).toContain('language model tokens')
   expect(`${added.stdout}${added.stderr}${stdout}${stderr}${before.stdout}`).not.toContain(KEY)
-  // another one changes no default
+  // a second model changes no default
   expect((await home.ks(['models', 'add', ollama.url, '--provider', 'other'])).stderr).not.toContain(
     'answers questions',
   )

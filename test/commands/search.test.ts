@@ -66,7 +66,7 @@ describe('a search', () => {
     expect(names).toHaveLength(12)
   })
 
-  it('reports the words that it searched for in place of typos', async () => {
+  it('reports the words that were searched for in place of typos', async () => {
     const { stdout, stderr } = await home.ks(['search', 'moorng', 'the', 'fery', '-s', 'notes'])
     expect(stdout).toContain('mooring')
     expect(stderr).toContain('also searched for “mooring ferry” (asked: “moorng fery”)')

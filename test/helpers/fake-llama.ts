@@ -5,8 +5,9 @@ import { RUNTIME, runtimeBuild, runtimeEntry, runtimeFolder } from '../../src/lo
 import { embedderGguf } from './gguf.js'
 
 /**
- * A runtime instead of node-llama-cpp, with the part of its interface that is used: vectors count letters, an answer
- * repeats the question. Texts make it fail: `DIE` ends its process, `HANG` never ends, `GROW` takes memory.
+ * A runtime instead of node-llama-cpp, with the used part of its interface: vectors count letters, an answer repeats
+ * the question. Texts make it fail, in an answer after the first piece: `DIE` ends its process, `HANG` never ends,
+ * `GROW` takes memory.
  */
 const MODULE = `
 const act = (text) => {
@@ -49,10 +50,11 @@ export class LlamaChatSession {
   constructor({ systemPrompt }) { this.#system = systemPrompt }
   setChatHistory(history) { this.#history = history }
   async promptWithMeta(prompt, { onTextChunk }) {
+    const [first, ...words] = [this.#system ?? 'none', String(this.#history.length), prompt]
+    onTextChunk(first + ' ')
     act(prompt)
-    const words = [this.#system ?? 'none', String(this.#history.length), prompt]
     for (const word of words) onTextChunk(word + ' ')
-    return { responseText: words.join(' '), stopReason: 'eogToken' }
+    return { responseText: [first, ...words].join(' '), stopReason: 'eogToken' }
   }
   dispose() {}
 }
@@ -68,7 +70,7 @@ export function installFakeLlama(folder: string): void {
   writeFileSync(join(build, 'package.json'), '{}')
 }
 
-/** A folder of models with the fake runtime, and a model that seems to have been pulled. @returns its id */
+/** Writes the fake runtime and a pulled model into a folder of models. @returns the id of the model */
 export function pulledModelOf(
   models: string,
   task: ModelTask,

@@ -5,21 +5,21 @@ import { defined } from '../../lib/defined.js'
 
 const several = { multiple: true, multipleNonGreedy: true, helpValue: 'text' } as const
 
-/** The expected answer of a golden question. */
+/** Flags for the expected answer of a golden question. */
 export const expectFlags = {
   'expect-answer': Flags.string({ ...several, description: 'text that the answer contains; may be given again' }),
   'expect-not': Flags.string({ ...several, description: 'text that the answer does not contain; may be given again' }),
   'expect-state': Flags.option({ options: EVIDENCE_STATES, description: 'state of the evidence of the answer' })(),
 }
 
-interface Given {
+interface ExpectFlags {
   'expect-answer'?: string[] | undefined
   'expect-not'?: string[] | undefined
   'expect-state'?: (typeof EVIDENCE_STATES)[number] | undefined
 }
 
-/** @returns undefined where no flag of them is given */
-export function expectedAnswer(flags: Given): ExpectedAnswer | undefined {
+/** @returns undefined where none of the flags is given */
+export function expectedAnswer(flags: ExpectFlags): ExpectedAnswer | undefined {
   const expect = defined({ answer: flags['expect-answer'], not: flags['expect-not'], state: flags['expect-state'] })
   return Object.keys(expect).length === 0 ? undefined : expect
 }

@@ -14,7 +14,7 @@ export interface Anchor {
   quote: string | undefined
 }
 
-/** What `expect` of a question holds: positions in documents, and the expected answer. */
+/** The content of `expect`: positions in documents, and the expected answer. */
 export interface Expectation {
   anchors: Anchor[]
   answer: ExpectedAnswer | undefined
@@ -70,18 +70,18 @@ function readAnswer({ answer, not, state }: Record<string, unknown>, where: stri
     state: known,
   }
   if ((read.answer?.length ?? 0) + (read.not?.length ?? 0) === 0 && known === undefined)
-    throw usageError(`${where} must hold a text or a state`)
+    throw usageError(`${where} must contain a text or a state`)
   return defined(read)
 }
 
 function readAnswerTexts(value: unknown, where: string): string[] | undefined {
   if (value === undefined) return undefined
   const texts = readTexts(typeof value === 'string' ? [value] : value, where)
-  if (texts.length > LIMITS.expectedTexts) throw usageError(`${where} holds more than ${LIMITS.expectedTexts} texts`)
+  if (texts.length > LIMITS.expectedTexts) throw usageError(`${where} has more than ${LIMITS.expectedTexts} texts`)
   for (const text of texts) {
-    if (text.trim() === '') throw usageError(`${where} holds a blank text`)
+    if (text.trim() === '') throw usageError(`${where} has a blank text`)
     if (text.length > LIMITS.expectedText)
-      throw usageError(`${where} holds a text of more than ${LIMITS.expectedText} characters`)
+      throw usageError(`${where} has a text of more than ${LIMITS.expectedText} characters`)
   }
   return texts
 }
@@ -93,7 +93,7 @@ export function readTexts(value: unknown, where: string): string[] {
   return value.map(String)
 }
 
-/** An anchor for people: `guide.md > Fees > "nine crowns"`. */
+/** Renders an anchor for reports: `guide.md > Fees > "nine crowns"`. */
 export function anchorText({ document, heading, quote }: Anchor): string {
   return [document, ...heading, ...(quote === undefined ? [] : [JSON.stringify(quote)])].join(' > ')
 }

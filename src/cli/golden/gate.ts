@@ -92,7 +92,7 @@ export interface Comparison {
   checks: Check[]
   /** questions that did worse than before */
   worse: string[]
-  /** questions whose answer was right before and is wrong now; they are among `worse`, too */
+  /** questions with a right answer before and a wrong one now; also in `worse` */
   broken: string[]
   /** questions that only one side has */
   added: string[]

@@ -10,7 +10,7 @@ export interface GoldenCase {
   anchors: Anchor[]
   /** passages named by id: they go with the next cut of their document */
   evidenceIds: string[]
-  /** what the answer contains, or undefined where any answer passes */
+  /** undefined where any answer passes */
   expect: ExpectedAnswer | undefined
   /** whether the space holds an answer; absent = nobody said */
   answerable: boolean | undefined

@@ -16,7 +16,7 @@ export type NewProvider = Pick<ProviderSetting, 'provider' | 'apiKeyEnv' | 'cont
  * default one.
  *
  * @param generators models of these providers that can answer, as PROVIDER/MODEL
- * @returns the model that is the default generator from now on, if that changes
+ * @returns the new default generator, if it changes
  * @throws CliError exit 2 when one could not be read back
  */
 export function configureProviders(

@@ -35,7 +35,7 @@ const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
 /** One red pixel. */
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
-/** The answer is in no other text. */
+/** The number that answers the question; no other text contains it. */
 const PAGE_ANSWER = 'KV-3817'
 const PAGE = `Answer the question from the source only, briefly.
 
@@ -47,7 +47,7 @@ Date: 2024-03-05
 The key of the workshop has the number ${PAGE_ANSWER}. The key of the cellar has the number KV-2204.
 </source 1>
 
-Question: Which number has the key of the workshop?`
+Question: What is the number of the key of the workshop?`
 const TOOL = {
   type: 'function',
   function: {

@@ -6,8 +6,8 @@ import type { Answer } from './ask.js'
 const COUNTED = 100
 
 /**
- * What nothing found means: that every document was searched, or that the index is out of date. Undefined when something
- * was found that may answer.
+ * Explains an answer without evidence: every document was searched, or the index is out of date. Undefined when
+ * something was found that may answer.
  */
 export async function absenceLine(client: Client, spaceId: string, answer: Answer): Promise<string | undefined> {
   if (answer.evidenceState !== 'not-enough-evidence') return undefined

@@ -24,7 +24,7 @@ export interface Answer {
   metadata: Record<string, unknown>
   /** what the answer had to do without; not part of the json, where the metadata say it */
   degraded: { class: string; reason: string }[]
-  /** corrected words of the question; not part of the json, where the metadata have it */
+  /** corrected words of the question; in the json they are part of the metadata */
   searchedFor: SearchedFor[] | undefined
   /** the evidence as far as people are shown it; not part of the json */
   evidence: Evidence[]

@@ -93,8 +93,8 @@ function whyLine({ why }: Evidence): string | undefined {
 }
 
 /**
- * The evidence that an answer cites. Its metadata list the numbers, because a quoted document may contain marks as well;
- * of a service of another version the marks `[n]` of the text count.
+ * Returns the evidence that an answer cites, as its metadata list it: a quoted document may contain marks as well. The
+ * marks `[n]` of the text count where a service of another version lists nothing.
  */
 export function citedEvidence({ answer, metadata, evidence }: AnswerWithEvidence): Evidence[] {
   const marks = () => [...withoutThoughts(answer).matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1]))

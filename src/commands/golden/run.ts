@@ -58,7 +58,7 @@ export default class GoldenRun extends BaseCommand {
     'min-answerable': Flags.string({ helpValue: '0..1', description: 'least share answered or refused rightly' }),
     'min-answer': Flags.string({
       helpValue: '0..1',
-      description: 'least share of right answers, where one is expected',
+      description: 'minimum share of right answers, where one is expected',
     }),
     baseline: Flags.string({ helpValue: 'file', description: 'figures of an earlier run, which must be reached' }),
     'save-baseline': Flags.string({ helpValue: 'file', description: 'keep the figures of this run' }),

@@ -28,7 +28,7 @@ export default class GoldenUpdate extends BaseCommand {
     'no-expect': Flags.boolean({ description: 'no passage is known to answer', exclusive: ['expect'] }),
     ...expectFlags,
     'no-expect-answer': Flags.boolean({
-      description: 'expect no particular answer any more; else the flags replace the expected answer',
+      description: 'expect no particular answer; the other flags replace the expected answer',
       exclusive: Object.keys(expectFlags),
     }),
     tag: Flags.string({ ...several, helpValue: 'tag', description: 'tags, in place of those before' }),

@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
@@ -10,8 +10,10 @@ import { type Origin, originOf } from '../../cli/models/pull/origin.js'
 import {
   copyInto,
   describe,
+  lockModels,
   openStage,
   publish,
+  sourceOf,
   type Stage,
   taskOf,
   tryModel,
@@ -30,16 +32,16 @@ import { GgufError, readGguf } from '../../local/models/gguf.js'
 import { type ModelTask, type PulledModel, pulledModels, referenceOf, TASKS } from '../../local/models/pulled.js'
 import { isRuntimeInstalled, RUNTIME } from '../../local/models/runtime.js'
 
-/** What the runtime takes on the disk, measured on Linux. */
+/** Size of the installed runtime, measured on Linux. */
 const RUNTIME_BYTES = 85 * 1024 * 1024
-/** Left free for the daemon. */
+/** Space that stays free for the daemon. */
 const SPARE_BYTES = 32 * 1024 * 1024
 const BAR_WIDTH = 24
 
 export default class ModelsPull extends BaseCommand {
   static override summary = 'fetch a model to this machine, on consent; the local daemon then uses it'
   static override description =
-    'MODEL is a name of the catalogue, the address of a GGUF file, or its path. Size and licence are shown first, and nothing is fetched without a yes. What was cut off is continued by the same command. The first model brings the runtime, from the registry of npm. HF_ENDPOINT names a mirror of the hub; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are honoured.'
+    'MODEL is a name of the catalogue, the address of a GGUF file, or its path. Size and licence are shown first, and nothing is fetched without a yes. The same command continues a download that was cut off. The first model brings the runtime, from the registry of npm. HF_ENDPOINT names a mirror of the hub; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are honoured.'
   static override examples = [
     '<%= config.bin %> models pull --list',
     '<%= config.bin %> models pull all-minilm-l6-v2',
@@ -69,17 +71,14 @@ export default class ModelsPull extends BaseCommand {
     this.report(await onDisk(() => this.pull(models, origin, remote, known)))
   }
 
-  /** @param known the model where it is pulled already, and only the runtime is missing */
+  /** @param known the pulled model, where only its runtime is missing */
   private async pull(
     models: string,
     origin: Origin,
     remote: RemoteFile,
     known: PulledModel | undefined,
   ): Promise<PulledModel> {
-    mkdirSync(models, { recursive: true, mode: 0o700 })
-    const { acquireLock } = await import('../../local/lock.js')
-    const lock = acquireLock(`${models}/lock`)
-    if (lock === undefined) throw new CliError('another command pulls a model', { code: 'busy', exit: EXIT.overLimit })
+    const lock = await lockModels(models)
     try {
       const stage = known ?? openStage(models, origin.name)
       requireRoom(models, 'weights' in stage ? (remote.bytes ?? 0) - sizeOf(stage.weights) : 0)
@@ -125,7 +124,7 @@ export default class ModelsPull extends BaseCommand {
     }
   }
 
-  /** What is fetched, of which size and under which licence. */
+  /** Shows task, size, licence and source of the model before it is fetched. */
   private announce({ name, from, entry, task, license }: Origin, { bytes, sha256 }: RemoteFile, models: string): void {
     const size = bytes ?? entry?.bytes
     const facts = [
@@ -134,9 +133,9 @@ export default class ModelsPull extends BaseCommand {
       size === undefined ? 'size not stated' : sizeText(size),
       `licence: ${entry?.license ?? license ?? 'as its source states it'}`,
     ]
-    this.out.note(`${name}: ${facts.join(', ')}; from ${'url' in from ? from.url : from.path}`)
+    this.out.note(`${name}: ${facts.join(', ')}; from ${sourceOf(from)}`)
     if ('url' in from && sha256 === undefined && entry?.sha256 === undefined)
-      this.out.note('its source states no SHA-256, so that only its size is checked')
+      this.out.note('its source states no SHA-256: only its size is checked')
     if (!isRuntimeInstalled(models))
       this.out.note(
         `${RUNTIME.name} ${RUNTIME.version}, which runs it: ${sizeText(RUNTIME_BYTES)}, licence: ${RUNTIME.license}; from the registry of npm`,
@@ -190,7 +189,7 @@ export default class ModelsPull extends BaseCommand {
   }
 }
 
-/** What a file of this machine states of itself. @throws CliError exit 2 for one that is no model */
+/** Sets task and licence from the header of a file. @throws CliError exit 2 for a file that is no model */
 function readHeader(origin: Origin, path: string): void {
   try {
     const facts = readGguf(path)
@@ -201,7 +200,7 @@ function readHeader(origin: Origin, path: string): void {
   }
 }
 
-/** The command that uses a model of a task. */
+/** Hints to the command that uses a model, by its task. */
 const USES: Readonly<Record<ModelTask, (reference: string) => string>> = {
   embedding: (reference) => `\`ks spaces set-embedding SPACE ${reference}\` uses it in a space`,
   rerank: (reference) => `\`ks spaces set-profile SPACE --rerank-model ${reference}\` uses it in a space`,

@@ -2,15 +2,15 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { removeRuntime } from '../../cli/models/pull/install-runtime.js'
-import { discard, unfinished } from '../../cli/models/pull/publish.js'
+import { discard, lockModels, unfinished } from '../../cli/models/pull/publish.js'
 import { EXIT } from '../../contract/errors.js'
 import { dataLayout } from '../../local/layout.js'
 import { pulledModels, referenceOf } from '../../local/models/pulled.js'
 
 export default class ModelsRemove extends BaseCommand {
-  static override summary = 'remove a model from this machine, or what a pull of it left unfinished'
+  static override summary = 'remove a model from this machine, or its unfinished download'
   static override description =
-    'Queries to spaces whose embedding model it is are refused until it is pulled again. The runtime is removed with the last model.'
+    'Queries to spaces that use it as their embedding model are refused until it is pulled again. The runtime is removed with the last model.'
   static override examples = ['<%= config.bin %> models remove all-minilm-l6-v2']
   static override args = {
     model: Args.string({ required: true, description: 'name, NAME@HASH, or reference of the model' }),
@@ -31,8 +31,13 @@ export default class ModelsRemove extends BaseCommand {
         exit: EXIT.notFound,
         hint: '`ks models pull --list` lists them',
       })
-    for (const folder of folders) await discard(models, folder)
-    if (pulledModels(models).length === 0 && unfinished(models).length === 0) await removeRuntime(models)
+    const lock = await lockModels(models)
+    try {
+      for (const folder of folders) await discard(models, folder)
+      if (pulledModels(models).length === 0 && unfinished(models).length === 0) await removeRuntime(models)
+    } finally {
+      lock.release()
+    }
     if (this.out.isJson) this.out.json({ removed: found.map(referenceOf) })
     else this.out.line(`removed ${name}`)
   }

@@ -18,7 +18,7 @@ export const ExpectedAnswer = z
   })
   .refine(
     ({ answer = [], not = [], state }) => answer.length + not.length > 0 || state !== undefined,
-    'must hold a text or a state',
+    'must contain a text or a state',
   )
   .meta({ id: 'ExpectedAnswer' })
 export type ExpectedAnswer = z.output<typeof ExpectedAnswer>

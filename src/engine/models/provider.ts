@@ -21,7 +21,7 @@ export interface Provider {
   reranker?(model: RerankingModel): ProviderReranker
   speaker?(model: { name: string }): ProviderSpeaker
   transcriber?(model: { name: string }): ProviderTranscriber
-  /** Names of its models of a kind, where they change while the daemon runs; absent: as the settings have it. */
+  /** Names of its models of a kind, which change while the daemon runs; absent: the settings list them. */
   offered?(kind: ModelKind): string[]
   /** Closes idle connections and cuts running calls. */
   close(): Promise<void>

@@ -123,7 +123,7 @@ export function problemWith(
   return undefined
 }
 
-/** Whether there is something to describe: without a pulled model, the provider of this machine is of no interest. */
+/** Whether a provider is listed: the provider of this machine is not, while no model is pulled. */
 export function hasModels({ provider }: Entry): boolean {
   return provider.offered === undefined || MODEL_KINDS.some((kind) => provider.offered?.(kind).length !== 0)
 }

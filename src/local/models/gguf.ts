@@ -5,22 +5,24 @@ export interface GgufFacts {
   architecture: string
   license?: string
   contextTokens?: number
-  /** how token vectors become one vector; absent: the file states none, as those of language models */
+  /** how token vectors become one vector; absent where the file states none, like most language models */
   pooling?: 'none' | 'mean' | 'cls' | 'last' | 'rank'
   /** whether a token sees later ones, as in encoders */
   isBidirectional: boolean
 }
 
-/** The file is no GGUF file that can be read. The message is a sentence without its subject. */
+/** A file that cannot be read as GGUF. The message is a sentence without its subject. */
 export class GgufError extends Error {}
 
 const MAGIC = 'GGUF'
-/** versions with lengths of 64 bits; the first version was in use for some weeks of 2023 */
+/** versions with lengths of 64 bits, which version 1, of some weeks in 2023, has not */
 const VERSIONS = { min: 2, max: 3 }
 /** far more than any model has */
 const MAX_ENTRIES = 65_536
 const MAX_KEY_BYTES = 65_535
 const MAX_STRING_BYTES = 16 * 1024 * 1024
+/** far more than a vocabulary has; no sum of such arrays exceeds the offsets that a read accepts */
+const MAX_ARRAY_LENGTH = 2 ** 32
 const CHUNK_BYTES = 1024 * 1024
 
 const STRING = 8
@@ -108,7 +110,7 @@ function readValue(header: HeaderReader, type: number): string | number | boolea
 
 function skipArray(header: HeaderReader): void {
   const type = header.bytes(4).readUInt32LE()
-  const length = header.count(Number.MAX_SAFE_INTEGER)
+  const length = header.count(MAX_ARRAY_LENGTH)
   if (type === STRING) for (let at = 0; at < length; at++) header.skip(header.count(MAX_STRING_BYTES))
   else header.skip(length * sizeOf(type))
 }

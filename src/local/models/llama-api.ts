@@ -1,4 +1,4 @@
-/** The part of node-llama-cpp 3.21.1 that is used here. The package is fetched later, so that its types are not known. */
+/** Types of the used part of node-llama-cpp 3.21.1. The package is fetched later, so its own types are missing. */
 
 export interface LlamaModule {
   getLlama(options: {
@@ -29,7 +29,7 @@ export interface ContextOptions {
 }
 
 export interface EmbeddingContext {
-  /** fails where the tokens do not fit the context with the two that it puts around them */
+  /** fails where the tokens, and the two that it adds to them, do not fit the context */
   getEmbeddingFor(input: number[]): Promise<{ readonly vector: readonly number[] }>
 }
 

@@ -11,15 +11,15 @@ import type {
   ToLlama,
 } from './llama-messages.js'
 
-/** Tokens that a context puts around a text. */
+/** Tokens that a context adds to a text. */
 const SPECIAL_TOKENS = 4
 /** Upper bound of the tokens that a chat template adds to a turn. */
 const TURN_TOKENS = 16
-const USUAL_ANSWER_TOKENS = 1024
+const DEFAULT_ANSWER_TOKENS = 1024
 
 type Request = LlamaRequest & { id: number }
 
-/** A request in steps, so that an urgent one waits for one text and not for a batch, and a canceled one ends soon. */
+/** A request in steps: an urgent one waits for one text and not for a batch, and a canceled one ends soon. */
 type Work = AsyncGenerator<undefined, LlamaReply>
 
 class RequestFault extends Error {
@@ -41,7 +41,11 @@ interface Job {
 type Worker = (request: Request, signal: AbortSignal) => Work
 
 const jobs: Job[] = []
+/** of requests that are not done, by id; also of those that wait for the model to be loaded */
+const aborts = new Map<number, AbortController>()
 let isWorking = false
+/** the job whose step runs */
+let current: Job | undefined
 
 function send(message: FromLlama): void {
   process.send?.(message)
@@ -117,7 +121,7 @@ async function workerOf(
     const { system, history, question } = toHistory(turns)
     const inputTokens = turns.reduce((sum, { content }) => sum + model.tokenize(content).length + TURN_TOKENS, 0)
     const room = options.contextSize - inputTokens
-    if (room < Math.min(maxTokens ?? USUAL_ANSWER_TOKENS, options.contextSize / 4))
+    if (room < Math.min(maxTokens ?? DEFAULT_ANSWER_TOKENS, options.contextSize / 4))
       throw new RequestFault('too-long', `${inputTokens} tokens where ${options.contextSize} are the window`)
     await sequence.clearHistory()
     yield
@@ -144,7 +148,7 @@ async function workerOf(
   }
 }
 
-/** A conversation as the runtime takes it: what came before, and the last message of the user. */
+/** Splits a conversation for the runtime: system prompt, history, and the last message of the user. */
 function toHistory(turns: readonly ChatTurn[]): { system: string | undefined; history: ChatItem[]; question: string } {
   const last = turns.findLastIndex(({ role }) => role === 'user')
   const systems = turns.filter(({ role }) => role === 'system').map(({ content }) => content)
@@ -169,6 +173,7 @@ async function work(): Promise<void> {
   if (isWorking) return
   isWorking = true
   for (let job = nextJob(); job !== undefined; job = nextJob()) {
+    current = job
     try {
       const step = await job.work.next()
       if (step.done === true) {
@@ -180,21 +185,28 @@ async function work(): Promise<void> {
       send({ type: 'failed', id: job.id, fault, reason: error instanceof Error ? error.message : String(error) })
       drop(job)
     }
+    current = undefined
     // a cancel that has arrived is read before the next step
     await new Promise((resolve) => setImmediate(resolve))
   }
   isWorking = false
 }
 
-function nextJob(): Job | undefined {
-  for (const job of jobs.filter(({ abort }) => abort.signal.aborted)) {
+/** Drops canceled jobs while a step of another one runs, perhaps for a minute. The running one ends by its signal. */
+function dropCanceled(): void {
+  for (const job of jobs.filter((one) => one.abort.signal.aborted && one !== current)) {
     send({ type: 'failed', id: job.id, fault: 'failed', reason: 'canceled' })
     drop(job)
   }
+}
+
+function nextJob(): Job | undefined {
+  dropCanceled()
   return jobs.find(({ urgent }) => urgent) ?? jobs[0]
 }
 
 function drop(job: Job): void {
+  aborts.delete(job.id)
   const index = jobs.indexOf(job)
   if (index >= 0) jobs.splice(index, 1)
 }
@@ -206,14 +218,17 @@ const loaded = load(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) =>
 
 process.on('message', async (message: ToLlama) => {
   if (message.op === 'cancel') {
-    jobs.find(({ id }) => id === message.id)?.abort.abort()
+    aborts.get(message.id)?.abort()
+    dropCanceled()
     return
   }
+  const abort = new AbortController()
+  aborts.set(message.id, abort)
   const worker = await loaded
   if (worker === undefined) return
-  const abort = new AbortController()
   const urgent = message.op !== 'embed' || message.urgent
   jobs.push({ id: message.id, urgent, work: worker(message, abort.signal), abort })
+  dropCanceled()
   await work()
 })
 process.on('disconnect', () => process.exit(0))

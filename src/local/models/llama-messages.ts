@@ -1,6 +1,6 @@
 import type { ModelTask } from './pulled.js'
 
-/** How a process of the runtime is started. */
+/** Arguments of a process of the runtime. */
 export interface LlamaStart {
   /** module of the runtime */
   entry: string
@@ -24,14 +24,14 @@ export interface ChatLimits {
 
 /** A request of the process that uses the model. */
 export type LlamaRequest =
-  /** `urgent`: before texts of requests that are not */
+  /** `urgent`: embedded before the texts of requests that are not urgent */
   | { op: 'embed'; texts: string[]; urgent: boolean }
   | { op: 'rank'; query: string; documents: string[] }
   | ({ op: 'chat'; turns: ChatTurn[] } & ChatLimits)
 
 export type ToLlama = (LlamaRequest & { id: number }) | { op: 'cancel'; id: number }
 
-/** Vectors of unit length, relevance from 0 to 1, or how an answer ended. `tokens`: read, and written. */
+/** Vectors of unit length, relevance from 0 to 1, or the end of an answer. `tokens` counts tokens of the texts. */
 export type LlamaReply =
   | { op: 'embed'; vectors: Float32Array[]; tokens: number }
   | { op: 'rank'; scores: number[] }

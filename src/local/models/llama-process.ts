@@ -11,26 +11,26 @@ import type { ModelTask } from './pulled.js'
 const MIB = 1024 * 1024
 /** Context and working memory of the runtime next to the weights. */
 const MEMORY_OVER_WEIGHTS = 2048 * MIB
-/** A process that no request uses ends after this time: its memory is worth more than a start of a second or two. */
+/** Idle time after which a process ends. A start takes a second or two. */
 const IDLE_MS = 5 * 60_000
-/** A canceled request that still runs after this time ends the process. */
+/** A canceled request that still runs after this time, in a loaded model, ends the process. */
 const CANCEL_MS = 15_000
-const LOOK_MS = 500
-/** Loading takes seconds, of large weights on a slow disk minutes. */
+const MEMORY_CHECK_MS = 500
+/** Timeout of loading. Large weights on a slow disk take minutes. */
 const LOAD_MS = 5 * 60_000
-/** The window of a language model takes memory with its length; embedders and rerankers have less. */
+/** Limit of windows, whose memory grows with their length; embedders and rerankers have shorter ones. */
 const MAX_CONTEXT_TOKENS = 8192
-/** More threads than this share the memory's bandwidth alone. */
+/** More threads gain nothing: the bandwidth of the memory is the limit. */
 const MAX_THREADS = 8
 const NODE_FLAGS = ['--max-old-space-size=512', ...NO_DEBUGGER_FLAGS]
 
-/** What the process reports of its model. */
+/** Facts of a loaded model, as its process reports them. */
 export interface LoadedModel {
   contextTokens: number
   dimension: number | undefined
 }
 
-/** The runtime did not do a request. */
+/** A request that the runtime did not complete. */
 export class LlamaFailure extends Error {
   /** `gone`: the process ended; the request may be sent again. `unloadable`: the model cannot be loaded */
   readonly fault: LlamaFault | 'gone' | 'unloadable'
@@ -66,7 +66,7 @@ interface Running {
   child: ChildProcess
   loaded: Promise<LoadedModel>
   waiting: Map<number, Waiting>
-  /** why it is being ended */
+  /** why this program ends it */
   reason?: string
 }
 
@@ -99,7 +99,7 @@ export class LlamaProcess {
   /**
    * Sends a request and waits for its reply.
    *
-   * @param onDelta takes an answer as it is written
+   * @param onDelta receives the pieces of an answer
    * @throws LlamaFailure; the signal's reason when it aborted
    */
   async ask(request: LlamaRequest, signal?: AbortSignal, onDelta?: (text: string) => void): Promise<LlamaReply> {
@@ -112,16 +112,21 @@ export class LlamaProcess {
     }
     let overdue: NodeJS.Timeout | undefined
     let cancel = () => {}
+    const limit = () => {
+      if (!waiting.has(id)) return
+      overdue = setTimeout(() => this.#kill(running, 'did not end a canceled request'), this.#cancelMs())
+      overdue.unref()
+    }
     const aborted = new Promise<never>((_, reject) => {
       cancel = () => {
         post({ op: 'cancel', id })
-        overdue = setTimeout(() => this.#kill(running, 'did not end a canceled request'), this.#cancelMs())
-        overdue.unref()
+        // loading has its own limit: other requests may wait for it
+        running.loaded.then(limit, () => undefined)
         reject(signal?.reason)
       }
     })
     signal?.addEventListener('abort', cancel, { once: true })
-    // a canceled request waits here until the process has dropped it
+    // of a canceled request, it settles when the process has dropped it
     const replied = new Promise<LlamaReply>((resolve, reject) => {
       waiting.set(id, { resolve, reject, onDelta })
     }).finally(() => {
@@ -163,7 +168,7 @@ export class LlamaProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: NODE_FLAGS,
-      // nothing that could be a credential
+      // no credentials
       env: {},
     })
     killAtExit(child)
@@ -179,7 +184,7 @@ export class LlamaProcess {
     const watch = setInterval(() => {
       if (residentBytes(child.pid) > memoryBytes)
         this.#kill(running, `took more than ${Math.round(memoryBytes / MIB)} MiB of memory`)
-    }, LOOK_MS)
+    }, MEMORY_CHECK_MS)
     watch.unref()
     const late = setTimeout(
       () => this.#kill(running, 'did not load its model in time'),

@@ -13,7 +13,7 @@ export const LOCAL_PROVIDER = 'llama'
 
 /** A model of this machine, as its manifest describes it. */
 export interface PulledModel {
-  /** NAME@HASH: the bytes belong to the name, so that vectors of two files are never compared */
+  /** NAME@HASH: the hash keeps vectors of two files from being compared */
   id: string
   task: ModelTask
   sha256: string
@@ -25,12 +25,12 @@ export interface PulledModel {
   contextTokens: number
   dimension?: number
   pooling?: string
-  /** put before a text, as the model was trained with */
+  /** prefixes of texts that the model was trained with */
   queryPrefix?: string
   documentPrefix?: string
 }
 
-/** Paths in the folder of models. A model is one folder, which a rename publishes and another one removes. */
+/** Paths in the folder of models. A model is one folder: a rename publishes it, another one removes it. */
 export function modelPaths(folder: string, id: string) {
   const path = join(folder, id)
   return { path, weights: join(path, 'model.gguf'), manifest: join(path, 'model.json') }
@@ -50,7 +50,7 @@ export function modelId(name: string, sha256: string): string {
   return `${name}@${sha256.slice(0, HASH_DIGITS)}`
 }
 
-/** The models of a folder by id, which need not exist. */
+/** The models of a folder, sorted by id; none where the folder does not exist. */
 export function pulledModels(folder: string): PulledModel[] {
   return namesIn(folder)
     .sort()
@@ -93,7 +93,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** As settings and commands write it. */
+/** The reference of a model in settings and commands. */
 export function referenceOf(id: string): string {
   return `${LOCAL_PLUGIN}/${LOCAL_PROVIDER}/${id}`
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The program that runs GGUF files: fetched with the first model, no dependency of the package. */
+/** The package that runs GGUF files: fetched with the first model, no dependency of this package. */
 export const RUNTIME = { name: 'node-llama-cpp', version: '3.21.1', license: 'MIT' } as const
 
-/** Builds of the runtime, by platform and processor. Without a graphics card, but for Metal, which Macs have. */
+/** Builds of the runtime, by platform and processor. None uses a graphics card, except Metal of Macs. */
 const BUILDS: Readonly<Record<string, string>> = {
   'darwin-arm64': 'mac-arm64-metal',
   'darwin-x64': 'mac-x64',
@@ -22,12 +22,12 @@ export function runtimeBuild(platform: string = process.platform, arch: string =
   return build === undefined ? undefined : `@node-llama-cpp/${build}`
 }
 
-/** Where the runtime is installed in the folder of models; a folder of each version. */
+/** Folder of the runtime in the folder of models, one for each version. */
 export function runtimeFolder(models: string): string {
   return join(models, 'runtime', `${RUNTIME.name}-${RUNTIME.version}`)
 }
 
-/** The module to load in a folder of the runtime. */
+/** Path of the module to load in a folder of the runtime. */
 export function runtimeEntry(folder: string): string {
   return join(folder, 'node_modules', RUNTIME.name, 'dist', 'index.js')
 }

@@ -84,7 +84,11 @@ export const search = tool({
       writer.line(`Passages that fit less well may follow: call again with cursor ${next}, or a larger limit.`)
     const { degradedReasons, searchedFor } = found
     const data = {
-      ...{ space: ref.slug, passages: shown, degradedReasons, index, leftOut },
+      space: ref.slug,
+      passages: shown,
+      degradedReasons,
+      index,
+      leftOut,
       ...defined({ searchedFor, nextCursor: next }),
     }
     return { text: writer.text(), data, links: linksOf(shown) }

@@ -13,9 +13,9 @@ import { recordingProxy } from '../../helpers/recording-proxy.js'
 const FILE = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251))
 const SHA256 = createHash('sha256').update(FILE).digest('hex')
 
-/** What the server does with the next requests for the file: the bytes of the body that it sends before it breaks off. */
+/** Bytes of the body that the server sends in each of the next requests before it ends the connection. */
 let cuts: number[]
-/** ends the connection when the client has these bytes: what is on its way would be lost */
+/** ends the connection when the client has these bytes: bytes in transit would be lost */
 let breakOff: (bytes: number) => unknown
 let file: { bytes: Buffer; etag: string }
 let seen: string[]
@@ -29,6 +29,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   seen.push([method, path, headers.range].filter((one) => one !== undefined).join(' '))
   if (path === '/missing') return void response.writeHead(404).end()
   if (path === '/closed') return void response.writeHead(401).end()
+  if (path === '/elsewhere') return void response.writeHead(302, { location: 'file:///etc/hosts' }).end()
   if (path === '/model') {
     const linked = { 'x-linked-etag': `"${SHA256}"`, 'x-linked-size': String(FILE.length) }
     return void response.writeHead(302, { location: '/bytes', ...linked }).end()
@@ -73,13 +74,13 @@ const part = () => openStage(models, 'model').weights
 const fetched = (path: string, expected: RemoteFile = {}) =>
   download({ url: url + path, expected, part: part(), onProgress: (bytes) => breakOff(bytes), wait: async () => {} })
 
-it('takes size and hash from the answer of the hub, without following it to the file', async () => {
+it('reads size and hash of a model from the redirect of the hub, and does not follow it', async () => {
   expect(await lookAt(`${url}/model`)).toEqual({ bytes: FILE.length, sha256: SHA256 })
   expect(await lookAt(`${url}/bytes`)).toEqual({ bytes: FILE.length })
   expect(seen).toEqual(['HEAD /model', 'HEAD /bytes'])
 })
 
-it('continues after each broken connection where it broke', async () => {
+it('continues a download after each broken connection at the byte where it broke', async () => {
   cuts = [30_000, 20_000, 0, 10_000]
   await fetched('/model', { bytes: FILE.length, sha256: SHA256 })
   expect(readFileSync(part()).equals(FILE)).toBe(true)
@@ -92,7 +93,7 @@ it('continues after each broken connection where it broke', async () => {
   ])
 })
 
-it('gives up after five tries without a byte, keeps the part, and continues it with the next download', async () => {
+it('ends a download after five tries without a byte, and continues its part in the next download', async () => {
   cuts = [30_000, 0, 0, 0, 0, 0]
   const failed = await fetched('/model', { sha256: SHA256 }).catch((error: unknown) => error)
   expect(failed).toMatchObject({ code: 'unavailable', exit: 8, hint: expect.stringContaining('29.3 KiB') })
@@ -101,7 +102,7 @@ it('gives up after five tries without a byte, keeps the part, and continues it w
   expect(await verify(openStage(models, 'model'), SHA256)).toBe(SHA256)
 })
 
-it('starts over where the file of an address without a hash has changed', async () => {
+it('restarts a download where the file of an address without a hash has changed', async () => {
   cuts = [30_000, 0, 0, 0, 0, 0]
   await fetched('/bytes').catch(() => {})
   file = { bytes: Buffer.alloc(40_000, 1), etag: '"two"' }
@@ -109,41 +110,42 @@ it('starts over where the file of an address without a hash has changed', async 
   expect(readFileSync(part()).equals(file.bytes)).toBe(true)
 })
 
-it('starts over where the part is of another address', async () => {
+it('restarts a download where its part is of another address', async () => {
   writeFileSync(part(), 'of another file')
   await fetched('/bytes')
   expect(readFileSync(part()).equals(FILE)).toBe(true)
 })
 
-it('removes what has another hash than stated', async () => {
+it('removes a downloaded model with another hash than stated', async () => {
   await fetched('/bytes')
   const stage = openStage(models, 'model')
   await expect(verify(stage, 'ab'.repeat(32))).rejects.toThrow(`the file has SHA-256 ${SHA256}, expected abab`)
   expect(existsSync(stage.path)).toBe(false)
 })
 
-it('removes what has another size than stated', async () => {
-  await expect(fetched('/bytes', { bytes: 5 })).rejects.toThrow('sent 100000 bytes where 5 were stated')
+it('removes a download of another size than stated, and reads no more of it', async () => {
+  await expect(fetched('/bytes', { bytes: 5 })).rejects.toThrow('bytes where 5 were stated')
   expect(existsSync(part())).toBe(false)
 })
 
 it.each([
   ['/missing', 'not-found', 5],
   ['/closed', 'not-allowed', 4],
-])('ends at once with the answer for %s', async (path, code, exit) => {
+  ['/elsewhere', 'unavailable', 8],
+])('ends a download at the first refusal: %s is reported as %s', async (path, code, exit) => {
   await expect(lookAt(url + path)).rejects.toMatchObject({ code, exit })
   await expect(fetched(path)).rejects.toMatchObject({ code, exit })
   expect(seen).toHaveLength(2)
 })
 
-it('reports a host that cannot be reached, with what it kept', async () => {
+it('reports a host of models that cannot be reached, with the error of the network', async () => {
   await expect(lookAt('http://127.0.0.1:1/model')).rejects.toMatchObject({
     code: 'unavailable',
     message: 'cannot reach 127.0.0.1:1 (ECONNREFUSED)',
   })
 })
 
-it('uses the proxy that the environment names', async () => {
+it('downloads a model through the proxy that the environment names', async () => {
   const proxy = await recordingProxy(Number(new URL(url).port))
   closing.push(() => proxy.end())
   vi.stubEnv('http_proxy', proxy.url)

@@ -104,9 +104,9 @@ test('an answer from some documents says nothing of the others', async () => {
   const { text } = await saidWhere('search', { query: 'zzqqxx wwkkjj', documents: ['boats/boat-1.md'] }, (_, real) =>
     real(),
   )
-  expect(text).toContain('all of the documents that were asked for was searched')
+  expect(text).toContain('the search covered all of the documents that were asked for')
   expect(await ada.text('grep', { pattern: 'zzqqxx', path: '/sources/uploads/boats' })).toContain(
-    'all of what is below /sources/uploads/boats was searched',
+    'the search covered all of what is below /sources/uploads/boats',
   )
 })
 

@@ -182,7 +182,7 @@ test('what is wrong with a call is told so that it can be corrected', async () =
 
 test('nothing found in a current index is told apart from an index that is behind', async () => {
   expect(await ada.text('ask', { question: 'What is the boiling point of tungsten?' })).toMatch(
-    /index is current: all of the documents was searched/,
+    /index is current: the search covered all of the documents,/,
   )
   await edge.send('POST', `/knowledge-spaces/${space}/documents`, { token: edge.tokens.ada, body: pictureForm() })
   const question = 'What is the boiling point of tungsten?'
@@ -190,7 +190,7 @@ test('nothing found in a current index is told apart from an index that is behin
   await until(async () => (await ada.text('spaces')).includes(unread))
   // waiting does not help, so this is no index that is behind
   const said = await ada.text('ask', { question })
-  expect(said).toContain('all of the documents that could be read was searched')
+  expect(said).toContain('the search covered all of the documents that could be read')
   expect(said).toContain(unread)
   expect(await ada.text('grep', { pattern: 'zzzqqq' })).toContain(unread)
   expect(await ada.text('find', { nameContains: 'zzzqqq' })).toContain(unread)

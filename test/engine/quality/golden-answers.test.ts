@@ -39,19 +39,19 @@ async function checked(question: string) {
 
 describe('a golden question that expects an answer', () => {
   it('keeps the expectation through updates and annotations until it is removed', async () => {
-    const wanted: ExpectedAnswer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
-    const { id, expect: stored } = await add('How long is the notice?', wanted)
-    expect(stored).toEqual(wanted)
+    const expected: ExpectedAnswer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
+    const { id, expect: stored } = await add('How long is the notice?', expected)
+    expect(stored).toEqual(expected)
     await golden().update(ADA, spaceId, id, { tags: ['staff'] })
     await golden().annotate(ADA, spaceId, id, { answerCorrectness: 'correct', evidenceRelevance: [] })
-    expect((await golden().get(ADA, spaceId, id)).expect).toEqual(wanted)
+    expect((await golden().get(ADA, spaceId, id)).expect).toEqual(expected)
     expect((await golden().update(ADA, spaceId, id, { expect: { not: ['a year'] } })).expect).toEqual({
       not: ['a year'],
     })
     expect(await golden().update(ADA, spaceId, id, { expect: null })).not.toHaveProperty('expect')
   })
 
-  it('is compared with the answer of every query of its text, in the trace of the query', async () => {
+  it('is compared with the answer of each query of its text, in the trace of the query', async () => {
     expect(await checked(QUESTION)).toBeUndefined()
     const { id } = await add(QUESTION, { answer: ['FOUR  weeks'], not: ['two weeks'], state: 'answerable' })
     expect(await checked(QUESTION)).toEqual({ goldenQuestionId: id, right: true, missing: [], forbidden: [] })
@@ -70,7 +70,7 @@ describe('a golden question that expects an answer', () => {
     expect(await checked(QUESTION)).toBeUndefined()
   })
 
-  it('is made of a trace, and is not known in another tenant', async () => {
+  it('is made of a trace, and is not found in another tenant', async () => {
     const { traceId } = await ask(test.engine, ADA, spaceId, 'Who sets the notice period?')
     const made = await golden().fromTrace(ADA, spaceId, { traceId, tags: [], expect: { not: ['four weeks'] } })
     expect(made.expect).toEqual({ not: ['four weeks'] })

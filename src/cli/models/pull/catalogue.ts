@@ -1,21 +1,21 @@
 import type { ModelTask } from '../../../local/models/pulled.js'
 
-/** A model that is pulled by its name: a GGUF file of a repository of the hub. */
+/** A model with a name in the catalogue: a GGUF file in a repository of the hub. */
 export interface CatalogueEntry {
   name: string
   task: ModelTask
   languages: string
   license: string
-  /** of the file, in bytes, rounded; the hub states the exact size */
+  /** size of the file in bytes, rounded; the hub states the exact size */
   bytes: number
   repository: string
   revision: string
   file: string
-  /** where it is known from a file that was read; else the hub states it */
+  /** absent: the hub states it */
   sha256?: string
-  /** whether weights of this model, in this file or another one, have been run by the tests of the project */
+  /** whether the tests of the project have run weights of this model, in this or another file */
   isTested: boolean
-  /** as the model was trained with */
+  /** prefixes that the model was trained with */
   queryPrefix?: string
   documentPrefix?: string
 }
@@ -61,7 +61,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     'some 100',
     'MIT',
     130 * MB,
-    // several other conversions of it fail to load, or give nearly the same vector for every text
+    // several other conversions fail to load, or give nearly the same vector for every text
     [
       'TwinSunsLLC/multilingual-e5-small-gguf',
       'multilingual-e5-small-q8_0.gguf',

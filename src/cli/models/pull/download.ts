@@ -8,11 +8,11 @@ import { CliError } from '../../cli-error.js'
 import { bytes as sizeText } from '../../units.js'
 import { ask, hostOf, NetworkFault, type WebAnswer } from './web.js'
 
-/** Tries in a row that bring no byte. */
+/** Tries in a row that receive no byte. */
 const MAX_IDLE_TRIES = 5
 const BACKOFF = { baseMs: 1000, capMs: 15_000 }
 
-/** What a server states of a file. */
+/** Size and hash of a file, as a server states them. */
 export interface RemoteFile {
   bytes?: number
   sha256?: string
@@ -20,16 +20,16 @@ export interface RemoteFile {
 
 export interface DownloadOptions {
   url: string
-  /** what the hub states of the file */
+  /** size and hash that the hub states */
   expected: RemoteFile
-  /** the part, which stays when the download fails and is continued by the next one */
+  /** path of the partial file, which a failed download keeps and the next one continues */
   part: string
   onProgress: (bytes: number, total: number | undefined) => void
   wait: (ms: number) => Promise<unknown>
 }
 
 /**
- * What a server states of a file, without the file.
+ * Requests size and hash of a file, without the file.
  *
  * @throws CliError exit 5 where there is none, exit 4 where it is not public, exit 8 without an answer
  */
@@ -48,16 +48,16 @@ export async function lookAt(url: string): Promise<RemoteFile> {
 }
 
 /**
- * Downloads a file into its part; what an earlier download left is continued where the file is still the same.
+ * Downloads a file into its part. Continues the part of an earlier download where the file is still the same.
  *
- * @throws CliError exit 8 where the network or the disk does not take it; the part stays
+ * @throws CliError exit 8 when the network fails, with the part kept; exit 1 for another size than stated
  */
 export async function download(options: DownloadOptions): Promise<void> {
   const { url, part, expected, wait } = options
   for (let idle = 1; ; ) {
     const before = sizeOf(part)
     try {
-      if (expected.bytes !== undefined && before === expected.bytes && keptOf(options) !== undefined) break
+      if (expected.bytes !== undefined && before === expected.bytes && validatorOf(options) !== undefined) break
       await continuePart(options)
       break
     } catch (error) {
@@ -74,30 +74,37 @@ export async function download(options: DownloadOptions): Promise<void> {
   throw new CliError(`${hostOf(url)} sent ${size} bytes where ${expected.bytes} were stated`, { code: 'data-damaged' })
 }
 
-/** One request and its body. */
+/** Sends one request and appends its body to the part. */
 async function continuePart(options: DownloadOptions): Promise<void> {
   const { url, part } = options
-  const validator = keptOf(options)
+  const validator = validatorOf(options)
   const from = validator === undefined ? 0 : sizeOf(part)
   const range =
     from === 0 ? {} : { range: `bytes=${from}-`, ...(validator === '' ? {} : { 'if-range': validator ?? '' }) }
   const answer = await ask('GET', url, range)
-  if (answer.status === 416) {
-    answer.body.resume()
+  try {
+    await saveBody(answer, from, options)
+  } finally {
+    // ends the connection where the body was not read to its end
+    answer.body.destroy()
+  }
+}
+
+async function saveBody(answer: WebAnswer, from: number, options: DownloadOptions): Promise<void> {
+  const { url, part } = options
+  const { status } = answer
+  if (status === 416) {
     await rm(part, { force: true })
     throw new NetworkFault(`${hostOf(url)} does not continue the download`)
   }
-  if (answer.status !== 200 && answer.status !== 206) {
-    answer.body.resume()
-    if (answer.status === 429 || answer.status >= 500)
-      throw new NetworkFault(`${hostOf(url)} answered ${answer.status}`)
-    throw refusal(url, answer.status)
-  }
-  const start = answer.status === 206 ? rangeStart(answer) : 0
+  if (status === 429 || status >= 500) throw new NetworkFault(`${hostOf(url)} answered ${status}`)
+  if (status !== 200 && status !== 206) throw refusal(url, status)
+  const start = status === 206 ? rangeStart(answer) : 0
   if (start !== 0 && start !== from) throw new NetworkFault(`${hostOf(url)} sent another range than ${from}-`)
-  keep(options, answer)
   const file = await open(part, start === 0 ? 'w' : 'a', 0o600)
   try {
+    // after the old bytes are gone: a note of the new file must never describe them
+    writeNote(options, answer)
     await receive(file, start, answer, options)
   } finally {
     await file.close()
@@ -118,6 +125,8 @@ async function receive(file: FileHandle, start: number, answer: WebAnswer, optio
     await file.appendFile(next.value)
     size += next.value.length
     options.onProgress(size, total)
+    // the caller rejects the size; a server must not fill the disk
+    if (options.expected.bytes !== undefined && size > options.expected.bytes) return
   }
   if (total !== undefined && size < total) throw new NetworkFault(`the connection to ${hostOf(options.url)} broke`)
 }
@@ -127,21 +136,21 @@ function rangeStart({ headers }: WebAnswer): number {
 }
 
 /** Path of the note on the source of a part: bytes of two files are never joined. */
-function notePath(part: string): string {
+export function notePath(part: string): string {
   return `${part}.json`
 }
 
-function keep({ url, part, expected }: DownloadOptions, { headers }: WebAnswer): void {
+function writeNote({ url, part, expected }: DownloadOptions, { headers }: WebAnswer): void {
   const etag = headers.etag
   const note = { url, sha256: expected.sha256, etag: etag?.startsWith('W/') === true ? undefined : etag }
   writePrivateFile(notePath(part), `${JSON.stringify(note)}\n`)
 }
 
 /**
- * The validator for the continuation of a part: '' where the hash, which is checked at the end, is one; undefined where
- * the part is of another file, or of one that may have changed.
+ * The `If-Range` validator for the continuation of a part. '' where the hash, checked at the end, makes it unnecessary;
+ * undefined where the part belongs to another file, or to one that may have changed.
  */
-function keptOf({ url, part, expected }: DownloadOptions): string | undefined {
+function validatorOf({ url, part, expected }: DownloadOptions): string | undefined {
   const text = readIfExists(notePath(part))
   const note = text === undefined ? undefined : recordIn(text)
   if (note === undefined || note.url !== url) return undefined

@@ -6,12 +6,12 @@ import { syncPath } from '../../../local/file-system.js'
 import { RUNTIME, runtimeBuild, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
 import { CliError } from '../../cli-error.js'
 
-/** Of what npm reports when it fails, the end is shown. */
+/** Last lines of the errors of npm that are shown. */
 const MAX_REPORT_LINES = 5
 
 /**
- * Installs the runtime with npm, from the registry that npm is configured for: this version alone, with the build of
- * this machine alone, and without running anything of what is installed. A rename publishes it.
+ * Installs the runtime with npm, from the registry that npm is configured for: one version, with the build of this
+ * machine only, and without install scripts. A rename publishes it.
  *
  * @param models folder of models
  * @throws CliError exit 9 where there is no build or no npm, exit 8 where npm fails
@@ -22,7 +22,7 @@ export async function installRuntime(models: string): Promise<void> {
     throw new CliError(`${RUNTIME.name} has no build for ${process.platform} on ${process.arch}`, {
       code: 'not-configured',
       exit: EXIT.notConfigured,
-      hint: 'a model server of another machine is added by `ks models add ADDRESS`',
+      hint: '`ks models add ADDRESS` adds a model server of another machine',
     })
   const folder = runtimeFolder(models)
   const staging = join(dirname(folder), 'staging')

@@ -5,15 +5,15 @@ import type { ModelTask } from '../../../local/models/pulled.js'
 import { usageError } from '../../cli-error.js'
 import { CATALOGUE, type CatalogueEntry, hubAddress } from './catalogue.js'
 
-/** What is pulled, and from where. */
+/** The model to pull, and where it is fetched from. */
 export interface Origin {
   name: string
   /** an address, or a path of this machine */
   from: { url: string } | { path: string }
   task?: ModelTask
-  /** as the file itself states it */
+  /** stated by the file itself */
   license?: string
-  /** of the catalogue */
+  /** entry of the catalogue */
   entry?: CatalogueEntry
 }
 
@@ -28,7 +28,7 @@ export function originOf(text: string, env: NodeJS.ProcessEnv): Origin {
     return { name: entry.name, from: { url: checked(hubAddress(entry, env)) }, task: entry.task, entry }
   if (/^https?:\/\//.test(text)) {
     const url = checked(text)
-    return { name: nameOf(new URL(url).pathname), from: { url } }
+    return { name: nameOf(decoded(new URL(url).pathname)), from: { url } }
   }
   const path = resolve(text)
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { name: nameOf(path), from: { path } }
@@ -40,23 +40,31 @@ export function originOf(text: string, env: NodeJS.ProcessEnv): Origin {
   )
 }
 
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
 function checked(text: string): string {
   if (!URL.canParse(text)) throw usageError(`${JSON.stringify(text)} is no address`)
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw usageError(`an address must begin with https:// or http://, received ${JSON.stringify(url.protocol)}`)
-  if (url.username !== '' || url.password !== '') throw usageError('the address must not hold credentials')
+  if (url.username !== '' || url.password !== '') throw usageError('the address must not contain credentials')
   return url.href
 }
 
-/** The name of a file as that of a model. */
+/** Makes a model name of the name of a file. */
 function nameOf(path: string): string {
-  const name = basename(decodeURIComponent(path))
+  const name = basename(path)
     .replace(/\.gguf$/i, '')
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+/, '')
     .slice(0, 64)
-  if (name === '') throw usageError('the address names no file')
+  if (name === '') throw usageError('the address or path names no file')
   return name
 }

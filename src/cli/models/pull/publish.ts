@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { EXIT } from '../../../contract/errors.js'
 import { defined } from '../../../lib/defined.js'
 import { syncPath } from '../../../local/file-system.js'
 import { GgufError, type GgufFacts, readGguf } from '../../../local/models/gguf.js'
@@ -11,22 +12,37 @@ import { type ModelTask, modelId, modelPaths, type PulledModel, pulledModel } fr
 import { RUNTIME, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
 import { writePrivateFile } from '../../../local/private-file.js'
 import { CliError } from '../../cli-error.js'
+import { notePath } from './download.js'
 import type { Origin } from './origin.js'
 
-/** In the folder of models: what is not published yet, by name, and what is being removed. */
+/** Endings of folders of models that are not published yet, and of folders that are being removed. */
 const PART = '.part'
 const GONE = '.gone'
-/** Windows of models that state none. */
-const USUAL_CONTEXT_TOKENS = 512
-/** Vectors of unlike texts that are nearer than this are of a conversion that does not work. */
+/** Window of a model whose header states none. */
+const DEFAULT_CONTEXT_TOKENS = 512
+/** Above this cosine of two unlike texts, the conversion of the model is broken. */
 const MAX_COSINE = 0.999
-/** The first use of a model, which reads or writes a few words. */
+/** Timeout of the trial request, which has a few words. */
 const TRY_MS = 120_000
 
 /** The folder of a model that is being pulled. A rename makes it the model. */
 export interface Stage {
   path: string
   weights: string
+}
+
+/**
+ * Locks the folder of models against other commands.
+ *
+ * @throws CliError exit 7 while another command changes the folder
+ */
+export async function lockModels(models: string): Promise<{ release(): void }> {
+  mkdirSync(models, { recursive: true, mode: 0o700 })
+  const { acquireLock } = await import('../../../local/lock.js')
+  const lock = acquireLock(join(models, 'lock'))
+  if (lock === undefined)
+    throw new CliError('another command pulls or removes a model', { code: 'busy', exit: EXIT.overLimit })
+  return lock
 }
 
 export function openStage(models: string, name: string): Stage {
@@ -37,6 +53,8 @@ export function openStage(models: string, name: string): Stage {
 
 /** Copies a file of this machine into the stage. */
 export async function copyInto({ weights }: Stage, path: string, onProgress: (bytes: number) => void): Promise<void> {
+  // a part of a download, if there is one, is replaced
+  await rm(notePath(weights), { force: true })
   let size = 0
   const source = createReadStream(path)
   source.on('data', (chunk) => {
@@ -48,9 +66,9 @@ export async function copyInto({ weights }: Stage, path: string, onProgress: (by
 }
 
 /**
- * The hash of the staged weights.
+ * Computes the hash of the staged weights.
  *
- * @throws CliError exit 1 where it is another one than expected; the weights are removed
+ * @throws CliError exit 1 for another hash than expected; the stage is removed
  */
 export async function verify({ path, weights }: Stage, expected: string | undefined): Promise<string> {
   const hash = createHash('sha256')
@@ -60,17 +78,17 @@ export async function verify({ path, weights }: Stage, expected: string | undefi
   await rm(path, { recursive: true, force: true })
   throw new CliError(`the file has SHA-256 ${sha256}, expected ${expected}`, {
     code: 'data-damaged',
-    hint: 'nothing of it was kept; pull it again',
+    hint: 'it was removed; pull it again',
   })
 }
 
-/** What is known of a model before it is tried. */
+/** A model before its trial in the runtime. */
 export type Described = Omit<PulledModel, 'dimension' | 'id'>
 
 /**
- * Describes the staged model by its own header and the catalogue.
+ * Describes the staged model by its header and the catalogue.
  *
- * @throws CliError exit 1 for a file that is no model
+ * @throws CliError exit 1 for a file that is no model; the stage is removed
  */
 export async function describe(
   stage: Stage,
@@ -79,12 +97,12 @@ export async function describe(
   bytes: number,
 ): Promise<Described> {
   const facts = await factsOf(stage)
-  const { contextTokens = USUAL_CONTEXT_TOKENS, pooling } = facts
+  const { contextTokens = DEFAULT_CONTEXT_TOKENS, pooling } = facts
   return {
     task: task ?? taskOf(facts),
     sha256,
     bytes,
-    source: 'url' in from ? from.url : from.path,
+    source: sourceOf(from),
     contextTokens,
     ...defined({ pooling, license: entry?.license ?? facts.license }),
     ...defined({ queryPrefix: entry?.queryPrefix, documentPrefix: entry?.documentPrefix }),
@@ -101,16 +119,23 @@ async function factsOf({ path, weights }: Stage): Promise<GgufFacts> {
   }
 }
 
-/** What a model is for, by its header. */
+/** The address without its query, which may contain a key, or the path. */
+export function sourceOf(from: Origin['from']): string {
+  if ('path' in from) return from.path
+  const { origin, pathname } = new URL(from.url)
+  return origin + pathname
+}
+
+/** The task of a model, by its header. */
 export function taskOf({ pooling, isBidirectional }: GgufFacts): ModelTask {
   if (pooling === 'rank') return 'rerank'
   return isBidirectional || (pooling !== undefined && pooling !== 'none') ? 'embedding' : 'chat'
 }
 
 /**
- * Loads the staged model in the runtime and has it do its work once.
+ * Loads the staged model in the runtime and sends it one request of its task.
  *
- * @returns what the runtime reports of it
+ * @returns window and dimension, as the runtime reports them
  * @throws CliError exit 1 when it cannot be used
  */
 export async function tryModel(models: string, { weights }: Stage, { task, bytes }: Described): Promise<LoadedModel> {
@@ -143,7 +168,7 @@ export async function tryModel(models: string, { weights }: Stage, { task, bytes
   }
 }
 
-/** Makes the staged model one of the folder's. @returns its id */
+/** Publishes the staged model, or the description of one that is published already. @returns its id */
 export async function publish(
   models: string,
   name: string,
@@ -151,27 +176,32 @@ export async function publish(
   model: Omit<PulledModel, 'id'>,
 ): Promise<string> {
   const id = modelId(name, model.sha256)
-  const { path } = modelPaths(models, id)
-  if (pulledModel(models, id) !== undefined) await rm(stage.path, { recursive: true })
-  else {
+  const { path, manifest } = modelPaths(models, id)
+  const description = `${JSON.stringify(model, null, 2)}\n`
+  if (pulledModel(models, id) !== undefined) {
+    writePrivateFile(manifest, description)
+    await rm(stage.path, { recursive: true })
+  } else {
     await rm(path, { recursive: true, force: true })
-    await rm(`${stage.weights}.json`, { force: true })
-    writePrivateFile(join(stage.path, 'model.json'), `${JSON.stringify(model, null, 2)}\n`)
+    await rm(notePath(stage.weights), { force: true })
+    writePrivateFile(join(stage.path, basename(manifest)), description)
     await rename(stage.path, path)
     await syncPath(models)
   }
   return id
 }
 
-/** Removes a model or a stage, and what a crash left of earlier removals. */
+/** Removes a model or a stage, and the leftovers of removals that a crash cut off. */
 export async function discard(models: string, folder: string): Promise<void> {
-  const gone = join(models, `${folder}${GONE}`)
-  await rename(join(models, folder), gone)
+  // first, because a rename onto a leftover of the same name fails
   for (const name of readdirSync(models).filter((one) => one.endsWith(GONE)))
     await rm(join(models, name), { recursive: true, force: true })
+  const gone = join(models, `${folder}${GONE}`)
+  await rename(join(models, folder), gone)
+  await rm(gone, { recursive: true, force: true })
 }
 
-/** Stages of a name that were not finished. */
+/** Names of models whose pull is not finished. */
 export function unfinished(models: string): string[] {
   if (!existsSync(models)) return []
   return readdirSync(models)

@@ -4,10 +4,10 @@ import { EXIT } from '../../../contract/errors.js'
 import { CliError } from '../../cli-error.js'
 
 const MAX_REDIRECTS = 5
-/** A server that sends nothing for this time is given up. */
+/** Timeout of a connection on which no byte arrives. */
 const SILENT_MS = 60_000
 
-/** An answer after its redirects. */
+/** A response, after its redirects were followed. */
 export interface WebAnswer {
   status: number
   body: IncomingMessage
@@ -16,13 +16,13 @@ export interface WebAnswer {
   linked: { sha256?: string; bytes?: number }
 }
 
-/** The network did not do it. A later try may succeed. */
+/** A failure of the network. A later try may succeed. */
 export class NetworkFault extends Error {}
 
 /**
  * Sends a request, by the proxy that the environment names, and follows redirects.
  *
- * @param isEnough ends at an answer before its redirects are followed
+ * @param isEnough whether the headers so far suffice, so that no further redirect is followed
  * @throws NetworkFault when the server cannot be reached; CliError for a redirect that must not be followed
  */
 export async function ask(
@@ -42,8 +42,9 @@ export async function ask(
       return { status, body, headers: answered, linked }
     body.resume()
     if (hops === MAX_REDIRECTS) throw refused(`${hostOf(address)} redirects more than ${MAX_REDIRECTS} times`)
+    if (!URL.canParse(location, url)) throw refused(`${hostOf(url)} redirects to no address`)
     const next = new URL(location, url)
-    if (next.protocol !== 'https:' && new URL(url).protocol === 'https:')
+    if (next.protocol !== 'https:' && next.protocol !== new URL(url).protocol)
       throw refused(`${hostOf(url)} redirects to an address without TLS`)
     url = next.href
   }

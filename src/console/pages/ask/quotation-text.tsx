@@ -7,12 +7,12 @@ interface QuotationTextProps extends Pick<AnswerQuotation, 'blocks'> {
   onCite: (number: number) => void
 }
 
-/** An answer of quotations: blocks as they are laid out, with the ranges marked that probably are what was asked for. */
+/** An answer of quotations: blocks as they are laid out, with marks on what probably was asked for. */
 export function QuotationText({ text, blocks, onCite }: QuotationTextProps) {
   return (
     <div className="answer" aria-live="polite">
-      {splitQuotation(text, blocks).map(({ opening, cited, location, parts }) => (
-        <section key={cited}>
+      {splitQuotation(text, blocks).map(({ start, opening, cited, location, parts }) => (
+        <section key={start}>
           {opening !== '' && <p>{opening}</p>}
           <p className="quotation-source">
             <button type="button" className="cite" aria-label={`Passage ${cited}`} onClick={() => onCite(cited)}>
@@ -21,8 +21,8 @@ export function QuotationText({ text, blocks, onCite }: QuotationTextProps) {
             {location}
           </p>
           <blockquote className="quotation">
-            {parts.map(({ start, text: part, isMarked }) =>
-              isMarked ? <mark key={start}>{part}</mark> : <span key={start}>{part}</span>,
+            {parts.map(({ start: at, text: part, isMarked }) =>
+              isMarked ? <mark key={at}>{part}</mark> : <span key={at}>{part}</span>,
             )}
           </blockquote>
         </section>

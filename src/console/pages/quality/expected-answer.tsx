@@ -1,11 +1,11 @@
 import type { ExpectedAnswer } from '../../../contract/gateway/golden-questions.js'
+import { LIMITS } from '../../../contract/limits.js'
+import { EVIDENCE_STATES } from '../../../contract/values.js'
 import { Field } from '../../ui/parts.js'
 
-/** bounds of the contract, whose schemas the page does not load */
-const MAX_LENGTH = 10_000
-const STATES = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const
+const MAX_LENGTH = LIMITS.expectedTexts * LIMITS.expectedText
 
-/** The fields of an expected answer, as they are typed. */
+/** The form fields of an expected answer: one text a line. */
 export interface AnswerFields {
   contains: string
   excludes: string
@@ -13,14 +13,16 @@ export interface AnswerFields {
 }
 
 export function toAnswerFields({ answer = [], not = [], state }: ExpectedAnswer = {}): AnswerFields {
-  return { contains: answer.join('\n'), excludes: not.join('\n'), state: state ?? '' }
+  // a line is one text; comparisons collapse white space anyway
+  const linesOf = (texts: readonly string[]) => texts.map((text) => text.replace(/\s+/g, ' ')).join('\n')
+  return { contains: linesOf(answer), excludes: linesOf(not), state: state ?? '' }
 }
 
 /** @returns undefined where no field is filled in */
 export function toExpectedAnswer({ contains, excludes, state }: AnswerFields): ExpectedAnswer | undefined {
   const answer = linesIn(contains)
   const not = linesIn(excludes)
-  const known = STATES.find((one) => one === state)
+  const known = EVIDENCE_STATES.find((one) => one === state)
   if (answer.length + not.length === 0 && known === undefined) return undefined
   return {
     ...(answer.length === 0 ? {} : { answer }),
@@ -39,7 +41,7 @@ interface ExpectedAnswerFieldsProps {
   onChange: (fields: AnswerFields) => void
 }
 
-/** What the answer contains, what it does not contain, and the state of its evidence. */
+/** Fields for the texts that the answer contains or not, and for the state of its evidence. */
 export function ExpectedAnswerFields({ fields, onChange }: ExpectedAnswerFieldsProps) {
   const texts = (name: 'contains' | 'excludes', label: string, hint: string) => (
     <Field label={label} hint={hint}>
@@ -60,7 +62,7 @@ export function ExpectedAnswerFields({ fields, onChange }: ExpectedAnswerFieldsP
       {texts(
         'contains',
         'Answer contains',
-        'Optional: one text a line, all of them are needed. Case and spaces may differ.',
+        'Optional: one text a line, the answer contains all of them. Case and spaces may differ.',
       )}
       {texts('excludes', 'Answer does not contain', 'Optional: one text a line.')}
       <Field label="Evidence state" hint="Optional.">
@@ -72,7 +74,7 @@ export function ExpectedAnswerFields({ fields, onChange }: ExpectedAnswerFieldsP
             onChange={(event) => onChange({ ...fields, state: event.target.value })}
           >
             <option value="">any</option>
-            {STATES.map((state) => (
+            {EVIDENCE_STATES.map((state) => (
               <option key={state} value={state}>
                 {state}
               </option>

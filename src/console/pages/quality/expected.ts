@@ -13,7 +13,7 @@ export interface Anchor {
 export interface Expected {
   anchors: readonly Anchor[]
   evidenceIds: readonly string[]
-  /** the golden question, whose id a comparison in a trace names */
+  /** id of the golden question; traces record comparisons by it */
   questionId: string
   /** absent = any answer passes */
   answer: ExpectedAnswer | undefined
@@ -46,7 +46,7 @@ function anchorOf(value: unknown): Anchor[] {
   ]
 }
 
-/** The comparison of an answer with the expected one, as the trace of the query holds it. */
+/** The comparison of an answer with the expected one, as the trace of the query records it. */
 export interface ComparedAnswer {
   isRight: boolean
   /** `not in the answer: “four weeks”` */
@@ -62,7 +62,7 @@ export interface Measured {
   /** share of the expected places that the evidence holds; absent where none is named */
   recall: number | undefined
   answered: boolean
-  /** absent where no answer is expected, or none was when the question was asked */
+  /** absent where no answer is expected, or was expected when the question was asked */
   answer: ComparedAnswer | undefined
   items: readonly EvidenceItem[]
 }

@@ -28,7 +28,7 @@ export function Runs({ spaceId }: { spaceId: string }) {
       {({ items }) =>
         items.length === 0 ? (
           <Empty icon="quality" title="No golden questions yet">
-            <p>A run asks each golden question and compares its passages and its answer with those that it expects.</p>
+            <p>A run asks each golden question and compares passages and answer with the expected ones.</p>
             <Button kind="primary" onClick={() => setQuery({ tab: 'golden' })}>
               Golden questions
             </Button>

@@ -17,11 +17,11 @@ import type { ChatMessage, GenerationOptions } from '../types.js'
 
 const KINDS = { embedding: 'embedding', rerank: 'rerank', chat: 'generation' } as const
 
-/** Processors read a long prompt for a minute and more before the first token. */
+/** A processor reads a long prompt for a minute or more before the first token. */
 const FIRST_TOKEN_MS = 180_000
-/** A query waits for one text, however large the batch is; a small one ends sooner when the daemon stops. */
+/** A small batch ends sooner when the daemon stops. A query waits for one text, whatever the size. */
 const MAX_BATCH = 16
-/** The process works at one text at a time. */
+/** The process handles one text at a time; the second request waits in it. */
 const MAX_CONCURRENCY = 2
 
 /** Settings of the models of this machine: no address, no key. */
@@ -39,29 +39,31 @@ export function localSettings() {
 /**
  * The models that were pulled to this machine, each in a separate process while it is used.
  *
- * @param folder of models; it is read at each look, so that a pulled model needs no restart
+ * @param folder of models, read at each call: a pulled model needs no restart
  */
 export function localProvider(folder: string): Provider {
   const processes = new Map<string, LlamaProcess>()
 
   const use = (id: string, task: ModelTask): { model: PulledModel; process: LlamaProcess } => {
     const model = pulledModel(folder, id)
+    // a model can be pulled again for another task
+    const key = `${task} ${id}`
     if (model?.task !== task) {
-      processes.get(id)?.end()
-      processes.delete(id)
+      processes.get(key)?.end()
+      processes.delete(key)
       throw new ProviderFailure('status', 'not pulled', { status: 404, refusal: { kind: 'unknown-model', model: id } })
     }
     if (!isRuntimeInstalled(folder))
       throw new ProviderFailure('unexpected', 'its runtime is not installed; `ks models pull` fetches it')
     const process =
-      processes.get(id) ??
+      processes.get(key) ??
       new LlamaProcess({
         entry: runtimeEntry(runtimeFolder(folder)),
         weights: modelPaths(folder, id).weights,
         bytes: model.bytes,
         task,
       })
-    processes.set(id, process)
+    processes.set(key, process)
     return { model, process }
   }
 
@@ -148,7 +150,7 @@ async function* generate(
   await ended
 }
 
-/** What the runtime reports, in the classes of providers. Its own text may quote a prompt and is left out. */
+/** Turns failures of the runtime into failures of a provider, without their text, which may quote a prompt. */
 async function safely<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply
@@ -157,7 +159,7 @@ async function safely<T>(reply: Promise<T>): Promise<T> {
     if (error.fault === 'too-long') throw new ProviderFailure('context-too-long', 'more than its window')
     if (error.fault === 'gone') throw new ProviderFailure('unreachable', 'its process ended')
     if (error.fault === 'unloadable') throw new ProviderFailure('unexpected', 'it cannot be loaded')
-    // it may be due to the texts
-    throw new ProviderFailure('malformed', 'the runtime gave none')
+    // the texts may be the cause
+    throw new ProviderFailure('malformed', 'the runtime returned none')
   }
 }

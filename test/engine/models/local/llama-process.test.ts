@@ -26,15 +26,16 @@ function llama(more: Partial<LlamaOptions> = {}): LlamaProcess {
 }
 
 const embed = (texts: string[], urgent = true) => ({ op: 'embed' as const, texts, urgent })
+const chat = (content: string) => ({ op: 'chat' as const, turns: [{ role: 'user' as const, content }] })
 
-it('starts with the first request and reports the window of its model', async () => {
+it('starts the process of a model with the first request and reports the window of the model', async () => {
   const one = llama()
   expect(one.pid()).toBeUndefined()
   expect(await one.load()).toEqual({ contextTokens: 512, dimension: 8 })
   expect(one.pid()).toBeGreaterThan(0)
 })
 
-it('gives vectors of unit length, of an empty text and of one that is longer than the window, too', async () => {
+it('returns vectors of unit length, also for an empty text and for one that is longer than the window', async () => {
   const reply = await llama().ask(embed(['a', '', 'b'.repeat(9000)]))
   const lengths = reply.op === 'embed' ? reply.vectors.map((vector) => Math.hypot(...vector).toFixed(3)) : []
   expect(lengths).toEqual(['1.000', '1.000', '1.000'])
@@ -59,25 +60,36 @@ it('fails the requests of a process that dies, and starts another one for the ne
   expect(one.pid()).not.toBe(dead)
 })
 
-it.runIf(process.platform === 'linux')('ends a process that takes more memory than it may', async () => {
+it.runIf(process.platform === 'linux')('ends the process of a model above its memory limit', async () => {
   const one = llama({ memoryBytes: 200 * 1024 * 1024 })
   await expect(one.ask(embed(['GROW']))).rejects.toThrow('took more than 200 MiB of memory')
 })
 
-it('ends a process that does not end a canceled request', async () => {
-  const one = llama({ cancelMs: 10 })
+it('ends the process of a model that does not end a canceled request', async () => {
+  const one = llama({ task: 'chat', cancelMs: 10 })
   await one.load()
   const pid = one.pid()
   const abort = new AbortController()
-  const hanging = one.ask(embed(['HANG']), abort.signal)
-  abort.abort(new Error('too slow'))
+  // the first piece is sent before the process hangs
+  const hanging = one.ask(chat('HANG'), abort.signal, () => abort.abort(new Error('too slow')))
   await expect(hanging).rejects.toThrow('too slow')
   await until(() => one.pid() === undefined)
-  await one.ask(embed(['next']))
+  await one.ask(chat('next'))
   expect(one.pid()).not.toBe(pid)
 })
 
-it('ends an idle process', async () => {
+it('drops a request that is canceled before its model is loaded, and keeps the process', async () => {
+  const one = llama()
+  const abort = new AbortController()
+  const canceled = one.ask(embed(['HANG']), abort.signal)
+  const pid = one.pid()
+  abort.abort(new Error('too late'))
+  await expect(canceled).rejects.toThrow('too late')
+  await one.ask(embed(['next']))
+  expect(one.pid()).toBe(pid)
+})
+
+it('ends the idle process of a model', async () => {
   const one = llama({ idleMs: 1 })
   await one.ask(embed(['a']))
   await until(() => one.pid() === undefined)

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const local = (model: string) => ({ pluginId: 'local', provider: 'llama', model })
 
-it('offers a model from the moment that it is pulled until it is removed, without a restart', () => {
+it('offers a pulled model until it is removed, without a restart', () => {
   const reference = local('fake-embedding@0123456789ab')
   expect([registry.has(reference, 'embedding'), registry.describe()]).toEqual([false, []])
   const id = pulledModelOf(models, 'embedding')
@@ -32,7 +32,7 @@ it('offers a model from the moment that it is pulled until it is removed, withou
   expect(() => registry.embedder(reference)).toThrow('`ks models pull` fetches models to this machine')
 })
 
-it('offers no model whose manifest is not complete, and none outside of its folder', () => {
+it('offers no model with an incomplete manifest, and none outside of the folder of models', () => {
   pulledModelOf(models, 'embedding', { sha256: undefined })
   expect(registry.has(local('fake-embedding@0123456789ab'), 'embedding')).toBe(false)
   expect(registry.has(local('../models@0123456789ab'), 'embedding')).toBe(false)
@@ -59,7 +59,7 @@ it('refuses vectors of another dimension than those of the space', async () => {
   await expect(embedder.embed(['x'], 'query')).rejects.toThrow('vectors of another number or dimension than 384')
 })
 
-it('reports a runtime that is missing, as after an update of the program, with the command that fetches it', async () => {
+it('reports a missing runtime of models with the command that fetches it', async () => {
   const embedder = registry.embedder(local(pulledModelOf(models, 'embedding')))
   rmSync(join(models, 'runtime'), { recursive: true })
   await expect(embedder.embed(['x'], 'query')).rejects.toThrow(
@@ -67,7 +67,7 @@ it('reports a runtime that is missing, as after an update of the program, with t
   )
 })
 
-it('ranks documents from 0 to 1 in the order given', async () => {
+it('returns relevances from 0 to 1 in the order of the documents', async () => {
   const reranker = registry.reranker(local(pulledModelOf(models, 'rerank')))
   expect(await reranker.rerank('bird', ['a cat', 'a bird'])).toEqual([0.1, 0.9])
 })

@@ -30,7 +30,7 @@ it.runIf(minilm.isThere)('gives the published cosines of all-MiniLM-L6-v2', asyn
 })
 
 const generator = named('', 'chat')
-it.runIf(generator.isThere)('writes an answer of no more tokens than it may, and counts them', async () => {
+it.runIf(generator.isThere)('limits an answer of a pulled chat model to maxTokens, and counts its tokens', async () => {
   const { generate } = registry.generator(generator.reference)
   let text = ''
   let written = 0
