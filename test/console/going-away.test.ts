@@ -9,7 +9,9 @@ let console: Console
 let model: FakeOpenAi
 
 beforeAll(async () => {
-  model = await startFakeOpenAi({ answer: () => 'The otter hunts trout at night [1]. It is trout that the otter hunts at night [1].' })
+  model = await startFakeOpenAi({
+    answer: () => 'The otter hunts trout at night [1]. It is trout that the otter hunts at night [1].',
+  })
   settings = {
     listen: `127.0.0.1:${await freePort()}`,
     providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],

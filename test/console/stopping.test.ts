@@ -9,7 +9,9 @@ let spaceId = ''
 let appId = ''
 
 beforeAll(async () => {
-  model = await startFakeOpenAi({ answer: () => 'The otter hunts trout at night [1]. It is trout that the otter hunts at night [1].' })
+  model = await startFakeOpenAi({
+    answer: () => 'The otter hunts trout at night [1]. It is trout that the otter hunts at night [1].',
+  })
   console = await startConsole({
     providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],
     defaultGenerator: { ...MODEL, model: 'a-model' },

@@ -37,7 +37,10 @@ beforeAll(async () => {
     'data/config.json',
     JSON.stringify({ providers: [provider], defaultGenerator, defaultSpeech: 'openai-compatible/fake/voice' }),
   )
-  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine. Every visit is a long story.\n\n' + LONG.replaceAll(' [1]', '') + '\n')
+  home.file(
+    'handbook/shop.md',
+    `# Shop\n\nThe shop opens at nine. Every visit is a long story.\n\n${LONG.replaceAll(' [1]', '')}\n`,
+  )
   const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
   home.file('variables.json', '[{"name":"city","valueType":"string","default":"Oslo"}]')
