@@ -1,7 +1,9 @@
 import type { AnswerQuotation } from '../../../contract/gateway/queries.js'
 
 interface QuotedPassage {
-  /** before the first passage */
+  /** offset of the block in the answer */
+  start: number
+  /** text before the location: that of the answer before the first passage, else '' */
   opening: string
   cited: number
   /** file, section, page and date */
@@ -28,6 +30,6 @@ export function splitQuotation(text: string, blocks: AnswerQuotation['blocks']):
       from = mark.end
     }
     add(from, end, false)
-    return { opening: lines.join('\n').trim(), cited, location, parts }
+    return { start, opening: lines.join('\n').trim(), cited, location, parts }
   })
 }
