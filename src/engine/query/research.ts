@@ -150,15 +150,13 @@ async function navigate(
   const trees = await Promise.all(
     choice.chosen.map(async (document) => ({ document, ranges: await readRanges(db, document.versionKey) })),
   )
-  const { weights } = choice
-  const { scored, scanned } = scoreRanges(trees, { terms, weights, figures: asksForFigures(query) })
-  // confidences and quotations compare with other modes, which weigh a small space as a larger one
+  const { scored, scanned } = scoreRanges(trees, { terms, weights: choice.weights, figures: asksForFigures(query) })
+  // by documents, without a trained model; a small space as a larger one, as in other modes
   const frequencies = new Map(terms.map(({ term }, index) => [term, choice.frequencies[index] ?? 0]))
   const counted = countedWeights((term) => frequencies.get(term) ?? 0, choice.scanned)
   const idf = (term: string): number => (frequencies.has(term) ? (known?.get(term) ?? counted(term)) : 1)
   const navigated = performance.now()
   const ranges = toOpen(scored)
-  // weights come of the trained model's passages, or else of the documents that were looked at
   const nodes = known === undefined ? choice.scanned : (await db.read(usageOf(space.key))).nodes
   const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
   const opened = await db.read(
@@ -168,8 +166,19 @@ async function navigate(
       isNamed: namedBy(query),
     }),
   )
-  const passages = pick(opened.ranges)
-  return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
+  return {
+    choice,
+    idf,
+    asked,
+    scanned,
+    scored,
+    ranges,
+    opened,
+    passages: pick(opened.ranges),
+    chosen,
+    navigated,
+    read: performance.now(),
+  }
 }
 
 /** Navigates all documents, and judges the best passage where the reader may not read it. */
