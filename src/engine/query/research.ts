@@ -151,7 +151,6 @@ async function navigate(
     choice.chosen.map(async (document) => ({ document, ranges: await readRanges(db, document.versionKey) })),
   )
   const { scored, scanned } = scoreRanges(trees, { terms, weights: choice.weights, figures: asksForFigures(query) })
-  // by documents, without a trained model; a small space as a larger one, as in other modes
   const frequencies = new Map(terms.map(({ term }, index) => [term, choice.frequencies[index] ?? 0]))
   const counted = countedWeights((term) => frequencies.get(term) ?? 0, choice.scanned)
   const idf = (term: string): number => (frequencies.has(term) ? (known?.get(term) ?? counted(term)) : 1)
@@ -166,19 +165,8 @@ async function navigate(
       isNamed: namedBy(query),
     }),
   )
-  return {
-    choice,
-    idf,
-    asked,
-    scanned,
-    scored,
-    ranges,
-    opened,
-    passages: pick(opened.ranges),
-    chosen,
-    navigated,
-    read: performance.now(),
-  }
+  const passages = pick(opened.ranges)
+  return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
 
 /** Navigates all documents, and judges the best passage where the reader may not read it. */
