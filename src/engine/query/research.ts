@@ -150,15 +150,12 @@ async function navigate(
   const trees = await Promise.all(
     choice.chosen.map(async (document) => ({ document, ranges: await readRanges(db, document.versionKey) })),
   )
-  const { weights } = choice
-  const { scored, scanned } = scoreRanges(trees, { terms, weights, figures: asksForFigures(query) })
-  // confidences and quotations compare with other modes, which weigh a small space as a larger one
+  const { scored, scanned } = scoreRanges(trees, { terms, weights: choice.weights, figures: asksForFigures(query) })
   const frequencies = new Map(terms.map(({ term }, index) => [term, choice.frequencies[index] ?? 0]))
   const counted = countedWeights((term) => frequencies.get(term) ?? 0, choice.scanned)
   const idf = (term: string): number => (frequencies.has(term) ? (known?.get(term) ?? counted(term)) : 1)
   const navigated = performance.now()
   const ranges = toOpen(scored)
-  // weights come of the trained model's passages, or else of the documents that were looked at
   const nodes = known === undefined ? choice.scanned : (await db.read(usageOf(space.key))).nodes
   const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
   const opened = await db.read(

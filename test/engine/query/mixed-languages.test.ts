@@ -81,9 +81,11 @@ describe('a space of documents in nine languages', () => {
     const files: Record<string, string> = { 'quotes.md': QUOTES }
     for (const [language, [short, , sentence]] of Object.entries(SAMPLES)) {
       const fill = FILL[language] ?? ''
+      // a short line without an end, as Thai sentences are, is a heading
+      const gap = /[.。]$/u.test(sentence) ? '\n\n' : ' '
       files[`${language}-short.md`] = `${short}\n`
       files[`${language}-long.md`] =
-        `${fill.repeat(12)}\n\n${fill.repeat(4)}\n\n${sentence}\n\n${fill.repeat(6)}\n\n${fill.repeat(12)}\n`
+        `${fill.repeat(12)}\n\n${fill.repeat(4)}${gap}${sentence}${gap}${fill.repeat(6)}\n\n${fill.repeat(12)}\n`
     }
     await ingest(test.engine, ADA, id, files)
   })
