@@ -11,7 +11,8 @@ const MARKS = /\[(\d{1,3})\]/g
 /** `So it is. [1] And so.`: the mark belongs to the sentence before it. */
 const STOP_BEFORE_MARKS = /([.!?。！？…])((?:\s?\[\d{1,3}\])+)/gu
 const FENCED = /```[\s\S]*?(?:```|$)/g
-const LEAD = /^\s*#|[:：]\s*$/u
+/** A line that introduces others. What follows a heading in the same unit is checked with it. */
+const LEAD = /^\s*#[^\n]*$|[:：]\s*$/u
 const ROW = /^\s*\|/
 
 /** What a model was given for an answer. */
@@ -42,12 +43,15 @@ interface Unit {
   /** white space before it */
   gap: string
   text: string
+  /** its sources support it */
+  isSupported?: true
 }
 
 /**
- * Checks an answer that arrives in pieces, statement by statement: each is held until it is complete, and passed on only
- * when its sources support it. A statement that cites nothing, or the wrong source, gets the mark of the source that
- * supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next supported one.
+ * Checks an answer that arrives in pieces, statement by statement: each is held until it is complete, and passed on
+ * only when its sources support it. A statement that cites nothing, or the wrong source, gets the mark of the source
+ * that supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next
+ * supported statement.
  */
 export function answerChecker(request: CheckRequest) {
   const question = { text: request.question, names: '' }
@@ -55,7 +59,7 @@ export function answerChecker(request: CheckRequest) {
   const context = (request.context ?? []).map((text): Source => ({ text, names: '' }))
   const cited = new Set<number>()
   let buffer = ''
-  let whole = ''
+  let received = ''
   let pending: Unit[] = []
   let removedGap = ''
   let isFirst = true
@@ -65,7 +69,7 @@ export function answerChecker(request: CheckRequest) {
   let dropped = 0
   let hasClaims = false
   let isSentence = false
-  let isAnchored = request.sureAnswer === undefined
+  let isAnchored = request.sureAnswer === undefined || request.isUnchecked === true
   const anchor = { text: request.sureAnswer ?? '', names: '' }
 
   const passOn = (unit: Unit): string => {
@@ -79,15 +83,15 @@ export function answerChecker(request: CheckRequest) {
   }
 
   const hold = (unit: Unit): void => {
-    // the earlier ones introduced what was removed
-    if (isIntroRemoved) pending = []
+    // the unsupported ones introduced what was removed
+    if (isIntroRemoved) pending = pending.filter(({ isSupported }) => isSupported)
     isIntroRemoved = false
     pending.push(unit)
   }
 
   const checkUnit = ({ gap, text }: Unit): string => {
     const unit = { gap: !gap.includes('\n') && removedGap.includes('\n') ? removedGap : gap, text }
-    const isHeader = ROW.test(text) && !wasRow
+    const isHeader = isTableHeader(text) && !wasRow
     wasRow = ROW.test(text)
     const hasContent = /[\p{L}\p{N}]/u.test(withoutMarks(text))
     if (!hasContent || LEAD.test(withoutMarks(text)) || isHeader) {
@@ -104,7 +108,7 @@ export function answerChecker(request: CheckRequest) {
     if (from !== undefined && from.length > 0) {
       for (const number of from) cited.add(number)
       removedGap = ''
-      const checked = { ...unit, text: marked(text, from) }
+      const checked: Unit = { ...unit, text: withMarks(text, from), isSupported: true }
       isAnchored ||= supports([anchor], statement, { question: request.question, all: [...request.sources.values()] })
       if (isAnchored) return passOn(checked)
       hold(checked)
@@ -134,7 +138,7 @@ export function answerChecker(request: CheckRequest) {
     /** @returns the text that is checked by now */
     take(text: string): string {
       buffer += text
-      whole += text
+      received += text
       return flush(false)
     },
     /** The rest of the text, at the end of the answer. */
@@ -143,7 +147,7 @@ export function answerChecker(request: CheckRequest) {
       cited: isAnchored ? [...cited].sort((a, b) => a - b) : [],
       dropped,
       isDeclined: cited.size === 0 && isSentence && !hasClaims && statements <= MAX_DECLINE_STATEMENTS,
-      text: withoutMarks(whole).trim(),
+      text: withoutMarks(received).trim(),
     }),
   }
 }
@@ -169,6 +173,11 @@ function unitsIn(text: string): Unit[] {
   }
   addSentences(from, text.length)
   return units
+}
+
+/** Whether a text is one row of a table, or one with the rule below it. */
+function isTableHeader(text: string): boolean {
+  return ROW.test(text) && text.split('\n').filter((line) => /[\p{L}\p{N}]/u.test(line)).length < 2
 }
 
 /** Whether a statement has more than one word: `yes` declines nothing. */
@@ -216,7 +225,7 @@ function supportOf(
 }
 
 /** A statement with the marks of its sources. */
-function marked(text: string, numbers: readonly number[]): string {
+function withMarks(text: string, numbers: readonly number[]): string {
   const written = new Set([...text.matchAll(MARKS)].map(([, number]) => Number(number)))
   if (written.size === numbers.length && numbers.every((number) => written.has(number))) return text
   const marks = numbers.map((number) => `[${number}]`).join('')

@@ -81,6 +81,15 @@ describe('an answer of a model', () => {
     })
   })
 
+  it('has a statement directly below a heading checked', () => {
+    const answer = '## Tower\nThe tower is 90 metres high [1].\n\nThe tower is 40 metres high [1].'
+    expect(check(answer)).toMatchObject({ checked: 'The tower is 40 metres high [1].', dropped: 1 })
+  })
+
+  it('has the rows of a table without spaces checked', () => {
+    expect(check('|What|Price|\n|---|---|\n|ticket|7 euros|')).toMatchObject({ checked: '', dropped: 1 })
+  })
+
   it('keeps rows of a table below their heads', () => {
     const table = '| What | Price |\n|---|---|\n| ticket | four euros [3] |\n| dog | 7 euros [3] |'
     expect(check(table).checked).toBe('| What | Price |\n|---|---|\n| ticket | four euros [3] |')
@@ -152,8 +161,22 @@ describe('an answer of a model', () => {
     expect(on).toMatchObject({ checked: 'It was built by Anna Keller [1]. It is 40 metres high [1].', cited: [1] })
   })
 
+  it('keeps supported statements that were held when an unsupported one after them is removed', () => {
+    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
+    const answer =
+      'It was built by Anna Keller [1]. It has 77 windows. Children pay half [3]. It is 40 metres high [1].'
+    expect(checkAnswer(answer, request(HEIGHT, { sureAnswer }))).toMatchObject({
+      checked: 'It was built by Anna Keller [1]. Children pay half [3]. It is 40 metres high [1].',
+      cited: [1, 3],
+      dropped: 1,
+    })
+  })
+
   it('is not checked where images may answer', () => {
     const seen = checkAnswer('The picture shows 9 boats [1].', request(HEIGHT, { isUnchecked: true }))
     expect(seen).toMatchObject({ checked: 'The picture shows 9 boats [1].', cited: [1], dropped: 0 })
+    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
+    const more = request(HEIGHT, { isUnchecked: true, sureAnswer })
+    expect(checkAnswer('The picture shows 9 boats [1].', more)).toMatchObject({ cited: [1] })
   })
 })
