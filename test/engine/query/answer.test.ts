@@ -261,6 +261,14 @@ describe('an answer of a model', () => {
     expect(talk.text).toBe('You are welcome.')
   })
 
+  it('is replaced by built-in small talk where its reply to a greeting is no sentence, or claims a name', async () => {
+    for (const said of ['Hello!', 'Hello, I am Gregor Samsa.']) {
+      const talk = await ask(said, { query: 'Hi' })
+      expect([talk.text, talk.bundle.state]).toEqual(['Hello! What would you like to know?', 'not-enough-evidence'])
+      expect(talk.metadata).toMatchObject({ synthesis: 'none', modelAnswer: 'unsupported', cited: [] })
+    }
+  })
+
   it('is not asked for where nothing was found', async () => {
     const found = await ask('It is [1].', { bundle: bundleOf('not-enough-evidence', { items: [] }) })
     expect([found.text, found.asked]).toEqual([NOTHING, []])
