@@ -4,7 +4,6 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   delta: 'the next piece of the text',
   finishReason: 'whether the answer rests on evidence',
   expectedRevision: 'the change is made only at this revision',
-  expect: 'expected text and evidence state of the answer',
   answerCorrectness: 'what a person says of the answer',
   evidenceRelevance: 'what a person says of the passages',
   evidenceId: 'id of the passage',
