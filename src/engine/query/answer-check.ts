@@ -1,13 +1,20 @@
 import { splitSentences } from '../../lib/text/sentences.js'
 import { citationWriter } from './citation-marks.js'
-import { addsToQuestion, readStatement, type Source, type Statement, supports, withoutMarks } from './support.js'
+import {
+  addsToQuestion,
+  marksIn,
+  readStatement,
+  type Source,
+  type Statement,
+  supports,
+  withoutMarks,
+} from './support.js'
 
 /** The reply that the prompt asks for where no source answers. */
 export const DECLINE = 'The sources do not answer the question.'
 /** A text with more statements is no decline. */
 const MAX_DECLINE_STATEMENTS = 3
 
-const MARKS = /\[(\d{1,3})\]/g
 /** `So it is. [1] And so.`: the mark belongs to the sentence before it. */
 const STOP_BEFORE_MARKS = /([.!?。！？…])((?:\s?\[\d{1,3}\])+)/gu
 const FENCED = /```[\s\S]*?(?:```|$)/g
@@ -99,7 +106,7 @@ export function answerChecker(request: CheckRequest) {
       return ''
     }
     if (request.isUnchecked) {
-      for (const [, number] of text.matchAll(MARKS)) cited.add(Number(number))
+      for (const number of marksIn(text)) cited.add(number)
       return passOn(unit)
     }
     statements++
@@ -185,7 +192,7 @@ function isPhrase({ text, ownTerms }: Statement): boolean {
   return ownTerms.length > 1 || (text.match(/[\p{L}\p{M}]+/gu) ?? []).length > 1
 }
 
-/** Whether a statement says what the prompt asks for where no source answers. */
+/** Whether a statement is the reply that the prompt asks for where no source answers. */
 function isDecline({ ownTerms, ownClaims }: Statement, decline: Statement): boolean {
   const shared = ownTerms.filter((term) => decline.ownTerms.includes(term)).length
   return ownClaims === 0 && shared >= 2 && 2 * shared >= ownTerms.length
@@ -210,9 +217,7 @@ function supportOf(
       statement,
       { question, all },
     )
-  const cited = [...new Set([...text.matchAll(MARKS)].map(([, number]) => Number(number)))].filter((number) =>
-    sources.has(number),
-  )
+  const cited = marksIn(text).filter((number) => sources.has(number))
   if (cited.length > 0 && isSupportedBy(cited)) return cited
   const numbers = [...sources.keys()]
   const single = numbers.find((number) => isSupportedBy([number]))
@@ -226,11 +231,13 @@ function supportOf(
 
 /** A statement with the marks of its sources. */
 function withMarks(text: string, numbers: readonly number[]): string {
-  const written = new Set([...text.matchAll(MARKS)].map(([, number]) => Number(number)))
-  if (written.size === numbers.length && numbers.every((number) => written.has(number))) return text
+  const written = marksIn(text)
+  if (written.length === numbers.length && numbers.every((number) => written.includes(number))) return text
   const marks = numbers.map((number) => `[${number}]`).join('')
   const bare = withoutMarks(text).trimEnd()
-  return ROW.test(bare) ? bare.replace(/\s*\|?\s*$/, ` ${marks} |`) : `${bare} ${marks}`
+  if (ROW.test(bare)) return bare.replace(/\s*\|?\s*$/, ` ${marks} |`)
+  // a fence with text after it closes no block
+  return `${bare}${bare.endsWith('```') ? '\n' : ' '}${marks}`
 }
 
 /** Checks a complete answer. @returns `checked`: the answer without the statements that its sources do not support */
