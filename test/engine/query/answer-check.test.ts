@@ -102,7 +102,7 @@ describe('an answer of a model', () => {
     expect(check(table).checked).toBe('| What | Price |\n|---|---|\n| ticket | four euros [3] |')
   })
 
-  it('is the same in any pieces, and sends a statement as soon as it is complete', () => {
+  it('does not depend on the pieces it arrives in, and sends a statement as soon as it is complete', () => {
     const answer = 'Yes. The tower is 40 metres high. [1] It has 9 bells. It was built by Anna Keller [1].'
     const expected = check(answer).checked
     expect(expected).toBe('The tower is 40 metres high. [1] It was built by Anna Keller [1].')
@@ -131,17 +131,17 @@ describe('an answer of a model', () => {
     'Los pasajes no contienen la respuesta.',
     '文中没有提到这一点。',
     'Information not available',
-  ])('is a decline where it is short and no source supports it, with marks too: %s', (said) => {
+  ])('is a decline where it is short and no source supports it, with or without marks: %s', (said) => {
     expect(check(said)).toMatchObject({ checked: '', isDeclined: true, cited: [] })
   })
 
-  it('is no decline where it claims a number or a name, or is long', () => {
+  it('without support is no decline where it claims a number or a name, or is long', () => {
     expect(check('It has 77 windows.').isDeclined).toBe(false)
     expect(check('It belongs to Gregor Samsa.').isDeclined).toBe(false)
     expect(check('Boats sail by. Gulls cry aloud. Waves break there. Children play games.').isDeclined).toBe(false)
   })
 
-  it('that answers a part and declines the rest is less than complete', () => {
+  it('that answers a part and declines the rest keeps that part and counts the decline as removed', () => {
     expect(check(`The tower is 40 metres high [1]. ${DECLINE}`)).toMatchObject({
       checked: 'The tower is 40 metres high [1].',
       dropped: 1,
@@ -149,7 +149,7 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('from the conversation alone cites nothing', () => {
+  it('that only the conversation supports cites nothing and counts as a decline', () => {
     const talk = checkAnswer(
       'You asked about the kettle before.',
       request('What did I ask?', { context: ['Where is the kettle?'] }),

@@ -88,7 +88,7 @@ describe('an answer of quotations', () => {
     expect(metadata.cited).toEqual([1, 2])
   })
 
-  it('is introduced as the closest passages where it is not sure that they answer', async () => {
+  it('is introduced as the closest passages where the state is partial', async () => {
     const { text, metadata } = await answered({ bundle: bundleOf('partial') })
     expect(text).toBe(`${CLOSEST}${TOWER}`)
     const { blocks } = metadata.quotation as { blocks: { start: number; end: number }[] }
@@ -101,7 +101,7 @@ describe('an answer of quotations', () => {
     )
   })
 
-  it('states that nothing was found, and the words that were looked for, when there is nothing to quote', async () => {
+  it('states that nothing was found, with the words of the question, when there is nothing to quote', async () => {
     const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
       answered({ bundle: bundleOf(state, { items: [] }), ...(withheld && { withheld }) })
     const empty = await ask('partial')
@@ -234,7 +234,7 @@ describe('an answer of a model', () => {
     },
   )
 
-  it('is replaced by the sure quotation where it quotes something else', async () => {
+  it('is replaced by the sure quotation where it states something else', async () => {
     const other = await ask('The lamp was lit in 1908 [2].')
     expect(other.text).toBe('The tower of Brest is 40 metres high. [1]')
     expect(other.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
