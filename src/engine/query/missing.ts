@@ -23,6 +23,7 @@ export function notRetrieved(query: string, uncovered: readonly string[] = []): 
 /** States that nothing was found, and the words that were searched for: documents may use other ones. */
 export function nothingFound(query: string): string {
   const words = questionWords(query)(new Set(analyzeQuery(query)))
+  if (words.length === 0) return 'Nothing was found for this question.'
   const shown = words.slice(0, MAX_WORDS).join(' ')
   return `Nothing was found for “${shown}${words.length > MAX_WORDS ? ' …' : ''}”.`
 }

@@ -50,7 +50,7 @@ const NOTHING = { answer: 'Nothing was found for this question.', generator: 'ex
 /** Why what the model wrote is not shown. */
 const UNSUPPORTED = degradation(
   'answer',
-  'a section is a quotation of the evidence: its passages do not say what the model wrote',
+  'a section is a quotation of the evidence: its passages do not support what the model wrote',
 )
 
 type Section = ResearchReport['sections'][number]
