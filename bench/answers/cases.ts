@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Candidate, candidatesOf, type QuotablePassage } from '../../src/engine/query/quotation/candidates.js'
 import { prepareQuestion, type Question } from '../../src/engine/query/quotation/question.js'
+import { MAX_PASSAGES } from '../../src/engine/query/quotation/quote.js'
 import { dataFolder } from '../lib/datasets.js'
 import { FolderSpace } from './folder-space.js'
 import { isRight, type QuestionSet } from './questions.js'
@@ -22,8 +23,6 @@ export interface Case {
 
 /** Training weight of a public question, against 1 of a folder's: these ask only for facts in paragraphs. */
 const PUBLIC_WEIGHT = 0.3
-/** Max passages to quote from. */
-const MAX_PASSAGES = 6
 /** Only every n-th question of a public set is used. */
 const SQUAD_STEP = 3
 const OTHER_STEP = 6

@@ -69,7 +69,9 @@ const DIGITS = 4
 
 /** Fits both models on all sets but the shared folder, and writes their weights into the sources. */
 export async function writeWeights(): Promise<void> {
-  const { units, answer } = fitBoth([...(await folderCases(ownSets())), ...publicCases()])
+  const open = publicCases()
+  if (open.length === 0) throw new Error('the shared data sets are not on this machine: the weights are fitted on them')
+  const { units, answer } = fitBoth([...(await folderCases(ownSets())), ...open])
   const lines = [
     "import type { Feature } from './candidates.js'",
     "import type { NamedModel } from './linear-model.js'",

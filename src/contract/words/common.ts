@@ -5,6 +5,7 @@ export const COMMON_WORDS: Readonly<Record<string, string>> = {
   items: 'entries of this page, or of the whole list where it has no pages',
   metadata: 'further facts by name',
   name: 'name that people see',
+  expect: 'expected text and evidence state of the answer',
   createdAt: 'when it was made',
   updatedAt: 'when it was last changed',
   status: 'where it stands',

@@ -74,7 +74,8 @@ const CONVERSATION =
 /** Where nothing at all was found. */
 const NO_PASSAGE = [
   'No passage was found in the knowledge spaces that you answer from.',
-  'Do not answer questions of fact from your own knowledge: say that nothing was found for them, and what was searched for.',
+  'Do not answer questions of fact from your own knowledge:',
+  'say that nothing was found for them, and what was searched for.',
   CONVERSATION,
 ].join(' ')
 /** A picture may answer what no passage does, and so may what was sent with the question. */

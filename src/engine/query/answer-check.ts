@@ -1,17 +1,25 @@
 import { splitSentences } from '../../lib/text/sentences.js'
 import { citationWriter } from './citation-marks.js'
-import { addsToQuestion, readStatement, type Source, type Statement, supports, withoutMarks } from './support.js'
+import {
+  addsToQuestion,
+  marksIn,
+  readStatement,
+  type Source,
+  type Statement,
+  supports,
+  withoutMarks,
+} from './support.js'
 
 /** The reply that the prompt asks for where no source answers. */
 export const DECLINE = 'The sources do not answer the question.'
 /** A text with more statements is no decline. */
 const MAX_DECLINE_STATEMENTS = 3
 
-const MARKS = /\[(\d{1,3})\]/g
 /** `So it is. [1] And so.`: the mark belongs to the sentence before it. */
 const STOP_BEFORE_MARKS = /([.!?。！？…])((?:\s?\[\d{1,3}\])+)/gu
 const FENCED = /```[\s\S]*?(?:```|$)/g
-const LEAD = /^\s*#|[:：]\s*$/u
+/** A line that introduces others. What follows a heading in the same unit is checked with it. */
+const LEAD = /^\s*#[^\n]*$|[:：]\s*$/u
 const ROW = /^\s*\|/
 
 /** What a model was given for an answer. */
@@ -44,12 +52,15 @@ interface Unit {
   /** white space before it */
   gap: string
   text: string
+  /** its sources support it */
+  isSupported?: true
 }
 
 /**
- * Checks an answer that arrives in pieces, statement by statement: each is held until it is complete, and passed on only
- * when its sources support it. A statement that cites nothing, or the wrong source, gets the mark of the source that
- * supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next supported one.
+ * Checks an answer that arrives in pieces, statement by statement: each is held until it is complete, and passed on
+ * only when its sources support it. A statement that cites nothing, or the wrong source, gets the mark of the source
+ * that supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next
+ * supported statement.
  */
 export function answerChecker(request: CheckRequest) {
   const question = { text: request.question, names: '' }
@@ -57,7 +68,7 @@ export function answerChecker(request: CheckRequest) {
   const context = (request.context ?? []).map((text): Source => ({ text, names: '' }))
   const cited = new Set<number>()
   let buffer = ''
-  let whole = ''
+  let received = ''
   let pending: Unit[] = []
   let removedGap = ''
   let isFirst = true
@@ -82,15 +93,15 @@ export function answerChecker(request: CheckRequest) {
   }
 
   const hold = (unit: Unit): void => {
-    // the earlier ones introduced what was removed
-    if (isIntroRemoved) pending = []
+    // the unsupported ones introduced what was removed
+    if (isIntroRemoved) pending = pending.filter(({ isSupported }) => isSupported)
     isIntroRemoved = false
     pending.push(unit)
   }
 
   const checkUnit = ({ gap, text }: Unit): string => {
     const unit = { gap: !gap.includes('\n') && removedGap.includes('\n') ? removedGap : gap, text }
-    const isHeader = ROW.test(text) && !wasRow
+    const isHeader = isTableHeader(text) && !wasRow
     wasRow = ROW.test(text)
     const hasContent = /[\p{L}\p{N}]/u.test(withoutMarks(text))
     if (!hasContent || LEAD.test(withoutMarks(text)) || isHeader) {
@@ -98,7 +109,7 @@ export function answerChecker(request: CheckRequest) {
       return ''
     }
     if (request.isUnchecked) {
-      for (const [, number] of text.matchAll(MARKS)) cited.add(Number(number))
+      for (const number of marksIn(text)) cited.add(number)
       return passOn(unit)
     }
     statements++
@@ -107,7 +118,7 @@ export function answerChecker(request: CheckRequest) {
     if (from !== undefined && from.length > 0) {
       for (const number of from) cited.add(number)
       removedGap = ''
-      const checked = { ...unit, text: marked(text, from) }
+      const checked: Unit = { ...unit, text: withMarks(text, from), isSupported: true }
       agrees ||= supports([quotation], statement, { question: request.question, all: [...request.sources.values()] })
       if (agrees || mayDisagree) return passOn(checked)
       hold(checked)
@@ -137,7 +148,7 @@ export function answerChecker(request: CheckRequest) {
     /** @returns the text that is checked by now */
     take(text: string): string {
       buffer += text
-      whole += text
+      received += text
       return flush(false)
     },
     /** The rest of the text, at the end of the answer. */
@@ -147,7 +158,7 @@ export function answerChecker(request: CheckRequest) {
       agrees,
       dropped,
       isDeclined: cited.size === 0 && isSentence && !hasClaims && statements <= MAX_DECLINE_STATEMENTS,
-      text: withoutMarks(whole).trim(),
+      text: withoutMarks(received).trim(),
     }),
   }
 }
@@ -175,12 +186,17 @@ function unitsIn(text: string): Unit[] {
   return units
 }
 
+/** Whether a text is one row of a table, or one with the rule below it. */
+function isTableHeader(text: string): boolean {
+  return ROW.test(text) && text.split('\n').filter((line) => /[\p{L}\p{N}]/u.test(line)).length < 2
+}
+
 /** Whether a statement has more than one word: `yes` declines nothing. */
 function isPhrase({ text, ownTerms }: Statement): boolean {
   return ownTerms.length > 1 || (text.match(/[\p{L}\p{M}]+/gu) ?? []).length > 1
 }
 
-/** Whether a statement says what the prompt asks for where no source answers. */
+/** Whether a statement is the reply that the prompt asks for where no source answers. */
 function isDecline({ ownTerms, ownClaims }: Statement, decline: Statement): boolean {
   const shared = ownTerms.filter((term) => decline.ownTerms.includes(term)).length
   return ownClaims === 0 && shared >= 2 && 2 * shared >= ownTerms.length
@@ -205,9 +221,7 @@ function supportOf(
       statement,
       { question, all },
     )
-  const cited = [...new Set([...text.matchAll(MARKS)].map(([, number]) => Number(number)))].filter((number) =>
-    sources.has(number),
-  )
+  const cited = marksIn(text).filter((number) => sources.has(number))
   if (cited.length > 0 && isSupportedBy(cited)) return cited
   const numbers = [...sources.keys()]
   const single = numbers.find((number) => isSupportedBy([number]))
@@ -220,12 +234,14 @@ function supportOf(
 }
 
 /** A statement with the marks of its sources. */
-function marked(text: string, numbers: readonly number[]): string {
-  const written = new Set([...text.matchAll(MARKS)].map(([, number]) => Number(number)))
-  if (written.size === numbers.length && numbers.every((number) => written.has(number))) return text
+function withMarks(text: string, numbers: readonly number[]): string {
+  const written = marksIn(text)
+  if (written.length === numbers.length && numbers.every((number) => written.includes(number))) return text
   const marks = numbers.map((number) => `[${number}]`).join('')
   const bare = withoutMarks(text).trimEnd()
-  return ROW.test(bare) ? bare.replace(/\s*\|?\s*$/, ` ${marks} |`) : `${bare} ${marks}`
+  if (ROW.test(bare)) return bare.replace(/\s*\|?\s*$/, ` ${marks} |`)
+  // a fence with text after it closes no block
+  return `${bare}${bare.endsWith('```') ? '\n' : ' '}${marks}`
 }
 
 /** Checks a complete answer. @returns `checked`: the answer without the statements that its sources do not support */

@@ -2,7 +2,7 @@ import type { EvidenceBundle, EvidenceState, MissingEvidence } from '../../contr
 import { notRetrieved } from './missing.js'
 import { WITHHELD_ENTRY } from './withheld.js'
 
-/** How a model has answered, by the check of its answer. */
+/** What the check of a model's answer found. */
 export interface ModelReply {
   /** it states that the passages do not answer */
   isDeclined: boolean
@@ -13,9 +13,9 @@ export interface ModelReply {
 }
 
 /**
- * The state of evidence that a model has answered from. Contradictions remain unless it declines. The state is limited by
- * permission where the rules judged it so, or where a passage that answers is withheld and the model declines or answers
- * a part.
+ * The state of evidence that a model has answered from. Contradictions remain unless it declines. The state is
+ * `permission-limited` if the rules judged so, or if a passage that answers is withheld and the model declines or
+ * answers a part.
  *
  * @param withheld whether the best passage answers and is one that the reader may not read
  */

@@ -1,5 +1,4 @@
 import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import type { EngineContext } from '../context.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
@@ -16,9 +15,9 @@ import { quote } from './quotation/quote.js'
 import { type QuotedBlock, quotationText } from './quotation/text.js'
 
 const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
-/** States in which the evidence's own words are the answer. */
+/** States in which a quotation answers the question. */
 const SURE: ReadonlySet<string> = new Set(['answerable', 'conflict'])
-/** Before passages of which it is not sure that they answer. */
+/** Precedes passages that may not answer. */
 const CLOSEST = 'Closest passages:\n\n'
 const UNRESOLVED =
   'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
@@ -36,9 +35,9 @@ export async function* answerQuery(
 ): AsyncGenerator<AnswerPart> {
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
   const followUp = followUpOf(query, turns)
-  const parts = [...withoutModel(query, isBuiltin(model), followUp, bundle, retrieved)]
+  const parts = [...withoutModel(query, followUp, bundle, retrieved)]
   if (isBuiltin(model) || bundle.items.length === 0) return yield* parts
-  // a model gets what was found whatever its words have in common with the question's
+  // a model also gets passages that share no word with the question
   const evidence = { bundle, retrieved, quotation: { text: textOf(parts), isSure: isSure(parts) } }
   const outcome = yield* modelAnswer(context, admitted, turns, query, evidence, model, signal, style)
   if (outcome.type !== 'answered') yield* insteadOf(outcome, parts, retrieved.withheld !== undefined)
@@ -53,8 +52,8 @@ function textOf(parts: readonly AnswerPart[]): string {
 }
 
 /**
- * The parts after a model that did not answer: those without a model, unless the model declines and they are not sure, or a
- * better passage is withheld.
+ * The parts after a model that did not answer: those without a model. When the model declines, they are its own, unless
+ * those without a model are sure and no better passage is withheld.
  */
 function insteadOf(outcome: ModelOutcome, parts: readonly AnswerPart[], isWithheld: boolean): AnswerPart[] {
   if (outcome.type === 'declined' && (!isSure(parts) || isWithheld)) return outcome.parts
@@ -65,15 +64,13 @@ function insteadOf(outcome: ModelOutcome, parts: readonly AnswerPart[], isWithhe
 
 function* withoutModel(
   query: string,
-  hasNoModel: boolean,
   followUp: FollowUp | undefined,
   bundle: EvidenceBundle,
   retrieved: Retrieved,
 ): Generator<AnswerPart> {
-  // a model answers it itself, or has failed
-  const reply = hasNoModel ? smallTalkReply(query) : undefined
+  const reply = smallTalkReply(query)
   if (reply !== undefined) {
-    // no passage is of any use to it, whatever words they share
+    // no passage answers it, whatever words they share
     yield { type: 'delta', text: reply }
     const state = bundle.state === 'permission-limited' ? bundle.state : 'not-enough-evidence'
     yield { type: 'end', metadata: UNANSWERED, bundle: { ...bundle, state } }
@@ -147,7 +144,7 @@ const MORE_ON_IT: MissingEvidence = {
   metadata: { terms: [] },
 }
 
-/** Passages on the question before say nothing on a follow-up that they do not answer. */
+/** The evidence of a question without an answer: passages on the question before do not answer a follow-up. */
 function withoutAnswer(bundle: EvidenceBundle, isFollowUp: boolean, withheld: Retrieved['withheld']): EvidenceBundle {
   if (bundle.state === 'permission-limited') return bundle
   if (withheld !== undefined) return withState(bundle, 'permission-limited')

@@ -44,15 +44,10 @@ export interface Verdict {
  * asked of their own documents are refused, and four in five of those asked of another subject's (bench/meaning/gate.ts).
  */
 export const REFUSE_BELOW = 0.1
-/** From this confidence of an embedding or a rerank model on a passage answers in other words than the question's. */
+/** Minimum confidence, by an embedding or a rerank model, in a passage that answers in other words. */
 export const ANSWER_FROM = 0.5
-/**
- * From this probability on a quotation answers; below it it is presented as the closest passages. For its error see
- * `npm run bench:answers`.
- */
+/** Minimum probability of a quotation that answers; others are presented as the closest passages. */
 export const SURE_FROM = 0.73
-/** Share of the query's weight that the items must hold together; with less, some of the question is left open. */
-export const COVERED_FROM = 0.5
 /**
  * What it takes from the logarithm of the odds that none of the best passages mentions a name that is asked for: odds
  * twenty times less, and of several names as large a part as is missing (bench/meaning/abstention.ts).

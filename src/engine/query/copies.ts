@@ -7,15 +7,15 @@ const COPY_FOLDER = /^(?:old|archived?|archives|back[-_ ]?ups?|bak)$/iu
 
 type Copy = Pick<PassageRow, 'filename' | 'document_title' | 'body' | 'section' | 'document_date' | 'published_at'>
 
-/** Distinct passages of a ranking, and of each equal one that was left out the passage that replaces it. */
+/** Distinct passages of a ranking, and the keys of the others with those of the passages that replace them. */
 export interface Distinct<T> {
   kept: T[]
   copyOf: ReadonlyMap<number, number>
 }
 
 /**
- * Keeps one of several equal passages: of the same text and section, in documents of the same name or title. It has the
- * rank of the best of them; of the documents, one outside of folders for old files precedes, then the newest.
+ * Keeps one of several equal passages: of the same text and section, in documents of the same name or title. It gets
+ * the rank of the best of them. A document outside of folders for old files is preferred, then the newest one.
  *
  * @param ranked best first; those without a loaded row are kept
  */
@@ -57,7 +57,7 @@ export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: rea
   return kept.map(({ key, one }) => ({ ...one, passage: rows.get(key) ?? one.passage }))
 }
 
-/** Equal passages have one of these in common. */
+/** Keys of a passage; equal passages share one of them. */
 function identitiesOf({ body, section, filename, document_title: title }: Copy): string[] {
   const headings: string[] = fromCell(section)
   const text = `${headings.filter((one) => one !== title).join('\n')}\n\n${body.replace(/\s+/g, ' ').trim()}`

@@ -19,12 +19,12 @@ export interface Correction extends SearchedFor {
   rewording: Rewording
 }
 
-/** How many permitted passages contain each term. */
+/** Counts the permitted passages that contain each term. */
 type Frequencies = (terms: string[]) => Promise<ReadonlyMap<string, number>>
 
-/** Missing words that are corrected; a question with more is of another language or subject than the space. */
+/** A question with more missing words is of another language or subject than the space. */
 const MAX_WORDS = 3
-/** Forms of one derivation that are searched for, the most frequent. */
+/** Maximum of forms of one derivation that are searched for; the most frequent ones are taken. */
 const MAX_DERIVED = 2
 /** Terms that one request of an index looks up. */
 const MAX_TERMS = 2_048
@@ -55,7 +55,7 @@ export async function recallCorrected(
   return { ...again, corrections: found }
 }
 
-/** The corrections as passages spell them: an enumerated form may have no more than the stem of a word. */
+/** The corrections as passages spell them: an enumerated form may share only its stem with the word of a passage. */
 export function searchedForOf(
   corrections: readonly Correction[],
   passages: Iterable<{ title: string; body: string }>,
@@ -72,8 +72,8 @@ export function searchedForOf(
 }
 
 /**
- * Other forms of the words of a question that no permitted passage contains: of the same derivation (`owns`, `owner`), or
- * else without a typo. Names, and common words of the language of the question, are taken as they are.
+ * Finds other forms of those words of a question that no permitted passage contains: of the same derivation (`owns`,
+ * `owner`), or else without a typo. Names, and common words of the language of the question, have no typo.
  */
 export async function correctionsOf(
   query: string,

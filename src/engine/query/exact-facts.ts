@@ -37,7 +37,7 @@ function monthsIn(text: string): string[][] {
   return dates.map(([, ...parts]) => parts.map((part) => `month ${Number(part)}`))
 }
 
-/** The facts that a statement claims, each as its alternative keys: a table that counts in millions contains bare numbers. */
+/** The facts that a statement claims, each as its alternative keys: `2 million` may be `2` in a table of millions. */
 export function claimsIn(statement: string): string[][] {
   const tokens = statement.match(TOKEN) ?? []
   const words = tokens.map((token) => token.toLowerCase())

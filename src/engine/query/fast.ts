@@ -57,7 +57,7 @@ export interface Retrieved {
   terms: string[]
   /** what stands for some of them in the space; absent where nothing was looked up */
   rewordings?: readonly Rewording[]
-  /** words of the question that were missing, and their forms that were searched for as well */
+  /** words of the question that are in no passage, and the forms that were searched for as well */
   searchedFor?: SearchedFor[]
   idf: (term: string) => number
   /** what the question is worth here; for the confidence in a passage by itself */
@@ -78,7 +78,7 @@ export interface FastRecord {
   compared: readonly Compared[]
   /** every candidate in its final order, before threshold and topK */
   ranked: readonly Ranked[]
-  /** of each passage that was left out for an equal one, the key of that */
+  /** key of each passage that an equal one replaces, with the key of that one */
   copyOf: ReadonlyMap<number, number>
   /** the rerank model that decided the order of the first candidates */
   model?: ModelRerank['used']
@@ -204,7 +204,7 @@ export async function retrieveFast(
   }
 }
 
-/** Loads what the places of the profile need, which is mostly there, and leaves out copies. */
+/** Loads the best passages, most of which are loaded, until `topK` of them are distinct, and leaves out copies. */
 async function distinctPassages(
   { db }: Pick<EngineContext, 'db'>,
   spaceKey: number,
@@ -217,8 +217,8 @@ async function distinctPassages(
     if (missing.length > 0)
       for (const [key, row] of await db.read(loadPassages(spaceKey, missing))) loaded.set(key, row)
     const distinct = withoutCopies(kept, loaded)
-    const places = distinct.kept.slice(0, topK)
-    if (wanted >= kept.length || places.every(({ key }) => loaded.has(key))) return distinct
+    const best = distinct.kept.slice(0, topK)
+    if (wanted >= kept.length || best.every(({ key }) => loaded.has(key))) return distinct
   }
 }
 

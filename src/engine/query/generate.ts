@@ -41,8 +41,8 @@ export interface Prompt {
 }
 
 /**
- * The prompt: instructions, earlier turns, then the passages as plain text between marks that they cannot contain, and the
- * question last.
+ * The prompt: instructions, earlier turns, then the passages as plain text between marks that they cannot contain, and
+ * the question last.
  */
 export function buildPrompt(
   contextTokens: number,
@@ -85,7 +85,7 @@ export function buildPrompt(
 /** The passages of an answer are reported before it, and again when the model is asked with fewer. */
 export type AnswerEvent = GenerationEvent | { type: 'given'; given: Given; numbers: number[] }
 
-/** Which of the passages contradict each other, and in what. @param given numbers of the passages; all when absent */
+/** States which passages contradict each other, and in what. @param given numbers of the passages; absent: all */
 function contradictionsOf(items: readonly EvidenceItem[], given?: readonly number[]): string[] {
   return items.flatMap(({ conflicts }, index) =>
     conflicts.flatMap(({ nodeId, reason }) => {

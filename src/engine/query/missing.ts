@@ -4,7 +4,7 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import { expectedEvidence } from './question/expected-evidence.js'
 import { questionWords } from './question/words.js'
 
-/** Words of a question that a refusal repeats. */
+/** Maximum of words of the question that the text for an empty result repeats. */
 const MAX_WORDS = 12
 
 /**
@@ -20,9 +20,10 @@ export function notRetrieved(query: string, uncovered: readonly string[] = []): 
   return [...new Map(entries.map((entry) => [entry.text, entry])).values()]
 }
 
-/** States that nothing was found, and the words that were looked for: what documents contain in other words is unknown. */
+/** States that nothing was found, and the words that were searched for: documents may use other ones. */
 export function nothingFound(query: string): string {
   const words = questionWords(query)(new Set(analyzeQuery(query)))
+  if (words.length === 0) return 'Nothing was found for this question.'
   const shown = words.slice(0, MAX_WORDS).join(' ')
   return `Nothing was found for “${shown}${words.length > MAX_WORDS ? ' …' : ''}”.`
 }

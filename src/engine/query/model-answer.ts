@@ -22,11 +22,11 @@ export type AnswerPart =
   /** `bundle` is the evidence with the state that it has for the answer that was given */
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
 
-/** The result of asking a model. Of all but `answered`, nothing was sent of its text. */
+/** The result of asking a model. Unless it is `answered`, no text of the model was sent. */
 export type ModelOutcome =
   | { type: 'answered' }
   | { type: 'failed' | 'unsupported' }
-  /** `parts` state that the passages do not answer, in the words of the model */
+  /** `parts` are the reply of the model, which states that the passages do not answer */
   | { type: 'declined'; parts: AnswerPart[] }
 
 /** What a model answers from. */
@@ -119,7 +119,7 @@ function withSource(number: number, item: EvidenceItem | undefined): [number, So
   return item === undefined ? [] : [[number, sourceOf(item)]]
 }
 
-/** A passage with its names and its day, as statements are compared with it. */
+/** The text, names and day of a passage, for comparison with statements. */
 export function sourceOf({ text, metadata, citations }: EvidenceItem): Source {
   const { title, documentTitle, filename, documentDate } = metadata
   const names = [title, documentTitle, filename, ...(citations[0]?.sectionPath ?? []), documentDate]

@@ -30,7 +30,7 @@ export const RESEARCH_STRATEGY_VERSION = 'research-1'
 const OPENED_RANGES = 48
 const OPENED_NODES = 200
 
-/** Minimum of a page with some of the question, in a document that the question names: such a page is a partial answer. */
+/** Minimum confidence in a page with some of the question, in a document that the question names. */
 const NEAR = 0.3
 const NEAR_COVERAGE = 0.2
 
@@ -73,12 +73,11 @@ export async function retrieveResearch(
   query: string,
   signal: AbortSignal,
 ): Promise<Retrieved> {
-  const { db } = context
   const { space, profile, subject } = admitted
   const started = performance.now()
   const terms = askedTerms(query)
   const names = sequenceOf(query)
-  const denied = await db.read(deniedDocuments(space.key, { subject }))
+  const denied = await context.db.read(deniedDocuments(space.key, { subject }))
   // a trained model weighs words by all documents of the space
   const known = denied.size === 0 ? await termWeights(context, space, names) : undefined
   signal.throwIfAborted()
@@ -90,12 +89,11 @@ export async function retrieveResearch(
     signal,
   )
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
-  const ranked = withoutCopiedRows(kept)
-    .slice(0, profile.topK)
-    .map((one): RankedPassage => {
-      const { key, title, body } = one.passage
-      return { ...one, held: termsHeld(cache.of({ key, title, body }), names) }
-    })
+  const shown = withoutCopiedRows(kept).slice(0, profile.topK)
+  const ranked = shown.map((one): RankedPassage => {
+    const { key, title, body } = one.passage
+    return { ...one, held: termsHeld(cache.of({ key, title, body }), names) }
+  })
   const withheld =
     denied.size === 0 ? undefined : await lookBeyond(context, cache, admitted, { query, idf, denied, passages }, signal)
   return {

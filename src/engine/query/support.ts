@@ -12,9 +12,10 @@ export interface Source {
 
 /** Minimum share of a statement's own terms that its sources contain. */
 const OWN_TERMS = 0.5
-/** Terms that a unit shares with a statement about the same thing. */
+/** Minimum of terms that a unit on the subject of a statement shares with it. */
 const SAME_SUBJECT = 2
-const MARK = /\s?\[(\d{1,3})\]/g
+/** Code, which is left as it is, or a citation mark with the space before it. */
+const CODE_OR_MARK = /(`+)[\s\S]*?\1|\s?\[(\d{1,3})\]/g
 /** Of a list entry, a heading or a table row. */
 const MARKER = /^\s*(?:[-*•‣>#|]+|\d{1,3}[.)])\s*/u
 const NUMERIC = /^\p{N}+$/u
@@ -83,6 +84,7 @@ export interface Statement {
   language: string
 }
 
+/** Reads a statement, without its citation marks. */
 export function readStatement(statement: string, question: Source): Statement {
   const text = withoutMarks(statement).replace(MARKER, '')
   const asked = prepare(question)
@@ -107,8 +109,8 @@ export function addsToQuestion({ ownTerms, ownClaims }: Statement): boolean {
 }
 
 /**
- * Whether sources support a statement: they contain its numbers, dates and names exactly, and at least half of its other
- * terms, which are not compared across languages.
+ * Whether sources support a statement: they contain its numbers, dates and names exactly, and at least half of its
+ * other terms, which are not compared across languages.
  *
  * @param all every source of the request: names that the question contains may be in any of them
  */
@@ -132,8 +134,8 @@ export function supports(
 }
 
 /**
- * Whether sources contain a number or date, and not only where they state nothing on the subject of the statement while
- * another number of the sources is on it.
+ * Whether sources contain a number or date. A number in units that share no term with the statement does not count if a
+ * unit with another number is on the subject of the statement.
  */
 function isAttributed(
   keys: readonly string[],
@@ -151,6 +153,13 @@ function isAttributed(
   )
 }
 
+/** A text without its citation marks. */
 export function withoutMarks(text: string): string {
-  return text.replace(MARK, '')
+  return text.replace(CODE_OR_MARK, (found: string, ticks?: string) => (ticks === undefined ? '' : found))
+}
+
+/** The numbers of the citation marks of a text, each once. */
+export function marksIn(text: string): number[] {
+  const numbers = [...text.matchAll(CODE_OR_MARK)].flatMap(([, , number]) => number ?? [])
+  return [...new Set(numbers.map(Number))]
 }

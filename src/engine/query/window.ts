@@ -5,9 +5,9 @@ import type { SessionTurn } from '../rows/sessions.js'
 
 /** The most that earlier turns take of a window. */
 const TURNS_SHARE = 0.25
-/** A model gets this much of a passage however little room there is. */
+/** Minimum for the passages, however small the window is. */
 const MIN_TOKENS = 200
-/** Small models answer best from few passages: this many in a small window, and one more for each `TOKENS_PER_PASSAGE`. */
+/** Small models answer best from few passages: this many in a small window, one more for each `TOKENS_PER_PASSAGE`. */
 const MIN_PASSAGES = 4
 const SMALL_WINDOW = 4096
 const TOKENS_PER_PASSAGE = 2048
@@ -32,9 +32,9 @@ export interface Given {
 }
 
 /**
- * Passages in the order of their rank, as many as fit, equal ones once; the last one may be cut at the end of a sentence.
+ * Passages in the order of their rank, as many as fit, equal ones once; the last one may be cut after a sentence.
  *
- * @param tokens room for the passages in a window of `contextTokens`
+ * @param tokens capacity for the passages in a window of `contextTokens`
  */
 export function fitPassages(items: readonly EvidenceItem[], tokens: number, contextTokens: number): GivenPassage[] {
   const given: GivenPassage[] = []

@@ -1,6 +1,6 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
 import type { Rewording } from '../../lib/text/compounds.js'
-import { ANSWER_FROM, askedTerms, COVERED_FROM, evidenceState } from './answerability.js'
+import { ANSWER_FROM, askedTerms, evidenceState } from './answerability.js'
 import { type AskedOf, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { asks } from './extractive/question-names.js'
@@ -24,6 +24,8 @@ export const WITHHELD_ENTRY: MissingEvidence = {
 
 /** Minimum of terms of the question in a withheld passage: with fewer, a reader could test single words. */
 const MIN_HELD = 3
+/** Minimum share of the question's weight in a withheld passage. */
+const MIN_COVERAGE = 0.5
 /** Minimum share of the question's weight by which a passage exceeds the others. */
 const HOLDS_MORE = 0.1
 /** Number of permitted passages that a withheld one is compared with. */
@@ -77,7 +79,7 @@ export function judgeWithheld(request: {
   } = request
   const [best] = ranked
   if (best === undefined || !isWithheld(best) || best.final < Math.max(scoreThreshold, ANSWER_FROM)) return undefined
-  if (wordsIn(best.held) < MIN_HELD || (best.features?.coverage ?? 0) < COVERED_FROM) return undefined
+  if (wordsIn(best.held) < MIN_HELD || (best.features?.coverage ?? 0) < MIN_COVERAGE) return undefined
   const { title, body: text, filename: source } = best.passage
   const { features } = best
   const item = { title, text, source, score: best.final, held: best.held, ...(features && { features }) }

@@ -50,7 +50,7 @@ const NOTHING = { answer: 'Nothing was found for this question.', generator: 'ex
 /** Why what the model wrote is not shown. */
 const UNSUPPORTED = degradation(
   'answer',
-  'a section is a quotation of the evidence: its passages do not say what the model wrote',
+  'a section is a quotation of the evidence: its passages do not support what the model wrote',
 )
 
 type Section = ResearchReport['sections'][number]
@@ -164,11 +164,11 @@ function spentBy({ limit, limitValue }: ResearchStop): Degradation {
 }
 
 /**
- * What the model wrote, as far as the passages support it; the evidence's own sentences where it declines and they are
+ * What the model wrote, as far as the passages support it. If it declines, a quotation of the evidence where that is
  * sure.
  *
  * @param numbers of the section's items that the model was given
- * @returns nothing where the passages support none of it
+ * @returns undefined where the passages support none of it
  */
 function modelDraft(section: Drafted, text: string, numbers: readonly number[]): Draft | undefined {
   const { question, state, items, withheld } = section
@@ -192,9 +192,7 @@ function modelDraft(section: Drafted, text: string, numbers: readonly number[]):
   return { answer: reply, generator: 'model', state: stateOfReply(state, { isDeclined, isPart: false }, withheld) }
 }
 
-/**
- * The figure that is asked for, else the blocks that answer the question, or the question as it is searched.
- */
+/** The figure that is asked for, else a quotation that answers the question, as it is asked or as it is searched. */
 function extractive(section: Drafted): Draft {
   const { question, searched, items, idf, state, part } = section
   const cell = cellIn(section)
@@ -217,18 +215,14 @@ function extractive(section: Drafted): Draft {
   const [best] = quotations.sort((a, b) => b.probability - a.probability)
   if (best === undefined) return { ...NOTHING, state: emptyState(state) }
   const { text, blocks } = quotationText(best, items)
-  // what is told of another year, or of none, is not what was asked
+  // a quotation on another year, or on none, is not what was asked for
   const isOfYear = part?.measure === undefined || part.year === undefined || text.includes(part.year)
   const isOpen = state === 'answerable' && !isOfYear
-  return {
-    answer: text,
-    quoted: quotedRanges(text, blocks),
-    generator: 'extractive',
-    ...(isOpen ? { state: 'partial' as const } : {}),
-  }
+  const draft = { answer: text, quoted: quotedRanges(text, blocks), generator: 'extractive' as const }
+  return isOpen ? { ...draft, state: 'partial' } : draft
 }
 
-/** What follows the citation mark of each passage: names of files and blocks of documents. */
+/** Ranges after the citation mark of each passage: its location and its blocks. */
 function quotedRanges(text: string, blocks: readonly Span[]): Span[] {
   return blocks.map(({ end }, index) => ({ start: text.indexOf(']', blocks[index - 1]?.end ?? 0) + 1, end }))
 }

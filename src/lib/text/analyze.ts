@@ -15,8 +15,8 @@ import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from 
  * the stem of that language first and the other one at its end; a question gives the stem of its language where that is
  * certain, and otherwise the term that every document holds. So they meet whatever is made of their languages.
  * Scripts written without spaces become overlapping pairs of characters (`unspaced.ts`). Identifiers (`camelCase`,
- * `snake_case`) and names with signs (`C++`, `AT&T`) give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold
- * these terms.
+ * `snake_case`) and names with signs (`C++`, `AT&T`) give the whole and their parts. A change here asks for a new
+ * `ANALYZER_VERSION`, since indexes hold these terms.
  */
 export const ANALYZER_VERSION = 4
 
@@ -204,7 +204,7 @@ function contentTerms(text: string, keepsOrder: boolean, isCommon = false): stri
   return terms
 }
 
-/** A question as its words are read. */
+/** How the words of a question are read. */
 interface Reading {
   languages: Languages
   /** stop words of a language that documents are not stemmed in */
@@ -305,7 +305,7 @@ export function analyzeWords(text: string): QueryWord[] {
   })
 }
 
-/** The words of a document, and the term of each that hangs on the word alone. */
+/** The words of a document, each with the term that does not depend on the language. */
 export function documentWords(text: string): { said: string; term: string }[] {
   return tokensOf(normalise(text)).flatMap((token) => {
     if (typeof token === 'string') return []

@@ -108,13 +108,17 @@ export function rewordingsOf(
     return found
   }
   const asked = words.slice(0, MOST_WORDS)
-  const found = new Map<string, Rewording>(given.map((one) => [one.asked.join(' '), one]))
+  const found = new Map<string, Rewording>(given.map((one) => [keyOf(one), one]))
   for (const language of languages) {
     if (!isCertain && !holds(language, frequency, passages)) continue
     for (const one of [...partsAsked(asked, language, frequency), ...compoundsAsked(asked, language, frequency)])
-      found.set(`${one.asked.join(' ')}=${[...one.told].sort().join(' ')}`, one)
+      found.set(keyOf(one), one)
   }
   return [...found.values()].slice(0, MOST_REWORDINGS)
+}
+
+function keyOf({ asked, told }: Rewording): string {
+  return `${asked.join(' ')}=${[...told].sort().join(' ')}`
 }
 
 /** Adds to the terms that a text holds those that it says in other words. */

@@ -5,7 +5,7 @@ import { LANGUAGES } from './languages.js'
 
 /**
  * Stop words of languages that are neither detected in documents nor stemmed: Vietnamese, Persian, Hebrew, Catalan and
- * others. Documents rarely ask, so that question words weigh much in a space unless questions leave them out.
+ * others. Question words are rare in documents, so they would weigh much in a question.
  */
 
 const require = createRequire(import.meta.url)
@@ -27,11 +27,13 @@ const LISTS: Readonly<Record<string, string>> = {
 export const OTHER_LISTS: readonly string[] = Object.values(LISTS)
 /** The most frequent words of a language are function words. */
 const MOST_FREQUENT = 60
-/** Stop words of a question in its language: the minimum of those that no detected language has, and their share. */
+/** Minimum of stop words that no detected language has, and minimum share of stop words. */
 const MIN_OWN = 2
 const MIN_SHARE = 0.4
-/** Words of the longest phrase that counts as one, `bao nhiêu` and the like. */
-const PHRASE = 3
+/** Maximum of words of a phrase in the lists: `bao nhiêu`. */
+const MAX_PHRASE = 3
+/** A longer text is no question. */
+const MAX_WORDS = 128
 
 let loaded: readonly ReadonlySet<string>[] | undefined
 
@@ -56,24 +58,24 @@ function lists(): readonly ReadonlySet<string>[] {
  * @param votes words that vote for the most likely of the detected languages; one of these has to have more
  */
 export function otherStopWords(words: readonly string[], votes: number): ReadonlySet<number> {
-  const least = Math.max(MIN_OWN, votes + 1, Math.ceil(MIN_SHARE * words.length))
+  const minHits = Math.max(MIN_OWN, votes + 1, Math.ceil(MIN_SHARE * words.length))
   let best: ReadonlySet<number> = new Set()
-  if (words.length < least) return best
+  if (words.length < minHits || words.length > MAX_WORDS) return best
   for (const list of lists()) {
     const hits = hitsIn(words, list)
-    if (hits.size >= least && hits.size > best.size && ownIn(words, hits) >= MIN_OWN) best = hits
+    if (hits.size >= minHits && hits.size > best.size && countOwn(words, hits) >= MIN_OWN) best = hits
   }
   return best
 }
 
-function ownIn(words: readonly string[], hits: ReadonlySet<number>): number {
+function countOwn(words: readonly string[], hits: ReadonlySet<number>): number {
   return words.filter((word, index) => hits.has(index) && !isListed(word)).length
 }
 
 function hitsIn(words: readonly string[], list: ReadonlySet<string>): Set<number> {
   const hits = new Set<number>()
   for (let start = 0; start < words.length; start++)
-    for (let length = 1; length <= PHRASE && start + length <= words.length; length++)
+    for (let length = 1; length <= MAX_PHRASE && start + length <= words.length; length++)
       if (list.has(words.slice(start, start + length).join(' ')))
         for (let index = start; index < start + length; index++) hits.add(index)
   return hits

@@ -13,12 +13,16 @@ export interface Span {
 const BOUNDARY = /[.!?…]+["'”’»)\]]*(?=\s)|\n[ \t]*\n|\n(?=[ \t]*(?:[-*•‣|]|\d{1,3}[.)])\s)/gu
 /** The same, the full stops of other scripts (`。`, `।`, `។`), and spaces of Thai and Lao, which have no full stop. */
 const BOUNDARY_OF_SCRIPTS = new RegExp(
-  String.raw`${BOUNDARY.source}|(?:(?![.!?])\p{STerm})+[”’»」』）"']*|(?<=[\p{sc=Thai}\p{sc=Lao}]) (?=[\p{sc=Thai}\p{sc=Lao}])`,
+  [
+    BOUNDARY.source,
+    String.raw`(?:(?![.!?])\p{STerm})+[”’»」』）"']*`,
+    String.raw`(?<=[\p{sc=Thai}\p{sc=Lao}]) (?=[\p{sc=Thai}\p{sc=Lao}])`,
+  ].join('|'),
   'gu',
 )
-/** Most texts have no letter of those scripts, and are read six times as fast. */
+/** Most texts have no letter of those scripts: without their boundaries they are read six times as fast. */
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3000-\uffff]/
-/** A space of Thai parts sentences, clauses and entries of lists: what is shorter is no sentence. */
+/** A space in Thai separates sentences, clauses and entries of lists: a shorter text is no sentence. */
 const MIN_SPACED = 60
 const ABBREVIATION =
   /(?:^|[\s("'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|gen|col|capt|lt|sgt|rev|hon|pres|gov|sen|rep|vs|etc|cf|eg|ie|viz|al|fig|figs|eq|eqs|ref|refs|no|nos|vol|pp|p|ed|eds|ca|approx|dept|est|inc|ltd|co|corp|bros|mt|ft|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)$/iu
@@ -62,8 +66,8 @@ function pushTrimmed(spans: Span[], text: string, from: number, to: number): voi
 }
 
 /**
- * Sentences of a text in order, with nothing but white space between them. `Intl.Segmenter` ends one at each abbreviation
- * and ordinal, and none in Thai.
+ * Sentences of a text in order, with nothing but white space between them. `Intl.Segmenter` ends one at each
+ * abbreviation and ordinal, and none in Thai.
  */
 export function splitSentences(text: string): Span[] {
   const spans: Span[] = []

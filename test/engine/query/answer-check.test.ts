@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { answerChecker, type CheckRequest, checkAnswer, DECLINE } from '../../../src/engine/query/answer-check.js'
+import { marksIn, withoutMarks } from '../../../src/engine/query/support.js'
 
 const TOWER = 'The tower of Brest is 40 metres high. It was built by Anna Keller from 1898 to 1902.'
 const LAMP = 'The lamp was lit on 5 March 1908. It shines on Mondays, and costs 2.5 million francs a year.'
@@ -59,6 +60,12 @@ describe('a statement of a model', () => {
   })
 })
 
+it('citation marks are found and removed outside of code only', () => {
+  const text = 'Use `rows[0]` [2]:\n```\nrows[1] = 4\n```\nor not [3][2].'
+  expect(marksIn(text)).toEqual([2, 3])
+  expect(withoutMarks(text)).toBe('Use `rows[0]`:\n```\nrows[1] = 4\n```\nor not.')
+})
+
 describe('an answer of a model', () => {
   it('loses the statements that no source supports, and keeps its layout', () => {
     const answer = [
@@ -81,12 +88,21 @@ describe('an answer of a model', () => {
     })
   })
 
+  it('has a statement directly below a heading checked', () => {
+    const answer = '## Tower\nThe tower is 90 metres high [1].\n\nThe tower is 40 metres high [1].'
+    expect(check(answer)).toMatchObject({ checked: 'The tower is 40 metres high [1].', dropped: 1 })
+  })
+
+  it('has the rows of a table without spaces checked', () => {
+    expect(check('|What|Price|\n|---|---|\n|ticket|7 euros|')).toMatchObject({ checked: '', dropped: 1 })
+  })
+
   it('keeps rows of a table below their heads', () => {
     const table = '| What | Price |\n|---|---|\n| ticket | four euros [3] |\n| dog | 7 euros [3] |'
     expect(check(table).checked).toBe('| What | Price |\n|---|---|\n| ticket | four euros [3] |')
   })
 
-  it('is the same in any pieces, and sends a statement as soon as it is complete', () => {
+  it('does not depend on the pieces it arrives in, and sends a statement as soon as it is complete', () => {
     const answer = 'Yes. The tower is 40 metres high. [1] It has 9 bells. It was built by Anna Keller [1].'
     const expected = check(answer).checked
     expect(expected).toBe('The tower is 40 metres high. [1] It was built by Anna Keller [1].')
@@ -115,17 +131,17 @@ describe('an answer of a model', () => {
     'Los pasajes no contienen la respuesta.',
     '文中没有提到这一点。',
     'Information not available',
-  ])('is a decline where it is short and no source supports it, with marks too: %s', (said) => {
+  ])('is a decline where it is short and no source supports it, with or without marks: %s', (said) => {
     expect(check(said)).toMatchObject({ checked: '', isDeclined: true, cited: [] })
   })
 
-  it('is no decline where it claims a number or a name, or is long', () => {
+  it('without support is no decline where it claims a number or a name, or is long', () => {
     expect(check('It has 77 windows.').isDeclined).toBe(false)
     expect(check('It belongs to Gregor Samsa.').isDeclined).toBe(false)
     expect(check('Boats sail by. Gulls cry aloud. Waves break there. Children play games.').isDeclined).toBe(false)
   })
 
-  it('that answers a part and declines the rest is less than complete', () => {
+  it('that answers a part and declines the rest keeps that part and counts the decline as removed', () => {
     expect(check(`The tower is 40 metres high [1]. ${DECLINE}`)).toMatchObject({
       checked: 'The tower is 40 metres high [1].',
       dropped: 1,
@@ -133,7 +149,7 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('from the conversation alone cites nothing', () => {
+  it('that only the conversation supports cites nothing and counts as a decline', () => {
     const talk = checkAnswer(
       'You asked about the kettle before.',
       request('What did I ask?', { context: ['Where is the kettle?'] }),
@@ -156,8 +172,22 @@ describe('an answer of a model', () => {
     })
   })
 
+  it('keeps supported statements that were held when an unsupported one after them is removed', () => {
+    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
+    const answer =
+      'It was built by Anna Keller [1]. It has 77 windows. Children pay half [3]. It is 40 metres high [1].'
+    expect(checkAnswer(answer, request(HEIGHT, { sureAnswer }))).toMatchObject({
+      checked: 'It was built by Anna Keller [1]. Children pay half [3]. It is 40 metres high [1].',
+      cited: [1, 3],
+      dropped: 1,
+    })
+  })
+
   it('is not checked where images may answer', () => {
     const seen = checkAnswer('The picture shows 9 boats [1].', request(HEIGHT, { isUnchecked: true }))
     expect(seen).toMatchObject({ checked: 'The picture shows 9 boats [1].', cited: [1], dropped: 0 })
+    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
+    const more = request(HEIGHT, { isUnchecked: true, sureAnswer })
+    expect(checkAnswer('The picture shows 9 boats [1].', more)).toMatchObject({ cited: [1] })
   })
 })

@@ -9,7 +9,7 @@ describe('the state after an answer of a model', () => {
   const limited = 'permission-limited'
   const none = 'not-enough-evidence'
 
-  it('is not-enough-evidence where it declines, and answerable where all of it is supported', () => {
+  it('is not-enough-evidence where the model declines, and answerable where all of it is supported', () => {
     expect(stateAfter({ isDeclined: true })).toEqual([none, none, none, none, limited])
     expect(stateAfter({})).toEqual(['answerable', 'answerable', 'answerable', 'conflict', limited])
   })
@@ -44,21 +44,21 @@ describe('evidence in another state', () => {
   const bundle = (state: EvidenceState): EvidenceBundle => ({
     ...{ id: 'i', query: 'How high is the tower?', createdAt: '', state, items: [], missingEvidence: ALL },
   })
-  const told = (from: EvidenceState, to: EvidenceState) =>
+  const missingAfter = (from: EvidenceState, to: EvidenceState) =>
     withState(bundle(from), to).missingEvidence.map(({ reason, text }) =>
       text.startsWith('old') ? text : `new ${reason}`,
     )
 
-  it('is the same where the state is', () => {
+  it('is the same object where the state does not change', () => {
     const same = bundle('partial')
     expect(withState(same, 'partial')).toBe(same)
   })
 
-  it('says what is missing as that state has it', () => {
+  it('lists the missing evidence of the new state, and keeps entries of other reasons', () => {
     expect(withState(bundle('partial'), 'answerable').state).toBe('answerable')
-    expect(told('partial', 'answerable')).toEqual(['old stale'])
-    expect(told('answerable', 'partial')).toEqual(['new not-retrieved', 'old stale'])
-    expect(told('partial', 'not-enough-evidence')).toEqual(['new not-retrieved', 'old stale'])
-    expect(told('partial', 'permission-limited')).toEqual(['new permission-filtered', 'old stale'])
+    expect(missingAfter('partial', 'answerable')).toEqual(['old stale'])
+    expect(missingAfter('answerable', 'partial')).toEqual(['new not-retrieved', 'old stale'])
+    expect(missingAfter('partial', 'not-enough-evidence')).toEqual(['new not-retrieved', 'old stale'])
+    expect(missingAfter('partial', 'permission-limited')).toEqual(['new permission-filtered', 'old stale'])
   })
 })

@@ -88,7 +88,7 @@ describe('an answer of quotations', () => {
     expect(metadata.cited).toEqual([1, 2])
   })
 
-  it('is introduced as the closest passages where it is not sure that they answer', async () => {
+  it('is introduced as the closest passages where the state is partial', async () => {
     const { text, metadata } = await answered({ bundle: bundleOf('partial') })
     expect(text).toBe(`${CLOSEST}${TOWER}`)
     const { blocks } = metadata.quotation as { blocks: { start: number; end: number }[] }
@@ -101,7 +101,7 @@ describe('an answer of quotations', () => {
     )
   })
 
-  it('states that nothing was found, and the words that were looked for, when there is nothing to quote', async () => {
+  it('states that nothing was found, with the words of the question, when there is nothing to quote', async () => {
     const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
       answered({ bundle: bundleOf(state, { items: [] }), ...(withheld && { withheld }) })
     const empty = await ask('partial')
@@ -234,7 +234,7 @@ describe('an answer of a model', () => {
     },
   )
 
-  it('is replaced by the sure quotation where it quotes something else', async () => {
+  it('is replaced by the sure quotation where it states something else', async () => {
     const other = await ask('The lamp was lit in 1908 [2].')
     expect(other.text).toBe('The tower of Brest is 40 metres high. [1]')
     expect(other.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
@@ -264,6 +264,14 @@ describe('an answer of a model', () => {
     expect([found.text, found.bundle.state]).toEqual(['It is 40 metres [1].', 'partial'])
     const talk = await ask('You are welcome.', { query: 'Thanks!' })
     expect(talk.text).toBe('You are welcome.')
+  })
+
+  it('is replaced by built-in small talk where its reply to a greeting is no sentence, or claims a name', async () => {
+    for (const said of ['Hello!', 'Hello, I am Gregor Samsa.']) {
+      const talk = await ask(said, { query: 'Hi' })
+      expect([talk.text, talk.bundle.state]).toEqual(['Hello! What would you like to know?', 'not-enough-evidence'])
+      expect(talk.metadata).toMatchObject({ synthesis: 'none', modelAnswer: 'unsupported', cited: [] })
+    }
   })
 
   it('is not asked for where nothing was found', async () => {

@@ -44,8 +44,8 @@ const asked = async (question: string) => {
 const searched = async (query: string, caller = ADA) =>
   (await test.engine.queries.search(caller, id, SearchBody.parse({ query }))).searchedFor
 
-describe('a word of a question that the space does not have', () => {
-  it('is searched for without its typo, which the answer and the search report', async () => {
+describe('a word of a question that no passage contains', () => {
+  it('is searched for without its typo, and answers and searches list the correction', async () => {
     const found = await asked('when does the batery alram beep?')
     expect(found.first).toBe('alarm.md')
     expect(found.state).not.toBe('not-enough-evidence')
@@ -58,7 +58,7 @@ describe('a word of a question that the space does not have', () => {
     expect(await searched('batery alram')).toEqual(words)
   })
 
-  it('of eight letters or more is searched for without two typos', async () => {
+  it('is searched for without two typos if it has eight letters or more', async () => {
     expect(await searched('who arranges acomodation')).toEqual([{ asked: 'acomodation', searched: 'accommodation' }])
   })
 
@@ -80,14 +80,14 @@ describe('a word of a question that the space does not have', () => {
     expect(words.map(({ searched }) => searched).join(' ')).not.toMatch(/house|merit|alarm/)
   })
 
-  it('is corrected by words that the reader may read, and by no other', async () => {
+  it('is corrected only by words of passages that the reader may read', async () => {
     expect(await searched('aquisition')).toEqual([{ asked: 'aquisition', searched: 'acquisition' }])
     expect(await searched('aquisition', EVE)).toBeUndefined()
     expect(await searched('batery', EVE)).toEqual([{ asked: 'batery', searched: 'battery' }])
   })
 })
 
-it('looks up no term where the space has every word of the question', async () => {
+it('correctionsOf looks up no term where passages contain every word of the question', async () => {
   const terms = analyzeQuery('battery alarm')
   const known = { frequencies: new Map(terms.map((term) => [term, 1])), rewordings: [] }
   expect(await correctionsOf('battery alarm', known, () => Promise.reject(new Error('looked up')))).toEqual([])

@@ -75,7 +75,7 @@ async function asked(query: string) {
 }
 
 describe('vectors of a provider', () => {
-  it('find a passage that shares no word with the question, and make an answer of it where they are sure', async () => {
+  it('find a passage that shares no word with the question, and make it answerable where they are sure', async () => {
     const { answer, first, state } = await asked('How much money do people earn?')
     expect(first?.metadata.filename).toBe('pay.md')
     expect(first?.score).toBeGreaterThan(0.5)

@@ -27,7 +27,7 @@ const told = async (query: string): Promise<{ state: string; finish: unknown; an
   return { state, finish: done.finishReason, answer }
 }
 
-it('a question that is foreign to a little space is answered with what was looked for, and captured as such', async () => {
+it('a question that is foreign to a small space gets the words that were searched for, and is captured', async () => {
   const foreign = [
     ['What is the capital of Norway?', 'capital Norway'],
     ['Who was the first king of Portugal?', 'first king Portugal'],

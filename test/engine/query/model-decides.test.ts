@@ -94,7 +94,7 @@ describe('a model that a query is answered by', () => {
     'The passages [1] do not say when.',
     'Das steht dort nicht [1].',
     '文中没有提到这一点。',
-  ])('that declines a question that the rules are not sure of leaves no evidence: %s', async (said) => {
+  ])('makes a question that the rules are not sure of not-enough-evidence by declining: %s', async (said) => {
     await setModel({ reasoningModel: MODEL })
     reply = said
     const given = await asked(PARAPHRASE)

@@ -291,7 +291,7 @@ describe('a report', () => {
     expect(report.generator).toBe('model')
   })
 
-  test('whose model declines counts nothing as answered, except what the rules are sure of', async () => {
+  test('whose model declines has only those sections answered that the rules are sure of', async () => {
     const { engine } = engineTest
     await withModel()
     says.section = 'The passages do not say [1].'

@@ -34,7 +34,7 @@ describe('a research task without a model', () => {
     for (const { cited } of report.sections) for (const number of cited) expect(numbers.has(number)).toBe(true)
   })
 
-  test('leaves citation marks within quoted text as they are, and numbers its own', async () => {
+  test('keeps marks like [3] within quoted text, and numbers its own citations', async () => {
     const { engine } = test1
     const files = {
       'tides.md': 'The moon pulls the sea and makes the tides, see [3] and [9].\n',

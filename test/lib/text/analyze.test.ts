@@ -37,7 +37,7 @@ describe('the text analyser', () => {
       '# Title, issue #12, page#part, 2+3, a + b, i++',
       ['titl', 'issu', '12', 'page', 'part', '2', '3', 'b', 'i++', 'i'],
     ],
-  ])('gives the names with signs of %j whole and without them', (text, terms) => {
+  ])('gives names with signs complete and in parts: %j', (text, terms) => {
     expect(analyzeDocument(text)).toEqual(terms)
     expect(latinTermsOf(text)).toEqual(terms)
     expect(new Set(analyzeQuery(text))).toEqual(new Set([...terms].filter((term) => term !== 'not')))

@@ -13,6 +13,11 @@ function reworded(question: string, documents: readonly string[]): string[] {
   return found.map(({ asked, told }) => `${asked.join(' ')} = ${told.join(' ')}`)
 }
 
+it('keeps several given rewordings of one word', () => {
+  const given = ['payment', 'payer'].map((told) => ({ asked: ['pay'], told: [told] }))
+  expect(rewordingsOf({ words: [], languages: [], isCertain: false, given }, () => 1, 10)).toEqual(given)
+})
+
 describe('compounds', () => {
   it.each([
     ['Wie hoch ist der Anspruch auf Urlaub?', 'Der Urlaubsanspruch beträgt 30 Tage.'],

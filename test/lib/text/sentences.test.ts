@@ -59,7 +59,7 @@ describe('splitSentences', () => {
     ],
     ['Er kam 1931. Juli war warm.', ['Er kam 1931.', 'Juli war warm.']],
     ['Tür öffnen\n2. Schlüssel drehen', ['Tür öffnen', '2. Schlüssel drehen']],
-  ])('ends one at the count of %j', (text, sentences) => {
+  ])('ends one after a number that is no ordinal in %j', (text, sentences) => {
     expect(cut(text)).toEqual(sentences)
   })
 
@@ -70,7 +70,7 @@ describe('splitSentences', () => {
     ['کتب خانہ نو بجے کھلتا ہے۔ یہ اتوار کو بند رہتا ہے۔', 2],
     ['ห้องสมุดเปิดให้บริการทุกวันตั้งแต่เวลาเก้านาฬิกาจนถึงเวลาห้าโมงเย็น ผู้เยี่ยมชมต้องแสดงบัตรสมาชิกที่เคาน์เตอร์ก่อนเข้าใช้บริการทุกครั้ง', 2],
     ['ส้ม แอปเปิ้ล กล้วย', 1],
-  ])('ends one as the script of %j does', (text, count) => {
+  ])('ends one at the full stops or spaces of the script of %j', (text, count) => {
     expect(cut(text)).toHaveLength(count)
     expect(cut(text).join(' ')).toBe(text)
   })

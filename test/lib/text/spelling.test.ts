@@ -18,7 +18,7 @@ describe('forms without a typo', () => {
     expect(saidOf(formsWithoutTypo(said, 'latin'))).toContain(right)
   })
 
-  it('are of other alphabets too', () => {
+  it('use the letters of other alphabets', () => {
     expect(termsOf(formsWithoutTypo('библотека', 'cyrillic'))).toContain(analyzeQuery('библиотека')[0])
   })
 
@@ -30,7 +30,7 @@ describe('forms without a typo', () => {
     expect(saidOf(formsWithoutTwoTypos('hyperpituitarism', 'en'))).not.toContain('hypopituitarism')
   })
 
-  it('are none of a word of three letters, and keep the first letter', () => {
+  it('do not exist for a word of three letters, and keep the first letter', () => {
     expect(formsWithoutTypo('cta', 'latin')).toEqual([])
     expect(saidOf(formsWithoutTypo('horse', 'latin'))).not.toContain('norse')
   })
@@ -53,7 +53,7 @@ describe('forms of the same derivation', () => {
   })
 })
 
-it('takes frequent words of English and of the language of the question for words, in any form', () => {
+it('isCommonWord accepts forms of frequent words of English and of the language of the question', () => {
   expect(['horses', 'boarded', 'battery'].map((word) => isCommonWord(word, 'en'))).toEqual([true, true, true])
   expect(isCommonWord('kindern', 'de')).toBe(true)
   expect(['batery', 'alrm', 'recieve'].map((word) => isCommonWord(word, 'en'))).toEqual([false, false, false])

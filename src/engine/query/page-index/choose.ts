@@ -83,7 +83,7 @@ export async function chooseDocuments(
       ? await scanAll(db, spaceKey, snapshot, { terms, except }, found, signal)
       : scanSome(await db.read(summariesOf(spaceKey, snapshot, docs)), { terms, except }, found)
   const frequencies = terms.map(
-    (_, place) => found.filter(({ counts, named }) => (counts[place] ?? 0) > 0 || named[place] === true).length,
+    (_, index) => found.filter(({ counts, named }) => (counts[index] ?? 0) > 0 || named[index] === true).length,
   )
   const weights = terms.map(({ term }, place) => {
     const held = frequencies[place] ?? 0

@@ -80,7 +80,8 @@ export interface Candidate {
   features: Features
 }
 
-const EXACT: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
+/** Types of answers that are numbers or times. */
+export const EXACT_TYPES: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
 const NAME: ReadonlySet<string> = new Set(['person', 'place'])
 const UNTYPED: ReadonlySet<string> = new Set(['any', 'truth'])
 const MENTIONED_YEAR = /(?<!\d)(?:19|20)\d\d(?!\d)/gu
@@ -205,7 +206,7 @@ function closeness({ weights, pairs }: Question, terms: readonly string[], match
 
 function typeFeatures({ type, text }: Question, unit: Unit) {
   const sign = signOf(type, unit.text, text)
-  const isExact = EXACT.has(type)
+  const isExact = EXACT_TYPES.has(type)
   const isName = NAME.has(type)
   const isUntyped = UNTYPED.has(type)
   return {

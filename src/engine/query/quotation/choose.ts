@@ -12,7 +12,7 @@ export interface ScoredCandidate {
 const MAX_UNITS = 3
 /** Characters of a quotation with its headings; its first unit may be longer. */
 const MAX_LENGTH = 420
-/** A unit further behind the best one, in logits, adds more text than answers. */
+/** Maximum distance to the best unit, in logits: a less likely unit adds more text than answers. */
 const MAX_GAP = 3.5
 
 /** Returns all candidates of some passages, best first. */

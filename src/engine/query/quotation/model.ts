@@ -1,4 +1,4 @@
-import { type Candidate, FEATURES } from './candidates.js'
+import { type Candidate, EXACT_TYPES, FEATURES } from './candidates.js'
 import { type LinearModel, logitOf } from './linear-model.js'
 import type { Question } from './question.js'
 
@@ -44,7 +44,6 @@ export const ANSWER_FEATURES = [
 ] as const
 export type AnswerFeature = (typeof ANSWER_FEATURES)[number]
 
-const EXACT: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
 /** Margin of a unit without a rival. */
 const FAR_AHEAD = 8
 
@@ -82,7 +81,7 @@ export function answerFeatures(
     unitWeight: features.inUnit * totalWeight,
     missingInFirst: features.missing * features.isFirst,
     wantsList: Number(wantsList),
-    wantsExact: Number(EXACT.has(type)),
+    wantsExact: Number(EXACT_TYPES.has(type)),
     wantsPerson: Number(type === 'person'),
     exactMatch: features.containsExact * features.inUnit,
   }

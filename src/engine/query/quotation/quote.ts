@@ -35,9 +35,9 @@ export interface QuotationRequest {
   followUp?: FollowUp | undefined
 }
 
-/** Passages further behind are not quoted. */
+/** Passages of a lower rank are not quoted. */
 export const MAX_PASSAGES = 6
-/** Types of questions that do not restrict what a follow-up without words of its own asks for: `and what?` */
+/** Types of answers that restrict nothing: a follow-up without terms of its own, `and what?`, has no quotation. */
 const OPEN_TYPES: ReadonlySet<string> = new Set(['any', 'definition', 'name', 'truth'])
 
 /**

@@ -21,7 +21,7 @@ export interface QuotationText {
 
 /** Characters of the authors of a document in a location. */
 const MAX_AUTHORS = 60
-/** What a quotation omits. */
+/** In place of what a quotation omits. */
 const OMITTED = '…'
 
 /**
@@ -87,7 +87,7 @@ function shortened(authors: string): string {
   return `${authors.slice(0, end > 0 ? end : MAX_AUTHORS)} ${OMITTED}`
 }
 
-/** Finds the value in a unit that is of the type asked for, else the sentence or line that matches the question best. */
+/** Finds the value of the type asked for in a unit, else the sentence or line that matches the question best. */
 function answeringRange(question: Question, { unit: { kind, text } }: Candidate): Span | undefined {
   const parts = kind === 'paragraph' ? splitSentences(text) : linesOf(text)
   const shares = parts.map(({ start, end }) => shareOf(question, matchedTerms(question, text.slice(start, end))))

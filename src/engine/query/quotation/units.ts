@@ -9,7 +9,7 @@ export interface Unit {
   start: number
   end: number
   text: string
-  /** whether its block begins before it, or goes on behind it */
+  /** whether its block begins before it, or continues after it */
   isCut: { before: boolean; after: boolean }
   /** the headings above it within the passage; empty without one */
   heading: string

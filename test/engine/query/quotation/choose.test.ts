@@ -25,7 +25,7 @@ function scored(logit: number, text: string, { passage = block, ...unit }: Parti
 const selected = (...candidates: ScoredCandidate[]): string[] => selectUnits(candidates).map(({ unit }) => unit.text)
 
 describe('selectUnits', () => {
-  it('takes none of none', () => {
+  it('returns nothing without candidates', () => {
     expect(selectUnits([])).toEqual([])
   })
 
@@ -33,12 +33,12 @@ describe('selectUnits', () => {
     expect(selected(scored(3, 'a'), scored(2.9, 'b'), scored(2.8, 'c'), scored(2.7, 'd'))).toEqual(['a', 'b', 'c'])
   })
 
-  it('takes none that is far behind the best one', () => {
+  it('takes no unit that is 3.5 logits or more below the best one', () => {
     expect(selected(scored(3, 'best'), scored(-0.4, 'near'), scored(-0.6, 'far'))).toEqual(['best', 'near'])
     expect(selected(scored(-4, 'best'), scored(-7, 'near'))).toEqual(['best', 'near'])
   })
 
-  it('takes what fits into 420 characters with headings and leads, and the best one whatever its length', () => {
+  it('takes units up to 420 characters with headings and leads, and the best one at any length', () => {
     const long = 'l'.repeat(500)
     expect(selected(scored(3, long), scored(2, 'short'))).toEqual([long])
     const half = 'h'.repeat(210)
@@ -54,14 +54,14 @@ describe('selectUnits', () => {
     expect(selected(row(3, 'r'.repeat(100), 0), row(2, 's'.repeat(100), 1))).toHaveLength(2)
   })
 
-  it('takes copies of a text once, whatever their white space', () => {
+  it('takes units that differ in white space alone once', () => {
     expect(selected(scored(3, 'The tower is high.'), scored(2, 'The tower\n is  high.'), scored(1, 'other'))).toEqual([
       'The tower is high.',
       'other',
     ])
   })
 
-  it('takes each part of a passage once', () => {
+  it('takes no unit that overlaps another one', () => {
     const window = (logit: number, text: string, start: number, end: number, passage = 0) =>
       scored(logit, text, { passage, block: 0, start, end })
     expect(

@@ -94,7 +94,7 @@ describe('the blocks of a quotation', () => {
     expect(quoted('lamp', [{ text: list }], isList).text).toBe('[1] a.md\n\nBring to the tower:\n- a lamp\n- a rope')
   })
 
-  it('have different headings above them and none in the location', () => {
+  it('have their own headings above them where these differ, and none in the location', () => {
     const text = 'Lamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.'
     expect(quoted('lamp', [{ text }]).text).toBe(
       '[1] a.md\n\nLamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.',
@@ -150,7 +150,7 @@ describe('the marks of a quotation', () => {
     expect(quoted('Who is the keeper?', [{ text: 'The keeper is Ida Keller.' }]).marked).toEqual([])
   })
 
-  it('are offsets into the complete text, behind headings, leads and other passages', () => {
+  it('are offsets into the complete text, after headings, leads and other passages', () => {
     const { marked } = quoted(
       'When was the tower lit?',
       [
