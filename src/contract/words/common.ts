@@ -61,7 +61,6 @@ export const COMMON_WORDS: Readonly<Record<string, string>> = {
   sourceId: 'id of the source',
   parentDocumentId: 'id of the document whose file holds this one, such as the mail that it was attached to',
   expectedEvidenceIds: 'ids of passages that should answer',
-  expect: 'expected text and evidence state of the answer',
   documentId: 'id of the document',
   uri: 'address',
   generatedVersion: 'version that it was made of',

@@ -90,10 +90,10 @@ function* extractive(
   bundle: EvidenceBundle,
   { idf, withheld, rewordings }: Retrieved,
 ): Generator<AnswerPart> {
-  const contradicting = bothSides(bundle)
-  if (contradicting !== undefined) {
-    yield { type: 'delta', text: contradicting.text }
-    const cited = contradicting.sides.map(({ evidenceIndex }) => evidenceIndex + 1)
+  const both = bothSides(bundle)
+  if (both?.isSuperseded === false) {
+    yield { type: 'delta', text: both.text }
+    const cited = both.sides.map(({ evidenceIndex }) => evidenceIndex + 1)
     yield {
       type: 'end',
       metadata: { generator: BUILTIN_ANSWER.model, synthesis: 'extractive', decidedBy: 'rules', cited },
@@ -107,7 +107,8 @@ function* extractive(
     title: String(metadata.title ?? ''),
     source: String(metadata.filename ?? ''),
   }))
-  const quotation = quote({ query, passages, idf, rewordings, followUp })
+  const versions = both?.sides.map(({ evidenceIndex: passage, relation }) => ({ passage, relation }))
+  const quotation = quote({ query, passages, idf, rewordings, followUp, versions })
   if (quotation === undefined) {
     yield { type: 'delta', text: followUp === undefined ? nothingFound(query) : UNRESOLVED }
     yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, withheld) }

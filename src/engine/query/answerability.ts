@@ -48,6 +48,8 @@ export const REFUSE_BELOW = 0.1
 export const ANSWER_FROM = 0.5
 /** Minimum probability of a quotation that answers; others are presented as the closest passages. */
 export const SURE_FROM = 0.73
+/** The same if passages state one fact at different times: two documents on it are a sign that it is what was asked for. */
+const VERSIONS_FROM = 0.5
 /**
  * What it takes from the logarithm of the odds that none of the best passages mentions a name that is asked for: odds
  * twenty times less, and of several names as large a part as is missing (bench/meaning/abstention.ts).
@@ -96,11 +98,10 @@ export function evidenceState(request: {
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
-  // both answer, and which of them holds is known
-  if (differences.some(({ newer }) => newer !== undefined))
-    return { state: 'answerable', conflicts, differences, uncovered }
   const isNear = isSure && top >= ANSWER_FROM
-  const answers = unmentioned === 0 && (isNear || (request.probability ?? 0) >= SURE_FROM)
+  const hasVersions = differences.some(({ newer }) => newer !== undefined)
+  const least = hasVersions ? VERSIONS_FROM : SURE_FROM
+  const answers = unmentioned === 0 && (isNear || (request.probability ?? 0) >= least)
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
 }
 

@@ -9,11 +9,13 @@ export interface Side {
   evidenceIndex: number
   /** the document's name, with its day where it has one */
   document: string
+  /** of what holds no more, or not yet, in the time that was asked for */
+  relation?: 'older' | 'newer'
 }
 
 export interface BothSides {
   sides: Side[]
-  /** the sides with their documents and citation marks, in lines */
+  /** the sides of a contradiction with their documents and citation marks, in lines; versions are quoted instead */
   text: string
   /** whether the first of the sides holds, and the others held before */
   isSuperseded: boolean
@@ -46,7 +48,7 @@ export function bothSides({
     }
   if (sides.size < 2) return undefined
   const ordered = [...sides.values()].slice(0, MAX_SIDES)
-  if (!isSuperseded) return rendered([OPENING], ordered, false)
+  if (!isSuperseded) return contradiction(ordered)
   const asked = askedTime(query)
   const day = ({ evidenceIndex }: Side): string => String(items[evidenceIndex]?.metadata.documentDate ?? '')
   const isAsked = (side: Side & { isNewer: boolean }): boolean => {
@@ -58,24 +60,22 @@ export function bothSides({
     (a, b) =>
       Number(isAsked(b)) - Number(isAsked(a)) || Number(b.isNewer) - Number(a.isNewer) || day(b).localeCompare(day(a)),
   )
-  return rendered([], ordered, true)
+  const [first] = ordered
+  const versions = ordered.map(({ isNewer, ...side }, index): Side => {
+    if (index === 0) return side
+    return { ...side, relation: isNewer && first?.isNewer === false ? 'newer' : 'older' }
+  })
+  return { sides: versions, text: '', isSuperseded: true }
 }
 
 function differencesOf({ metadata }: EvidenceItem): { nodeId: string }[] {
   return Array.isArray(metadata.differs) ? metadata.differs : []
 }
 
-function rendered(lines: string[], sides: readonly (Side & { isNewer: boolean })[], isSuperseded: boolean): BothSides {
-  const [first] = sides
-  const mark = ({ isNewer }: { isNewer: boolean }, index: number): string => {
-    if (!isSuperseded || index === 0) return isSuperseded ? '' : '- '
-    return isNewer && first?.isNewer === false ? 'newer: ' : 'older: '
-  }
-  const text = [
-    ...lines,
-    ...sides.map((side, index) => `${mark(side, index)}${side.document}: ${side.text} [${side.evidenceIndex + 1}]`),
-  ].join('\n')
-  return { sides: sides.map(({ isNewer: _, ...side }) => side), text, isSuperseded }
+function contradiction(ordered: readonly (Side & { isNewer: boolean })[]): BothSides {
+  const sides = ordered.map(({ isNewer: _, ...side }): Side => side)
+  const lines = sides.map(({ document, text, evidenceIndex }) => `- ${document}: ${text} [${evidenceIndex + 1}]`)
+  return { sides, text: [OPENING, ...lines].join('\n'), isSuperseded: false }
 }
 
 /** The day is the document's own: the day of its ingest shows nothing of which of two holds. */

@@ -44,8 +44,8 @@ export const ANSWER_FEATURES = [
 ] as const
 export type AnswerFeature = (typeof ANSWER_FEATURES)[number]
 
-/** Margin of a unit without a rival. */
-const FAR_AHEAD = 8
+/** Maximum margin: a small document has no rivals. */
+const MAX_AHEAD = 3
 
 /** Returns the values of a unit in the order of `FEATURES`. */
 export function unitValues({ features }: Candidate): number[] {
@@ -68,11 +68,11 @@ export function unitLogit(model: LinearModel, candidate: Candidate): number {
 export function answerFeatures(
   { weights, totalWeight, type, wantsList }: Question,
   { features }: Candidate,
-  { logit, rival = logit - FAR_AHEAD, topScore }: { logit: number; rival?: number | undefined; topScore: number },
+  { logit, rival = logit - MAX_AHEAD, topScore }: { logit: number; rival?: number | undefined; topScore: number },
 ): Record<AnswerFeature, number> {
   return {
     ...features,
-    ahead: logit - rival,
+    ahead: Math.min(MAX_AHEAD, logit - rival),
     topScore,
     weight: Math.log(1 + totalWeight),
     termCount: weights.size,

@@ -5,7 +5,7 @@ import { holdsAnswerOf } from '../extractive/answer-signs.js'
 import type { FollowUp } from '../follow-up.js'
 import { sentenceTerms } from '../sentence-terms.js'
 import { type Candidate, candidatesOf, FEATURES, type QuotablePassage } from './candidates.js'
-import { quotationFeatures, scoreCandidates, selectUnits } from './choose.js'
+import { quotationFeatures, type ScoredCandidate, scoreCandidates, selectUnits } from './choose.js'
 import { orderedModel, probabilityOf } from './linear-model.js'
 import { ANSWER_FEATURES, answerValues } from './model.js'
 import { prepareQuestion, type Question } from './question.js'
@@ -17,10 +17,20 @@ const ANSWER_MODEL = orderedModel(ANSWER_FEATURES, ANSWER_WEIGHTS)
 /** Complete blocks of the evidence that probably answer a question. */
 export interface Quotation {
   question: Question
-  /** one to three, by passage and in reading order */
+  /** one to three, and one of each further version; by passage and in reading order */
   units: Candidate[]
+  /** the passages that state one fact at different times, the wanted one first; empty if no unit is from one */
+  versions: readonly PassageVersion[]
   /** probability that they contain the answer, 0 to 1 */
   probability: number
+}
+
+/** A passage that states a fact as of its time. */
+export interface PassageVersion {
+  /** its position */
+  passage: number
+  /** its time compared with that of the first version */
+  relation?: 'older' | 'newer' | undefined
 }
 
 /** A question with its evidence. */
@@ -33,6 +43,8 @@ export interface QuotationRequest {
   rewordings?: readonly Rewording[] | undefined
   /** absent: the question is complete */
   followUp?: FollowUp | undefined
+  /** passages that state one fact at different times, the wanted one first */
+  versions?: readonly PassageVersion[] | undefined
 }
 
 /** Passages of a lower rank are not quoted. */
@@ -46,7 +58,30 @@ const OPEN_TYPES: ReadonlySet<string> = new Set(['any', 'definition', 'name', 't
  *
  * @returns undefined if there is nothing to quote
  */
-export function quote({ followUp, ...request }: QuotationRequest): Quotation | undefined {
+export function quote({ versions = [], ...request }: QuotationRequest): Quotation | undefined {
+  const chosen = chosenUnits(request)
+  if (chosen === undefined) return undefined
+  const { scored, units, ...rest } = chosen
+  const isOfVersion = ({ passage }: Candidate): boolean => versions.some((version) => version.passage === passage)
+  if (!units.some(isOfVersion)) return { ...rest, units: units.sort(byPosition), versions: [] }
+  const missing = versions.flatMap(({ passage }) => {
+    if (units.some((unit) => unit.passage === passage)) return []
+    return scored.find(({ candidate }) => candidate.passage === passage)?.candidate ?? []
+  })
+  const ofVersions = versions.flatMap(({ passage }) =>
+    [...units, ...missing].filter((unit) => unit.passage === passage).sort(byPosition),
+  )
+  const others = units.filter((unit) => !isOfVersion(unit)).sort(byPosition)
+  return { ...rest, units: [...ofVersions, ...others], versions }
+}
+
+function byPosition(a: Candidate, b: Candidate): number {
+  return a.passage - b.passage || a.unit.start - b.unit.start
+}
+
+type ChosenUnits = Omit<Quotation, 'versions'> & { scored: readonly ScoredCandidate[] }
+
+function chosenUnits({ followUp, ...request }: QuotationRequest): ChosenUnits | undefined {
   const { query, idf, rewordings } = request
   const passages = request.passages.slice(0, MAX_PASSAGES)
   if (followUp === undefined) return quoteFrom(prepareQuestion(query, idf, rewordings), passages)
@@ -71,17 +106,13 @@ function quoteFrom(
   question: Question,
   passages: readonly QuotablePassage[],
   isWanted: (candidate: Candidate) => boolean = () => true,
-): Quotation | undefined {
+): ChosenUnits | undefined {
   const scored = scoreCandidates(UNIT_MODEL, candidatesOf(question, passages).filter(isWanted))
   const units = selectUnits(scored)
   const features = quotationFeatures(question, passages, scored, units)
   if (features === undefined) return undefined
   const probability = probabilityOf(ANSWER_MODEL, answerValues(features))
-  return {
-    question,
-    units: units.sort((a, b) => a.passage - b.passage || a.unit.start - b.unit.start),
-    probability,
-  }
+  return { question, units, probability, scored }
 }
 
 function containsAny(terms: ReadonlySet<string>, text: string): boolean {

@@ -30,7 +30,7 @@ const OMITTED = '…'
  *
  * @param items the evidence that was quoted from
  */
-export function quotationText({ question, units }: Quotation, items: readonly EvidenceItem[]): QuotationText {
+export function quotationText({ question, units, versions }: Quotation, items: readonly EvidenceItem[]): QuotationText {
   let text = ''
   const blocks: QuotedBlock[] = []
   for (const passage of new Set(units.map((unit) => unit.passage))) {
@@ -39,7 +39,8 @@ export function quotationText({ question, units }: Quotation, items: readonly Ev
     const own = units.filter((unit) => unit.passage === passage)
     if (text !== '') text += '\n\n'
     const heading = own.every(({ unit }) => unit.heading === own[0]?.unit.heading) ? (own[0]?.unit.heading ?? '') : ''
-    text += `[${passage + 1}] ${locationOf(item, heading)}\n\n`
+    const relation = versions.find((version) => version.passage === passage)?.relation
+    text += `${relation === undefined ? '' : `${relation}: `}[${passage + 1}] ${locationOf(item, heading)}\n\n`
     const start = text.length
     const marks: Span[] = []
     let previous: Candidate | undefined

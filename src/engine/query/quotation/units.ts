@@ -40,6 +40,8 @@ const LIST_ENTRY = /^[ \t]*(?:[-*•‣–]|\d{1,3}[.)]|\([a-z\d]\))[ \t]+\S/u
 const CLOSED = /[.;,!。；，！…]["'”’»)\]]*$/u
 const QUESTION = /[?？؟]\s*$/u
 const COLON = /[:：]\s*$/u
+/** Scripts whose sentences end without a mark. */
+const NO_STOPS = /[\p{Script=Thai}\p{Script=Lao}]/u
 const BLANK_LINES = /\n[ \t]*\n\s*/gu
 const YEAR = /^(?:1[5-9]|20)\d\d$/u
 
@@ -149,6 +151,6 @@ function kindOf(text: string): 'paragraph' | 'list' | 'table' {
 }
 
 function looksLikeHeading(text: string): boolean {
-  if (text.includes('\n') || text.length > MAX_HEADING) return false
+  if (text.includes('\n') || text.length > MAX_HEADING || NO_STOPS.test(text)) return false
   return QUESTION.test(text) || !(CLOSED.test(text) || COLON.test(text))
 }

@@ -31,7 +31,7 @@ function quoted(query: string, sources: Source[], isWanted: (candidate: Candidat
   const question = prepareQuestion(query, () => 1)
   const passages = sources.map(({ text }) => ({ text, title: '', source: '', score: 1 }))
   const units = candidatesOf(question, passages).filter(isWanted)
-  const quotation = quotationText({ question, units, probability: 1 }, sources.map(itemOf))
+  const quotation = quotationText({ question, units, probability: 1, versions: [] }, sources.map(itemOf))
   const marked = quotation.blocks.flatMap(({ marks }) =>
     marks.map(({ start, end }) => quotation.text.slice(start, end)),
   )
