@@ -31,7 +31,7 @@ export interface CheckRequest {
   context?: readonly string[]
   /** the text of a sure answer without a model: one statement has to agree with it before any is sent */
   sureAnswer?: string
-  /** the answer may rest on images: nothing is removed */
+  /** the answer may rest on images or on the message itself: nothing is removed */
   isUnchecked?: boolean
 }
 

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
+import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
@@ -68,8 +69,8 @@ export async function* modelAnswer(
   const checkerOf = (numbers: readonly number[]) => {
     const sources = new Map(numbers.flatMap((number) => withSource(number, bundle.items[number - 1])))
     const before = turns.map((turn) => `${turn.query}\n${turn.answer}`)
-    // what images show cannot be checked
-    const isUnchecked = (style.images ?? []).length > 0
+    // images, and texts within a message that is longer than a query, may answer too
+    const isUnchecked = (style.images ?? []).length > 0 || query.length > LIMITS.queryText
     const request = { question: query, sources, context: [...before, style.instructions ?? ''], isUnchecked }
     return answerChecker({ ...request, ...defined({ sureAnswer }) })
   }

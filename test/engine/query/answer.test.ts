@@ -261,6 +261,12 @@ describe('an answer of a model', () => {
     expect(talk.text).toBe('You are welcome.')
   })
 
+  it('is not checked where the message is longer than a query: it may answer from the message', async () => {
+    const query = `${'We met the mayor of Cork. '.repeat(700)}Whom did we meet?`
+    const found = await ask('The mayor of Cork.', { query })
+    expect([found.text, found.bundle.state]).toEqual(['The mayor of Cork.', 'partial'])
+  })
+
   it('is replaced by built-in small talk where its reply to a greeting is no sentence, or claims a name', async () => {
     for (const said of ['Hello!', 'Hello, I am Gregor Samsa.']) {
       const talk = await ask(said, { query: 'Hi' })
