@@ -1,4 +1,5 @@
 import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/queries.js'
+import { LIMITS } from '../../contract/limits.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import type { EngineContext } from '../context.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
@@ -35,12 +36,16 @@ export async function* answerQuery(
 ): AsyncGenerator<AnswerPart> {
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
   const followUp = followUpOf(query, turns)
-  const parts = [...withoutModel(query, followUp, bundle, retrieved)]
-  if (isBuiltin(model) || bundle.items.length === 0) return yield* parts
+  const ownParts = (): AnswerPart[] => [...withoutModel(query, followUp, bundle, retrieved)]
+  if (isBuiltin(model) || bundle.items.length === 0) return yield* ownParts()
+  // the answer to a message that is longer than a query is not checked, and quoting for one takes long
+  const checkedParts = query.length > LIMITS.queryText ? undefined : ownParts()
+  const sureAnswer = checkedParts !== undefined && isSure(checkedParts) ? textOf(checkedParts) : undefined
   // a model also gets passages that share no word with the question
-  const evidence = { bundle, retrieved, sureAnswer: isSure(parts) ? textOf(parts) : undefined }
+  const evidence = { bundle, retrieved, sureAnswer }
   const outcome = yield* modelAnswer(context, admitted, turns, query, evidence, model, signal, style)
-  if (outcome.type !== 'answered') yield* insteadOf(outcome, parts, retrieved.withheld !== undefined)
+  if (outcome.type === 'answered') return
+  yield* insteadOf(outcome, checkedParts ?? ownParts(), retrieved.withheld !== undefined)
 }
 
 function isSure(parts: readonly AnswerPart[]): boolean {
