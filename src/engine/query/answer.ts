@@ -12,7 +12,7 @@ import { type FollowUp, followUpOf } from './follow-up.js'
 import type { AnswerStyle } from './generate.js'
 import { nothingFound, notRetrieved } from './missing.js'
 import { type AnswerPart, type ModelOutcome, modelAnswer } from './model-answer.js'
-import { quote } from './quotation/quote.js'
+import { quote, toQuotable } from './quotation/quote.js'
 import { type QuotedBlock, quotationText } from './quotation/text.js'
 
 const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
@@ -106,13 +106,7 @@ function* extractive(
     }
     return
   }
-  const passages = bundle.items.map(({ text, score, metadata }) => ({
-    text,
-    score,
-    title: String(metadata.title ?? ''),
-    source: String(metadata.filename ?? ''),
-  }))
-  const quotation = quote({ query, passages, idf, rewordings, followUp })
+  const quotation = quote({ query, passages: bundle.items.map(toQuotable), idf, rewordings, followUp })
   if (quotation === undefined) {
     yield { type: 'delta', text: followUp === undefined ? nothingFound(query) : UNRESOLVED }
     yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, withheld) }

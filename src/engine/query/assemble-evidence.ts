@@ -9,7 +9,7 @@ import type { FollowUp } from './follow-up.js'
 import type { Freshness } from './freshness.js'
 import { notRetrieved } from './missing.js'
 import { questionWords } from './question/words.js'
-import { quote } from './quotation/quote.js'
+import { quote, toQuotable } from './quotation/quote.js'
 import { relevantPassages } from './relevance.js'
 import { whyOf } from './why.js'
 import { WITHHELD_ENTRY } from './withheld.js'
@@ -47,13 +47,7 @@ export function assembleEvidence(
   const judged = all.map((item, index) => {
     const one = ranked[index]
     const { features, held } = one ?? {}
-    return {
-      text: item.text,
-      title: String(item.metadata.title ?? ''),
-      source: String(item.metadata.filename ?? ''),
-      score: item.score,
-      ...defined({ features, held, document: one?.passage.document_id }),
-    }
+    return { ...toQuotable(item), ...defined({ features, held, document: one?.passage.document_id }) }
   })
   const { topK, query, followUp } = request
   const relevant = new Set(topK === undefined ? ranked : relevantPassages(ranked, { idf, asked, topK }))

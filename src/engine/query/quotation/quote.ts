@@ -1,3 +1,4 @@
+import type { EvidenceItem } from '../../../contract/gateway/queries.js'
 import { analyzeContent } from '../../../lib/text/analyze.js'
 import type { Rewording } from '../../../lib/text/compounds.js'
 import { answerType } from '../answer-type.js'
@@ -33,6 +34,11 @@ export interface QuotationRequest {
   rewordings?: readonly Rewording[] | undefined
   /** absent: the question is complete */
   followUp?: FollowUp | undefined
+}
+
+/** An item of evidence as a passage to quote from. */
+export function toQuotable({ text, score, metadata }: EvidenceItem): QuotablePassage {
+  return { text, score, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') }
 }
 
 /** Passages of a lower rank are not quoted. */
