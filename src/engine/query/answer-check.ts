@@ -31,7 +31,7 @@ export interface CheckRequest {
   context?: readonly string[]
   /** the answer without a model; when it is sure, a statement has to agree with it before any is sent */
   quotation?: { text: string; isSure: boolean }
-  /** the answer may rest on images: nothing is removed */
+  /** the answer may rest on images or on the message itself: nothing is removed */
   isUnchecked?: boolean
 }
 

@@ -1,4 +1,6 @@
 import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/queries.js'
+import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import type { EngineContext } from '../context.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
@@ -11,7 +13,7 @@ import { type FollowUp, followUpOf } from './follow-up.js'
 import type { AnswerStyle } from './generate.js'
 import { nothingFound, notRetrieved } from './missing.js'
 import { type AnswerPart, type ModelOutcome, modelAnswer } from './model-answer.js'
-import { quote } from './quotation/quote.js'
+import { quote, toQuotable } from './quotation/quote.js'
 import { type QuotedBlock, quotationText } from './quotation/text.js'
 
 const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
@@ -35,12 +37,16 @@ export async function* answerQuery(
 ): AsyncGenerator<AnswerPart> {
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
   const followUp = followUpOf(query, turns)
-  const parts = [...withoutModel(query, followUp, bundle, retrieved)]
-  if (isBuiltin(model) || bundle.items.length === 0) return yield* parts
+  const ownParts = (): AnswerPart[] => [...withoutModel(query, followUp, bundle, retrieved)]
+  if (isBuiltin(model) || bundle.items.length === 0) return yield* ownParts()
+  // the answer to a message that is longer than a query is not checked, and quoting for one takes long
+  const checkedParts = query.length > LIMITS.queryText ? undefined : ownParts()
   // a model also gets passages that share no word with the question
-  const evidence = { bundle, retrieved, quotation: { text: textOf(parts), isSure: isSure(parts) } }
+  const quotation = checkedParts && { text: textOf(checkedParts), isSure: isSure(checkedParts) }
+  const evidence = { bundle, retrieved, ...defined({ quotation }) }
   const outcome = yield* modelAnswer(context, admitted, turns, query, evidence, model, signal, style)
-  if (outcome.type !== 'answered') yield* insteadOf(outcome, parts, retrieved.withheld !== undefined)
+  if (outcome.type === 'answered') return
+  yield* insteadOf(outcome, checkedParts ?? ownParts(), retrieved.withheld !== undefined)
 }
 
 function isSure(parts: readonly AnswerPart[]): boolean {
@@ -88,7 +94,7 @@ function* extractive(
   query: string,
   followUp: FollowUp | undefined,
   bundle: EvidenceBundle,
-  { idf, withheld, rewordings }: Retrieved,
+  { idf, withheld, rewordings, searchedFor }: Retrieved,
 ): Generator<AnswerPart> {
   const both = bothSides(bundle)
   if (both?.isSuperseded === false) {
@@ -101,14 +107,9 @@ function* extractive(
     }
     return
   }
-  const passages = bundle.items.map(({ text, score, metadata }) => ({
-    text,
-    score,
-    title: String(metadata.title ?? ''),
-    source: String(metadata.filename ?? ''),
-  }))
   const versions = both?.sides.map(({ evidenceIndex: passage, relation }) => ({ passage, relation }))
-  const quotation = quote({ query, passages, idf, rewordings, followUp, versions })
+  const passages = bundle.items.map(toQuotable)
+  const quotation = quote({ query, passages, idf, rewordings, followUp, versions, ...defined({ searchedFor }) })
   if (quotation === undefined) {
     yield { type: 'delta', text: followUp === undefined ? nothingFound(query) : UNRESOLVED }
     yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, withheld) }

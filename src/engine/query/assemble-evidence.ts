@@ -10,7 +10,7 @@ import type { Freshness } from './freshness.js'
 import { notRetrieved } from './missing.js'
 import { replacesAnother } from './question/asked-time.js'
 import { questionWords } from './question/words.js'
-import { quote } from './quotation/quote.js'
+import { quote, toQuotable } from './quotation/quote.js'
 import { relevantPassages } from './relevance.js'
 import { whyOf } from './why.js'
 import { WITHHELD_ENTRY } from './withheld.js'
@@ -49,10 +49,7 @@ export function assembleEvidence(
     const one = ranked[index]
     const { features, held } = one ?? {}
     return {
-      text: item.text,
-      title: String(item.metadata.title ?? ''),
-      source: String(item.metadata.filename ?? ''),
-      score: item.score,
+      ...toQuotable(item),
       ...defined({
         features,
         held,
@@ -74,6 +71,7 @@ export function assembleEvidence(
     idf,
     rewordings,
     followUp,
+    ...defined({ searchedFor: retrieved.searchedFor }),
     passages: judged.filter((_, index) => isRelevant(index)),
   })
   const verdict = evidenceState({

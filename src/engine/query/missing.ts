@@ -6,6 +6,8 @@ import { questionWords } from './question/words.js'
 
 /** Maximum of words of the question that the text for an empty result repeats. */
 const MAX_WORDS = 12
+/** Characters of the question that these words are taken from. */
+const MAX_CHARACTERS = 1000
 
 /**
  * What would answer a question that nothing found answers, or answers in full: an entry for each question in it.
@@ -22,7 +24,8 @@ export function notRetrieved(query: string, uncovered: readonly string[] = []): 
 
 /** States that nothing was found, and the words that were searched for: documents may use other ones. */
 export function nothingFound(query: string): string {
-  const words = questionWords(query)(new Set(analyzeQuery(query)))
+  const beginning = query.slice(0, MAX_CHARACTERS)
+  const words = questionWords(beginning)(new Set(analyzeQuery(beginning)))
   if (words.length === 0) return 'Nothing was found for this question.'
   const shown = words.slice(0, MAX_WORDS).join(' ')
   return `Nothing was found for “${shown}${words.length > MAX_WORDS ? ' …' : ''}”.`

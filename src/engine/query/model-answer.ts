@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
@@ -33,9 +34,12 @@ export type ModelOutcome =
 interface ModelEvidence {
   bundle: EvidenceBundle
   retrieved: Retrieved
-  /** the answer without a model */
-  quotation: { text: string; isSure: boolean }
+  /** the answer without a model; absent for a message that is too long for a query */
+  quotation?: { text: string; isSure: boolean }
 }
+
+/** Characters of a question; a longer message may contain texts that the model is to answer from. */
+const MAX_QUESTION = 300
 
 /** Answers by a model, as far as the passages support what it writes. */
 export async function* modelAnswer(
@@ -71,10 +75,10 @@ export async function* modelAnswer(
   const checkerOf = (numbers: readonly number[]) => {
     const sources = new Map(numbers.flatMap((number) => withSource(number, bundle.items[number - 1])))
     const before = turns.map((turn) => `${turn.query}\n${turn.answer}`)
-    // what images show cannot be checked
-    const isUnchecked = (style.images ?? []).length > 0
+    // images, and texts within a long message, may answer too
+    const isUnchecked = (style.images ?? []).length > 0 || query.length > MAX_QUESTION
     const context = [...before, style.instructions ?? '']
-    return answerChecker({ question: query, sources, context, quotation, isUnchecked })
+    return answerChecker({ question: query, sources, context, isUnchecked, ...defined({ quotation }) })
   }
   let checker = checkerOf([])
   let marks = citationWriter(() => false)

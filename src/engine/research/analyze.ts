@@ -4,7 +4,7 @@ import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
 import { notRetrieved } from '../query/missing.js'
-import { quote } from '../query/quotation/quote.js'
+import { quote, toQuotable } from '../query/quotation/quote.js'
 import { bundleOf } from './bundle.js'
 import type { Part } from './parts.js'
 import type { LookDone } from './retrieve.js'
@@ -59,12 +59,7 @@ export function answerOf(question: string, place: number, found: readonly Found[
   const items = merged(own.flatMap(({ bundle }) => bundle.items))
   const idf = new Map(own.flatMap((look) => look.idf))
   const searched = own[0]?.searched ?? question
-  const judged = items.map(({ text, score, metadata }) => ({
-    text,
-    score,
-    title: String(metadata.title ?? ''),
-    source: String(metadata.filename ?? ''),
-  }))
+  const judged = items.map(toQuotable)
   const weightOf = (term: string): number => idf.get(term) ?? 1
   const probability = quote({ query: question, passages: judged, idf: weightOf })?.probability
   const terms = analyzeQuery(searched)

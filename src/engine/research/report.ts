@@ -12,7 +12,7 @@ import { checkAnswer } from '../query/answer-check.js'
 import { deciderOf, stateOfReply, withState } from '../query/answer-state.js'
 import { buildPrompt } from '../query/generate.js'
 import { sourceOf } from '../query/model-answer.js'
-import { quote } from '../query/quotation/quote.js'
+import { quote, toQuotable } from '../query/quotation/quote.js'
 import { quotationText } from '../query/quotation/text.js'
 import type { Spent } from '../rows/research/costs.js'
 import { stepBody } from '../rows/research/steps.js'
@@ -203,12 +203,7 @@ function extractive(section: Drafted): Draft {
   }
   if (state === 'not-enough-evidence') return { ...NOTHING, state }
   const weights = new Map(idf)
-  const passages = items.map(({ text, score, metadata }) => ({
-    text,
-    score,
-    title: String(metadata.title ?? ''),
-    source: '',
-  }))
+  const passages = items.map((item) => ({ ...toQuotable(item), source: '' }))
   const quotations = [question, searched].flatMap(
     (query) => quote({ query, passages, idf: (term) => weights.get(term) ?? 1 }) ?? [],
   )

@@ -61,8 +61,9 @@ export function otherStopWords(words: readonly string[], votes: number): Readonl
   const minHits = Math.max(MIN_OWN, votes + 1, Math.ceil(MIN_SHARE * words.length))
   let best: ReadonlySet<number> = new Set()
   if (words.length < minHits || words.length > MAX_WORDS) return best
+  const phrases = phrasesOf(words)
   for (const list of lists()) {
-    const hits = hitsIn(words, list)
+    const hits = hitsIn(phrases, list)
     if (hits.size >= minHits && hits.size > best.size && countOwn(words, hits) >= MIN_OWN) best = hits
   }
   return best
@@ -72,11 +73,24 @@ function countOwn(words: readonly string[], hits: ReadonlySet<number>): number {
   return words.filter((word, index) => hits.has(index) && !isListed(word)).length
 }
 
-function hitsIn(words: readonly string[], list: ReadonlySet<string>): Set<number> {
-  const hits = new Set<number>()
+interface Phrase {
+  /** indexes of its words */
+  start: number
+  end: number
+  text: string
+}
+
+function phrasesOf(words: readonly string[]): Phrase[] {
+  const phrases: Phrase[] = []
   for (let start = 0; start < words.length; start++)
-    for (let length = 1; length <= MAX_PHRASE && start + length <= words.length; length++)
-      if (list.has(words.slice(start, start + length).join(' ')))
-        for (let index = start; index < start + length; index++) hits.add(index)
+    for (let end = start + 1; end <= Math.min(start + MAX_PHRASE, words.length); end++)
+      phrases.push({ start, end, text: words.slice(start, end).join(' ') })
+  return phrases
+}
+
+function hitsIn(phrases: readonly Phrase[], list: ReadonlySet<string>): Set<number> {
+  const hits = new Set<number>()
+  for (const { start, end, text } of phrases)
+    if (list.has(text)) for (let index = start; index < end; index++) hits.add(index)
   return hits
 }

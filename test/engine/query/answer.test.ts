@@ -215,10 +215,7 @@ describe('an answer of a model', () => {
     expect(invented.text).toBe(TOWER)
     expect(invented.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
     const unsure = await ask('It is 99 metres high [1].', { bundle: bundleOf('partial') })
-    expect([unsure.text, unsure.bundle.state]).toEqual([
-      `${CLOSEST}${TOWER}`,
-      'partial',
-    ])
+    expect([unsure.text, unsure.bundle.state]).toEqual([`${CLOSEST}${TOWER}`, 'partial'])
   })
 
   it.each(['The sources do not answer the question.', 'Das steht dort nicht [1].'])(
@@ -264,6 +261,12 @@ describe('an answer of a model', () => {
     expect([found.text, found.bundle.state]).toEqual(['It is 40 metres [1].', 'partial'])
     const talk = await ask('You are welcome.', { query: 'Thanks!' })
     expect(talk.text).toBe('You are welcome.')
+  })
+
+  it('is not checked where the message is longer than a query: it may answer from the message', async () => {
+    const query = `${'We met the mayor of Cork. '.repeat(700)}Whom did we meet?`
+    const found = await ask('The mayor of Cork.', { query })
+    expect([found.text, found.bundle.state]).toEqual(['The mayor of Cork.', 'partial'])
   })
 
   it('is replaced by built-in small talk where its reply to a greeting is no sentence, or claims a name', async () => {

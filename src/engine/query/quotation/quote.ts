@@ -1,4 +1,5 @@
-import { analyzeContent } from '../../../lib/text/analyze.js'
+import type { EvidenceItem, SearchedFor } from '../../../contract/gateway/queries.js'
+import { analyzeContent, analyzeQuery } from '../../../lib/text/analyze.js'
 import type { Rewording } from '../../../lib/text/compounds.js'
 import { answerType } from '../answer-type.js'
 import { holdsAnswerOf } from '../extractive/answer-signs.js'
@@ -8,11 +9,13 @@ import { type Candidate, candidatesOf, FEATURES, type QuotablePassage } from './
 import { quotationFeatures, type ScoredCandidate, scoreCandidates, selectUnits } from './choose.js'
 import { orderedModel, probabilityOf } from './linear-model.js'
 import { ANSWER_FEATURES, answerValues } from './model.js'
-import { prepareQuestion, type Question } from './question.js'
+import { prepareQuestion, type Question, shareOf } from './question.js'
 import { ANSWER_WEIGHTS, UNIT_WEIGHTS } from './weights.js'
 
 const UNIT_MODEL = orderedModel(FEATURES, UNIT_WEIGHTS)
 const ANSWER_MODEL = orderedModel(ANSWER_FEATURES, ANSWER_WEIGHTS)
+/** Taken from the probability for the share of corrected words in the question: another word may be meant. */
+const CORRECTED = 0.5
 
 /** Complete blocks of the evidence that probably answer a question. */
 export interface Quotation {
@@ -41,10 +44,17 @@ export interface QuotationRequest {
   /** inverse document frequency of a term */
   idf: (term: string) => number
   rewordings?: readonly Rewording[] | undefined
+  /** words of the question that no passage contains, and that were searched for in another form */
+  searchedFor?: readonly SearchedFor[]
   /** absent: the question is complete */
   followUp?: FollowUp | undefined
   /** passages that state one fact at different times, the wanted one first */
   versions?: readonly PassageVersion[] | undefined
+}
+
+/** An item of evidence as a passage to quote from. */
+export function toQuotable({ text, score, metadata }: EvidenceItem): QuotablePassage {
+  return { text, score, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') }
 }
 
 /** Passages of a lower rank are not quoted. */
@@ -81,7 +91,15 @@ function byPosition(a: Candidate, b: Candidate): number {
 
 type ChosenUnits = Omit<Quotation, 'versions'> & { scored: readonly ScoredCandidate[] }
 
-function chosenUnits({ followUp, ...request }: QuotationRequest): ChosenUnits | undefined {
+function chosenUnits(request: QuotationRequest): ChosenUnits | undefined {
+  const chosen = unitsFor(request)
+  if (chosen === undefined) return undefined
+  const { question } = chosen
+  const corrected = (request.searchedFor ?? []).flatMap(({ asked }) => analyzeQuery(asked))
+  return { ...chosen, probability: chosen.probability * (1 - CORRECTED * shareOf(question, new Set(corrected))) }
+}
+
+function unitsFor({ followUp, ...request }: QuotationRequest): ChosenUnits | undefined {
   const { query, idf, rewordings } = request
   const passages = request.passages.slice(0, MAX_PASSAGES)
   if (followUp === undefined) return quoteFrom(prepareQuestion(query, idf, rewordings), passages)
