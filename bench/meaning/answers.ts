@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { namesMissing } from '../../src/engine/query/extractive/names-missing.js'
+import { namesMissing } from '../../src/engine/query/names/names-missing.js'
 import type { QuotablePassage } from '../../src/engine/query/quotation/candidates.js'
 import { quote } from '../../src/engine/query/quotation/quote.js'
 import { type Dataset, dataFolder, loadDataset } from '../lib/datasets.js'

@@ -1,7 +1,7 @@
 import { defined } from '../../lib/defined.js'
 import { foldAccents } from '../../lib/text/fold.js'
 import type { Language } from '../../lib/text/languages.js'
-import { namesIn } from '../query/extractive/question-names.js'
+import { namesIn } from '../query/names/question-names.js'
 import type { Facet } from '../query/question/facets.js'
 import { comparedTerms } from './compared-terms.js'
 import { areOpposed, isNegated, isOnAxis, sidesOf } from './opposites.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { splitSentences } from '../../lib/text/sentences.js'
+import { signOf } from '../query/answer-signs.js'
 import { type AnswerType, answerType } from '../query/answer-type.js'
-import { signOf } from '../query/extractive/answer-signs.js'
 import { type Facet, facetsOf } from '../query/question/facets.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { isPart, looksLike, sharesCharacter } from './spelling.js'

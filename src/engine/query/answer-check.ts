@@ -79,7 +79,7 @@ export function answerChecker(request: CheckRequest) {
   let hasClaims = false
   let isSentence = false
   const quotation = { text: request.quotation?.text ?? '', names: '' }
-  const mayDisagree = request.quotation?.isSure !== true
+  const mayDisagree = request.isUnchecked === true || request.quotation?.isSure !== true
   let agrees = request.quotation === undefined
 
   const passOn = (unit: Unit): string => {

@@ -3,7 +3,7 @@ import type { Rewording } from '../../lib/text/compounds.js'
 import { ANSWER_FROM, askedTerms, evidenceState } from './answerability.js'
 import { type AskedOf, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
-import { asks } from './extractive/question-names.js'
+import { asks } from './names/question-names.js'
 import { quote } from './quotation/quote.js'
 
 // A reader learns one thing of passages that they may not read: that one of them answers a full question. It is judged

@@ -173,10 +173,10 @@ describe('an answer of a model', () => {
   })
 
   it('keeps supported statements that were held when an unsupported one after them is removed', () => {
-    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
+    const quotation = { text: 'The tower of Brest is 40 metres high.', isSure: true }
     const answer =
       'It was built by Anna Keller [1]. It has 77 windows. Children pay half [3]. It is 40 metres high [1].'
-    expect(checkAnswer(answer, request(HEIGHT, { sureAnswer }))).toMatchObject({
+    expect(checkAnswer(answer, request(HEIGHT, { quotation }))).toMatchObject({
       checked: 'It was built by Anna Keller [1]. Children pay half [3]. It is 40 metres high [1].',
       cited: [1, 3],
       dropped: 1,
@@ -186,8 +186,8 @@ describe('an answer of a model', () => {
   it('is not checked where images may answer', () => {
     const seen = checkAnswer('The picture shows 9 boats [1].', request(HEIGHT, { isUnchecked: true }))
     expect(seen).toMatchObject({ checked: 'The picture shows 9 boats [1].', cited: [1], dropped: 0 })
-    const sureAnswer = 'The tower of Brest is 40 metres high. [1]'
-    const more = request(HEIGHT, { isUnchecked: true, sureAnswer })
+    const quotation = { text: 'The tower of Brest is 40 metres high.', isSure: true }
+    const more = request(HEIGHT, { isUnchecked: true, quotation })
     expect(checkAnswer('The picture shows 9 boats [1].', more)).toMatchObject({ cited: [1] })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { namesMissing } from '../../../src/engine/query/extractive/names-missing.js'
+import { namesMissing } from '../../../src/engine/query/names/names-missing.js'
 
 const passage = (text: string, title = '', source = '') => ({ text, title, source })
 const missing = (question: string, text: string, title = '', source = '') =>

@@ -16,7 +16,7 @@ const passage = (filename: string, final: number, day: string | null, held = ['d
       page: null,
     },
     ...{ kind: 'text', shows: null, ocr_pages: null, transcript_by: null, ordinal: 0, document_id: filename, filename },
-    ...{ document_title: '', version: 1, artifact_hash: 'h', published_at: 0, document_date: day },
+    ...{ document_title: '', version: 1, artifact_hash: 'h', published_at: 0, author: null, document_date: day },
     ...{ source_id: null, source_url: null, external: 0 },
   },
   ...{ final, retrieval: final, held },

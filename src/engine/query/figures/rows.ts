@@ -1,7 +1,7 @@
 import { CELL_SEPARATOR, cellsOfLine } from '../../../lib/text/table-lines.js'
 import { isNumeric } from '../../parse/tables/figures.js'
-import { mentions, wordsOf } from '../extractive/names-missing.js'
-import type { QuestionName } from '../extractive/question-names.js'
+import { mentions, wordsOf } from '../names/names-missing.js'
+import type { QuestionName } from '../names/question-names.js'
 import { type AskedFigures, plainWords } from './asked-figures.js'
 import { LINES, type LineName, STATEMENTS, type StatementName } from './statement-lines.js'
 

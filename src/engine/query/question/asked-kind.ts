@@ -1,6 +1,6 @@
 import { splitSentences } from '../../../lib/text/sentences.js'
+import { signOf } from '../answer-signs.js'
 import { type AnswerType, answerType } from '../answer-type.js'
-import { signOf } from '../extractive/answer-signs.js'
 
 /** Kinds of thing whose absence from a passage can be told by rules. */
 export type AskedKind = 'number' | 'time' | 'person' | 'contact' | 'other'

@@ -1,5 +1,5 @@
-import { signOf } from '../extractive/answer-signs.js'
-import { type MentionWords, mentions, wordsOf } from '../extractive/names-missing.js'
+import { signOf } from '../answer-signs.js'
+import { type MentionWords, mentions, wordsOf } from '../names/names-missing.js'
 import { sentenceTerms } from '../sentence-terms.js'
 import { matchedAmong, matchedTerms, type Question, shareOf } from './question.js'
 import { cellsOf, type Unit, unitsOf } from './units.js'

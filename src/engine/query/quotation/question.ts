@@ -1,7 +1,7 @@
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { type Rewording, withReworded } from '../../../lib/text/compounds.js'
 import { type AnswerType, answerType } from '../answer-type.js'
-import { namesIn, type QuestionName } from '../extractive/question-names.js'
+import { namesIn, type QuestionName } from '../names/question-names.js'
 import { sentenceTerms } from '../sentence-terms.js'
 
 /** A question, prepared for comparison with the units of passages. */

@@ -1,6 +1,6 @@
 import type { EvidenceItem } from '../../../contract/gateway/queries.js'
 import { type Span, splitSentences } from '../../../lib/text/sentences.js'
-import { findSign } from '../extractive/answer-signs.js'
+import { findSign } from '../answer-signs.js'
 import type { Candidate } from './candidates.js'
 import { matchedTerms, type Question, shareOf } from './question.js'
 import type { Quotation } from './quote.js'

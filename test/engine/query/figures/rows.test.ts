@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { namesIn } from '../../../../src/engine/query/extractive/question-names.js'
 import { askedFigures } from '../../../../src/engine/query/figures/asked-figures.js'
 import { pickTables, type TablePassage } from '../../../../src/engine/query/figures/rows.js'
+import { namesIn } from '../../../../src/engine/query/names/question-names.js'
 
 const INCOME =
   'Year ended | 2022 | 2021\nNet sales | $900 | $800\nCost of sales | (500) | (450)\nGross profit | 400 | 350'

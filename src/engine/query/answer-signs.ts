@@ -1,4 +1,4 @@
-import type { AnswerType } from '../answer-type.js'
+import type { AnswerType } from './answer-type.js'
 
 const any = (...alternatives: readonly string[]): string => `(?:${alternatives.join('|')})`
 const words = (list: string): string => any(...list.split(/\s+/).filter((word) => word !== ''))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mentions, wordsOf } from '../../../../src/engine/query/extractive/names-missing.js'
-import { namesIn } from '../../../../src/engine/query/extractive/question-names.js'
+import { mentions, wordsOf } from '../../../../src/engine/query/names/names-missing.js'
+import { namesIn } from '../../../../src/engine/query/names/question-names.js'
 
 const says = (name: string, text: string) =>
   mentions(wordsOf({ text, title: '' }), { name, distinctive: name.split(' ') })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AnswerType } from '../../../../src/engine/query/answer-type.js'
-import { holdsAnswerOf, signOf } from '../../../../src/engine/query/extractive/answer-signs.js'
+import { holdsAnswerOf, signOf } from '../../../src/engine/query/answer-signs.js'
+import type { AnswerType } from '../../../src/engine/query/answer-type.js'
 
 /** What shows that a sentence holds something of a kind, and how surely. */
 const SIGNS: [AnswerType, number, string[]][] = [
