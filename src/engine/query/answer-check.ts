@@ -19,7 +19,9 @@ const MAX_DECLINE_STATEMENTS = 3
 const STOP_BEFORE_MARKS = /([.!?。！？…])((?:\s?\[\d{1,3}\])+)/gu
 const FENCED = /```[\s\S]*?(?:```|$)/g
 /** A line that introduces others. What follows a heading in the same unit is checked with it. */
-const LEAD = /^\s*#[^\n]*$|[:：]\s*$/u
+const HEADING = /^\s*#[^\n]*$/u
+/** Introduces what follows; it claims something where it has numbers or dates of its own. */
+const LEAD_IN = /[:：]\s*$/u
 const ROW = /^\s*\|/
 
 /** What a model was given for an answer. */
@@ -104,7 +106,9 @@ export function answerChecker(request: CheckRequest) {
     const isHeader = isTableHeader(text) && !wasRow
     wasRow = ROW.test(text)
     const hasContent = /[\p{L}\p{N}]/u.test(withoutMarks(text))
-    if (!hasContent || LEAD.test(withoutMarks(text)) || isHeader) {
+    const statement = readStatement(text, question)
+    const isLead = LEAD_IN.test(withoutMarks(text)) && statement.ownClaims === 0
+    if (!hasContent || isLead || isHeader || HEADING.test(withoutMarks(text))) {
       hold(unit)
       return ''
     }
@@ -113,7 +117,6 @@ export function answerChecker(request: CheckRequest) {
       return passOn(unit)
     }
     statements++
-    const statement = readStatement(text, question)
     const from = isDecline(statement, decline) ? undefined : supportOf(statement, text, request, context)
     if (from !== undefined && from.length > 0) {
       for (const number of from) cited.add(number)

@@ -79,7 +79,9 @@ describe('a golden question that expects an answer', () => {
 
   it('fails no query where the stored expectation is damaged', async () => {
     const { id } = await add('Is the notice period of the staff long?', { answer: ['four'] })
-    await rowsOf(test.dataDir).run(`UPDATE golden_questions SET expected_answer = '{"answer"' WHERE id = '${id}'`)
-    expect(await checked('Is the notice period of the staff long?')).toBeUndefined()
+    for (const cell of ['{"answer"', '{"answer":"four"}']) {
+      await rowsOf(test.dataDir).run(`UPDATE golden_questions SET expected_answer = '${cell}' WHERE id = '${id}'`)
+      expect(await checked('Is the notice period of the staff long?'), cell).toBeUndefined()
+    }
   })
 })

@@ -93,6 +93,11 @@ describe('an answer of a model', () => {
     expect(check(answer)).toMatchObject({ checked: 'The tower is 40 metres high [1].', dropped: 1 })
   })
 
+  it('has a number checked that a line states before a list', () => {
+    const answer = 'The tower has 77 windows, and prices are as follows:\n- A ticket costs four euros [3].'
+    expect(check(answer)).toMatchObject({ checked: '- A ticket costs four euros [3].', dropped: 1 })
+  })
+
   it('has the rows of a table without spaces checked', () => {
     expect(check('|What|Price|\n|---|---|\n|ticket|7 euros|')).toMatchObject({ checked: '', dropped: 1 })
   })

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { isLoopbackAddress } from '../../../lib/loopback.js'
 import { nearest } from '../../../lib/text/nearest.js'
 import type { ModelTask } from '../../../local/models/pulled.js'
 import { usageError } from '../../cli-error.js'
@@ -28,6 +29,9 @@ export function originOf(text: string, env: NodeJS.ProcessEnv): Origin {
     return { name: entry.name, from: { url: checked(hubAddress(entry, env)) }, task: entry.task, entry }
   if (/^https?:\/\//.test(text)) {
     const url = checked(text)
+    const { protocol, hostname } = new URL(url)
+    if (protocol === 'http:' && hostname !== 'localhost' && !isLoopbackAddress(hostname.replace(/^\[|\]$/g, '')))
+      throw usageError('an address with http:// must be on this machine: it proves nothing about who sends the file')
     return { name: nameOf(decoded(new URL(url).pathname)), from: { url } }
   }
   const path = resolve(text)

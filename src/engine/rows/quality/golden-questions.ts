@@ -1,5 +1,5 @@
 import { KsError, notFound } from '../../../contract/errors.js'
-import type { ExpectedAnswer, GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import { ExpectedAnswer, type GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../../contract/limits.js'
 import { defined } from '../../../lib/defined.js'
 import { isUuid, newId } from '../../../lib/ids.js'
@@ -134,7 +134,7 @@ export function* findExpectation(
 }
 
 function expectedOf({ expected_answer }: Pick<GoldenRow, 'expected_answer'>): ExpectedAnswer | undefined {
-  return expected_answer === null ? undefined : fromCell<ExpectedAnswer>(expected_answer)
+  return expected_answer === null ? undefined : ExpectedAnswer.safeParse(fromCell(expected_answer)).data
 }
 
 export function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
