@@ -89,6 +89,8 @@ const MIN_TERMS = 3
 const SIMILAR_LETTERS = 4
 const USUAL_LENGTH = 150
 const MIN_LENGTH = 20
+/** Share of a table's matches from which its best row has all of them; sums of weights are not exact. */
+const ALL_IN_ROW = 0.999
 
 /** Values that the units of a passage share. */
 interface PassageContext {
@@ -114,7 +116,7 @@ export function candidatesOf(question: Question, passages: readonly QuotablePass
   const best = Math.max(0, ...candidates.map(matched))
   for (const candidate of candidates) candidate.features.behindBest = best - matched(candidate)
   compareRows(candidates)
-  return question.wantsList ? candidates : candidates.filter(({ features }) => features.singleRow < 1)
+  return question.wantsList ? candidates : candidates.filter(({ features }) => features.singleRow < ALL_IN_ROW)
 }
 
 function contextOf(question: Question, passage: QuotablePassage, index: number): PassageContext {
