@@ -12,8 +12,12 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'ks console': 'opens a browser; the same with `--no-open` is run',
 }
 
-/** Lines that install the package, or need it installed: `test/package` does what they do. */
-const OF_PACKAGE = /^(npm (install|uninstall|ci|pack)\b|KS_PACKAGE=portable npm pack|man ks-)/
+/**
+ * Lines that install the package, or need it installed, and lines that fetch a model and its runtime: `test/package` and
+ * `models-pull.test.ts` do what they do.
+ */
+const ELSEWHERE =
+  /^(npm (install|uninstall|ci|pack)\b|KS_PACKAGE=portable npm pack|man ks-|ks models (pull (?!--list)|remove))/
 
 /** Lines that go on until Ctrl-C: what they show first, and how they end. */
 const ENDLESS: Readonly<Record<string, { shows?: RegExp; code: number }>> = {
@@ -35,7 +39,7 @@ const ASKS: Readonly<Record<string, (world: World) => [RegExp, string]>> = {
 }
 
 const LINES = documentedLines()
-const runnable = LINES.filter(({ text }) => NOT_RUN[text] === undefined && !OF_PACKAGE.test(text))
+const runnable = LINES.filter(({ text }) => NOT_RUN[text] === undefined && !ELSEWHERE.test(text))
 const pages = [...new Set(runnable.map(({ file }) => file))]
 
 let world: World
