@@ -17,7 +17,7 @@ export interface JudgedSet {
 }
 
 const REFUSE_STEPS = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3]
-const ANSWER_STEPS = [0.4, 0.5, 0.6, 0.65, 0.7, 0.73, 0.8, 0.9]
+const ANSWER_STEPS = [0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9]
 
 export const isRefused = ({ top }: Judged, below: number): boolean => top < below
 export const isAnswered = (one: Judged, below: number, from: number): boolean =>

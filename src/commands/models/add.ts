@@ -2,7 +2,6 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { applySettings } from '../../cli/daemon-restart.js'
 import {
   checkName,
   configureProviders,
@@ -64,6 +63,7 @@ export default class ModelsAdd extends BaseCommand {
     else this.out.line(`added ${provider} at ${baseUrl}`)
     if (generator !== undefined) this.out.note(`${generator} answers questions from now on`)
     if (apiKeyEnv !== undefined) this.out.note(`hint: the daemon reads the key from ${apiKeyEnv} when it starts`)
+    const { applySettings } = await import('../../cli/daemon-restart.js')
     const isApplied = await applySettings(this.dirs)
     this.out.note(`hint: \`ks models test\` tries it${isApplied ? '' : ', `ks daemon restart` puts it in force'}`)
   }

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { applySettings } from '../../cli/daemon-restart.js'
 import { checkName, configureProviders, serverAddress } from '../../cli/models/configured.js'
 import { type DetectedServer, detectServers } from '../../cli/models/detect.js'
 import { LOCAL_SERVERS } from '../../cli/models/presets.js'
@@ -55,6 +54,7 @@ export default class ModelsDetect extends BaseCommand {
     const generator = configureProviders(this.dirs.data, servers.map(providerOf), generators)
     this.out.note(`configured ${names}`)
     if (generator !== undefined) this.out.note(`${generator} answers questions from now on`)
+    const { applySettings } = await import('../../cli/daemon-restart.js')
     if (!(await applySettings(this.dirs))) this.out.note('hint: `ks daemon restart` puts it in force')
   }
 }

@@ -5,9 +5,7 @@ import { route } from '../route.js'
 import { ANSWER_CORRECTNESS } from '../values.js'
 import { EvidenceState } from './queries.js'
 
-const expectedTexts = z
-  .array(z.string().max(LIMITS.expectedText).regex(/\S/, 'must not be blank'))
-  .max(LIMITS.expectedTexts)
+const expectedTexts = z.array(z.string().trim().min(1).max(LIMITS.expectedText)).max(LIMITS.expectedTexts)
 
 /** Extension: what the answer to a question contains, what it does not contain, and the state of its evidence. */
 export const ExpectedAnswer = z

@@ -47,7 +47,7 @@ export const REFUSE_BELOW = 0.1
 /** Minimum confidence, by an embedding or a rerank model, in a passage that answers in other words. */
 export const ANSWER_FROM = 0.5
 /** Minimum probability of a quotation that answers; others are presented as the closest passages. */
-export const SURE_FROM = 0.73
+export const SURE_FROM = 0.7
 /** The same if passages state one fact at different times: two documents on it are a sign that it is what was asked for. */
 const VERSIONS_FROM = 0.5
 /**
