@@ -6,39 +6,28 @@ import type { Question } from './question.js'
 export const ANSWER_FEATURES = [
   /** margin of the best unit over the best one that is not quoted, in logits */
   'ahead',
-  'inUnit',
   'missing',
   'elsewhere',
   'similar',
   'namesMissing',
-  'namesInUnit',
   'otherYear',
-  'yearFound',
   'containsExact',
-  'containsName',
-  'containsLoose',
   'noType',
-  'pairs',
-  'density',
-  'headingMatch',
   'titleMatch',
   'isRow',
   'isTable',
   'isList',
-  'numbersFound',
   /** relevance of the best passage of all */
   'topScore',
   /** logarithm of the question's weight */
   'weight',
   'termCount',
   'maxWeight',
-  'missingWeight',
   'unitWeight',
   'missingInFirst',
   'wantsList',
   'wantsExact',
   'wantsPerson',
-  'exactMatch',
   /** characters of the best unit, in logarithms */
   'length',
 ] as const
@@ -77,13 +66,11 @@ export function answerFeatures(
     weight: Math.log(1 + totalWeight),
     termCount: weights.size,
     maxWeight: Math.max(0, ...weights.values()),
-    missingWeight: features.missing * totalWeight,
     unitWeight: features.inUnit * totalWeight,
     missingInFirst: features.missing * features.isFirst,
     wantsList: Number(wantsList),
     wantsExact: Number(EXACT_TYPES.has(type)),
     wantsPerson: Number(type === 'person'),
-    exactMatch: features.containsExact * features.inUnit,
   }
 }
 
