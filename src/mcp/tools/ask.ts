@@ -16,6 +16,8 @@ import { linksOf, type Passage, passage, passageOf, writePassage } from '../pass
 import { READS, type ToolCall, tool } from '../tool.js'
 import { activeDocuments, documentsOf, fitted, whereOf } from './search.js'
 
+/** Tokens of the lines around an answer. */
+const FRAME_TOKENS = 130
 /** characters of an answer between two words on its progress */
 const PROGRESS_CHARS = 200
 
@@ -67,7 +69,7 @@ export const ask = tool({
     const degraded = stringsOf(metadata.degradedReasons)
     const items = metadata.evidenceBundle?.items ?? []
     const all = items.flatMap((item, at) => passageOf(item, at + 1, ref.slug) ?? [])
-    const answer = cutText(answered.text, Math.max(1, budget - 100))
+    const answer = cutText(answered.text, Math.max(1, budget - FRAME_TOKENS))
     const shown = fittedBeside(all, budget - tokensOf(answer.text))
     const data = {
       space: ref.slug,

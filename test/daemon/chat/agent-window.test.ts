@@ -33,7 +33,9 @@ beforeAll(async () => {
   const providers = [{ ...PROVIDER, baseUrl: `${server.url}/v1`, contextTokens: { '*': WINDOW } }]
   running = await startEngine({ providers, defaultGenerator: MODEL })
   chat = await startChat({ mode: 'agent-chat' }, { engine: running.engine })
-  await ingest(running.engine, ADA, chat.spaceId, { 'book.md': `# The book\n\n${LINE.repeat(400)}\n` })
+  await ingest(running.engine, ADA, chat.spaceId, {
+    'book.md': `# The book\n\n${Array.from({ length: 400 }, (_, index) => `${index}: ${LINE}`).join('')}\n`,
+  })
 })
 afterAll(async () => {
   await chat.end()

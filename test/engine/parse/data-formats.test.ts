@@ -49,7 +49,8 @@ describe('Dumps of databases', () => {
 describe('Logs and settings', () => {
   it('logs keep whole lines, an hour is a section', async () => {
     const document = await sample('app.log')
-    expect(document.metadata).toEqual({ firstTime: '2024-05-01 10:00', lastTime: '2024-05-01 11:05' })
+    const documentDate = '2024-05-01T00:00:00.000Z'
+    expect(document.metadata).toEqual({ documentDate, firstTime: '2024-05-01 10:00', lastTime: '2024-05-01 11:05' })
     expect(document.elements.map(({ sectionPath, text }) => [sectionPath, text?.split('\n').length])).toEqual([
       [['2024-05-01 10:00'], 3],
       [['2024-05-01 11:00'], 2],

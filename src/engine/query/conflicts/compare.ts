@@ -180,7 +180,7 @@ function byNumber(pair: Pair, asked: AskedOf): Found | undefined {
       }),
     )
     const [first] = compared
-    if (first === undefined || compared.some(({ excluded }) => !excluded)) continue
+    if (first === undefined || compared.some(({ excluded }) => !excluded) || differBeside(a, b, first)) continue
     const counted = first.left.counted !== '' && !pair.shared.has(first.left.counted) ? 1 : 0
     const values = new Set(
       pair.own.flat().filter(({ stem }) => [first.left.counted, first.right.counted].includes(stem)),
@@ -190,6 +190,17 @@ function byNumber(pair: Pair, asked: AskedOf): Found | undefined {
   }
   // two measures that differ side by side: one is of what the other is
   return found.length === 1 ? found[0] : undefined
+}
+
+/** Whether the other numbers differ as well: `boat 3 carries 13 sailors` and `boat 4 carries 14` are of two boats. */
+function differBeside(
+  a: readonly Quantity[],
+  b: readonly Quantity[],
+  { left, right }: { left: Quantity; right: Quantity },
+): boolean {
+  if (left.counted === '') return false
+  const [x, y] = [a.filter((one) => one !== left), b.filter((one) => one !== right)]
+  return x.length > 0 && y.length > 0 && x.every((one) => y.every((other) => exclude(one, other) === true))
 }
 
 /** Numbers of a label that count and measure nothing: a telephone number, a code. */
