@@ -114,7 +114,9 @@ describe('a query', () => {
     const id = await space('broken-model')
     await ended((await upload(id, 'a.md', '# Tides\n\nThe moon raises the tides of the sea.')).compilationJob.id)
     await profile(id, { reasoningModel: MODEL })
-    fake.script({ kind: 'reset-after', deltas: 2 })
+    model.answer = 'The moon raises the tides [1]. The tides'
+    // one statement is complete by then: before it, a quotation would replace the answer
+    fake.script({ kind: 'reset-after', deltas: 7 })
     const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'What raises the tides?' })
     const frames = (await stream.text()).split('\n\n').filter((frame) => frame !== '')
     expect(frames.at(-1)).toMatch(/^event: answer\.error\n/)

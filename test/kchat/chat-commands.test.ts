@@ -23,7 +23,7 @@ beforeAll(async () => {
   const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
   const defaultGenerator = { pluginId: 'openai-compatible', provider: 'fake', model: 'talker' }
   home.file('data/config.json', JSON.stringify({ providers: [provider], defaultGenerator }))
-  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine.\n')
+  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine. On Monday it opens at 9 o\u2019clock.\n')
   const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
   const prices = ['--prompt-price', '0.01', '--completion-price', '0.03', '--price-unit', '0.001']
@@ -87,7 +87,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('› When does it open?')
     await until(() => /\d+ tokens · 0\.\d+ USD · \d+\.\d s/.test(screen()))
     type('Show it as a table.', 'Enter')
-    await shows('Monday      9')
+    await shows('Monday  9 [1]')
     expect(screen()).toContain('Nine o\u2019clock.')
     expect(screen()).not.toContain('**')
     await leave()

@@ -16,11 +16,14 @@ const { PATH = '' } = process.env
 const home = cliHome()
 let model: FakeOpenAi
 
-/** Words that come one by one, slowly enough to be stopped between two of them. */
-const LONG = Array.from({ length: 200 }, (_, index) => {
-  const word = `${index % 10 === 0 && index > 0 ? 'Then ' : ''}word${index}`
-  return index % 10 === 9 ? `${word} [1].` : word
-}).join(' ')
+/** Sentences of the document that come word by word, slowly enough to be stopped between two of them. */
+const LONG = [
+  'Every visit is a long story [1].',
+  ...Array.from({ length: 200 }, (_, index) => {
+    const word = `${index % 10 === 0 ? 'Then ' : ''}word${index}`
+    return index % 10 === 9 ? `${word} [1].` : word
+  }),
+].join(' ')
 
 beforeAll(async () => {
   model = await startFakeOpenAi({
@@ -38,7 +41,7 @@ beforeAll(async () => {
     JSON.stringify({ providers: [provider], defaultGenerator, defaultSpeech: 'openai-compatible/fake/voice' }),
   )
   const story = LONG.replaceAll(' [1]', '')
-  home.file('handbook/shop.md', `# Shop\n\nThe shop opens at nine. Every visit is a long story.\n\n${story}\n`)
+  home.file('handbook/shop.md', `# Shop\n\nThe shop opens at nine. ${story}\n`)
   const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
   home.file('variables.json', '[{"name":"city","valueType":"string","default":"Oslo"}]')
@@ -291,9 +294,9 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await until(() => !screen().includes('answering'))
     const lines = history()
       .split('\n')
-      .filter((line) => /^(?:word\d|Then|\[1\])/.test(line))
+      .filter((line) => /^(?:Every|story|word\d|Then|\[1\])/.test(line))
     // a frame that was drawn before the program knew of the new size may stay above; the answer is whole below it
-    const answer = lines.slice(lines.findLastIndex((line) => line.startsWith('word0 ')))
+    const answer = lines.slice(lines.findLastIndex((line) => line.startsWith('Every visit ')))
     expect(answer.join(' ')).toBe(LONG)
     expect(Math.max(...answer.map((line) => line.length))).toBeLessThanOrEqual(40)
     type('C-d')

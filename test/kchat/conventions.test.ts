@@ -46,7 +46,9 @@ describe('lists of kchat', () => {
   it('show a history as prose, or as a list of what is asked for', async () => {
     const [{ id }] = await json('conversations')
     await kchat('send', 'And on Sundays?', '--conversation', id)
-    expect((await kchat('history', id)).stdout).toMatch(/^> When does shop three open\?\n\[1\] .*\n\nThe shop .*\n\n> And on/)
+    expect((await kchat('history', id)).stdout).toMatch(
+      /^> When does shop three open\?\n\[1\] .*\n\nThe shop .*\n\n> And on/,
+    )
     expect((await kchat('history', id, '--limit', '1', '--fields', 'query')).stdout).toBe('And on Sundays?\n')
     expect(await json('history', id, '--limit', '1')).toMatchObject([{ query: 'And on Sundays?' }])
   })

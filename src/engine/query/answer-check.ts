@@ -16,7 +16,9 @@ export const DECLINE = 'The sources do not answer the question.'
 const MAX_DECLINE_STATEMENTS = 3
 
 /** `So it is. [1] And so.`: the mark belongs to the sentence before it. */
-const STOP_BEFORE_MARKS = /([.!?。！？…])((?:\s?\[\d{1,3}\])+)/gu
+const STOP_BEFORE_MARKS = /([.!?。！？…][*_~]*)((?:\s?\[\d{1,3}\])+)/gu
+/** Emphasis around a sentence, which is read as quotes. */
+const EMPHASIS_OF_SENTENCE = /(?<=\s)[*_~]+(?=[\p{Lu}\p{Lt}\p{Lo}\p{N}])|(?<=[.!?…])[*_~]+(?=\s)/gu
 const FENCED = /```[\s\S]*?(?:```|$)/g
 /** A line that introduces others. What follows a heading in the same unit is checked with it. */
 const HEADING = /^\s*#[^\n]*$/u
@@ -176,7 +178,10 @@ function unitsIn(text: string): Unit[] {
   }
   const addSentences = (from: number, to: number): void => {
     // the lengths are equal
-    const moved = text.slice(from, to).replace(STOP_BEFORE_MARKS, '$2$1')
+    const moved = text
+      .slice(from, to)
+      .replace(STOP_BEFORE_MARKS, '$2$1')
+      .replace(EMPHASIS_OF_SENTENCE, (found) => '"'.repeat(found.length))
     for (const span of splitSentences(moved)) add(from + span.start, from + span.end)
   }
   let from = 0

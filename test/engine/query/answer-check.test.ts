@@ -67,6 +67,13 @@ it('citation marks are found and removed outside of code only', () => {
 })
 
 describe('an answer of a model', () => {
+  it.each([
+    ['The tower is 40 metres high [1]. **Children pay 9 euros [3].**', 'The tower is 40 metres high [1].'],
+    ['**The tower is 40 metres high.** [1] *It is 7 metres wide [1].*', '**The tower is 40 metres high.** [1]'],
+  ])('has emphasised sentences checked one by one: %s', (said, checked) => {
+    expect(check(said)).toMatchObject({ checked, dropped: 1 })
+  })
+
   it('loses the statements that no source supports, and keeps its layout', () => {
     const answer = [
       '## Tower\n\nThe tower is 40 metres high [1]. It has 9 bells [1].',
