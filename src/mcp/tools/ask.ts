@@ -16,8 +16,6 @@ import { linksOf, type Passage, passage, passageOf, writePassage } from '../pass
 import { READS, type ToolCall, tool } from '../tool.js'
 import { activeDocuments, documentsOf, fitted, whereOf } from './search.js'
 
-/** Tokens of the lines around an answer. */
-const FRAME_TOKENS = 130
 /** characters of an answer between two words on its progress */
 const PROGRESS_CHARS = 200
 
@@ -69,15 +67,17 @@ export const ask = tool({
     const degraded = stringsOf(metadata.degradedReasons)
     const items = metadata.evidenceBundle?.items ?? []
     const all = items.flatMap((item, at) => passageOf(item, at + 1, ref.slug) ?? [])
-    const answer = cutText(answered.text, Math.max(1, budget - FRAME_TOKENS))
-    const shown = fittedBeside(all, budget - tokensOf(answer.text))
-    const data = {
+    const evidenceState = metadata.evidenceBundle?.state ?? ('not-enough-evidence' as const)
+    const words = stateWords(evidenceState, metadata.decidedBy)
+    const how = { index, degraded, where: whereOf(args) }
+    const state = evidenceState === 'not-enough-evidence' ? await absenceIn(call.api, ref.id, words, how) : words
+    const frame = {
       space: ref.slug,
-      answer: answer.text,
-      answerIsCut: answer.isCut,
-      state: metadata.evidenceBundle?.state ?? ('not-enough-evidence' as const),
-      citations: shown,
-      leftOut: all.length - shown.length,
+      answer: '',
+      answerIsCut: true,
+      state: evidenceState,
+      citations: [],
+      leftOut: all.length,
       missing: (metadata.evidenceBundle?.missingEvidence ?? []).map(({ text }) => text),
       conflicts: [...new Set(items.flatMap(({ conflicts }) => conflicts.map(({ reason }) => reason)))],
       degradedReasons: degraded,
@@ -86,10 +86,15 @@ export const ask = tool({
       ...defined({ searchedFor: metadata.searchedFor }),
       ...defined({ generator: metadata.generator, sessionId: answered.sessionId }),
     }
-    const lack = data.state === 'not-enough-evidence'
-    const words = stateWords(data.state, metadata.decidedBy)
-    const how = { index, degraded, where: whereOf(args) }
-    const state = lack ? await absenceIn(call.api, ref.id, words, how) : words
+    const answer = cutText(answered.text, Math.max(1, budget - tokensOf(told(frame, state))))
+    const shown = fittedBeside(all, budget - tokensOf(told({ ...frame, answer: answer.text }, state)))
+    const data = {
+      ...frame,
+      answer: answer.text,
+      answerIsCut: answer.isCut,
+      citations: shown,
+      leftOut: all.length - shown.length,
+    }
     return { text: told(data, state), data, links: linksOf(shown) }
   },
 })

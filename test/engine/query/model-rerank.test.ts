@@ -17,7 +17,7 @@ let test: TestEngine
 let spaceId: string
 
 beforeEach(async () => {
-  fake = await startFakeOpenAi()
+  fake = await startFakeOpenAi({ answer: () => 'The lighthouse of Westerheversand is forty metres tall [1].' })
 })
 afterEach(async () => {
   await test.end()
