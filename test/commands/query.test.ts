@@ -149,7 +149,7 @@ describe('an answer', () => {
 
 describe('an answer that had to do without something', () => {
   it('says so with its class in the footer, and why below it', async () => {
-    const reason = 'the answer is made of sentences of the evidence: provider "local" refused the credentials (401)'
+    const reason = 'the answer is a quotation of the evidence: provider "local" refused the credentials (401)'
     const degraded = (response: ServerResponse) => {
       response.write(frame('answer.delta', { delta: 'Ninety days.', traceId }))
       const degradations = [{ part: 'answer', class: 'auth', reason }]

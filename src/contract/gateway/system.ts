@@ -34,7 +34,7 @@ export const ModelsInUse = z
     defaults: z
       .array(
         z.strictObject({
-          task: z.enum(['embedding', 'answers', 'pictures', 'speech', 'transcription']),
+          task: z.enum(['embedding', 'answers', 'pictures', 'speech', 'transcription']).describe('what the model does'),
           pluginId: z.string(),
           provider: z.string(),
           model: z.string(),

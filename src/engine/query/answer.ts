@@ -42,7 +42,12 @@ export async function* answerQuery(
   // the answer to a message that is longer than a query is not checked, and quoting for one takes long
   const checkedParts = query.length > LIMITS.queryText ? undefined : ownParts()
   // a model also gets passages that share no word with the question
-  const quotation = checkedParts && { text: textOf(checkedParts), isSure: isSure(checkedParts) }
+  const isRefused = bundle.state === 'not-enough-evidence'
+  const isQuoted = checkedParts?.some((part) => part.type === 'end' && part.metadata.synthesis === 'extractive')
+  const quotation =
+    checkedParts !== undefined && (isRefused || isQuoted === true)
+      ? { text: textOf(checkedParts), isSure: isSure(checkedParts) }
+      : undefined
   const evidence = { bundle, retrieved, ...defined({ quotation }) }
   const outcome = yield* modelAnswer(context, admitted, turns, query, evidence, model, signal, style)
   if (outcome.type === 'answered') return

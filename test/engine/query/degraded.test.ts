@@ -137,7 +137,7 @@ describe('an answer', () => {
     const refused = 'provider "local" refused the credentials (401)'
     const reasons = [
       `the question could not be embedded: ${refused}`,
-      `the answer is made of sentences of the evidence: ${refused}`,
+      `the answer is a quotation of the evidence: ${refused}`,
     ]
     expect(done.metadata).toMatchObject({
       degradations: expect.arrayContaining([

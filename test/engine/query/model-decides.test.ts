@@ -11,7 +11,7 @@ const FILES = {
 /** Its words have next to nothing in common with the passage that answers it. */
 const PARAPHRASE = 'From what hour may customers buy groceries in the town centre of Oslo today?'
 
-const QUOTED = 'The shop in Oslo opens at nine in the morning. [1]'
+const QUOTED = '[1] hours.md › Opening hours\n\nThe shop in Oslo opens at nine in the morning.'
 
 let fake: FakeOpenAi
 let test: TestEngine

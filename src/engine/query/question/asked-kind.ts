@@ -26,7 +26,7 @@ const ANY_OF = (words: string) => new RegExp(`\\b(?:${words.replaceAll(' ', '|')
 /** Passages that hold none of these hold nothing of the kind: broad on purpose. */
 const PRESENT: Record<Exclude<AskedKind, 'other'>, readonly RegExp[]> = {
   number: [/\p{N}/u, ANY_OF(NUMBER_WORDS), /[一二三四五六七八九十百千万萬亿億两兩]/u],
-  time: [/\p{N}/u, ANY_OF(TIME_WORDS), /[年月日时時]/u],
+  time: [/\p{N}/u, ANY_OF(TIME_WORDS), ANY_OF(NUMBER_WORDS), /[年月日时時]/u],
   // a name, or a role that somebody has
   person: [
     /(?<=[\p{L}\p{N},;:)|”"'’]\s+(?:["“(]\s*)?)\p{Lu}[\p{L}'’.-]+/u,
