@@ -176,8 +176,19 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.getByText('revoked').waitFor()
     expect((await chat(key, 'GET', '/info')).status).toBe(401)
     await page.getByRole('button', { name: 'Delete' }).first().click()
+    // holds the list back after the deletion, so that only the cache of the tab can show it
+    let release = () => {}
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/chat-apps', async (route) => {
+      await isReleased
+      await route.continue()
+    })
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('heading', { name: 'Chat', level: 1 }).waitFor()
+    expect(await page.getByRole('link', { name: 'Guide' }).count()).toBe(0)
+    release()
     await page.getByRole('link', { name: 'Other' }).waitFor()
     expect(await page.getByRole('link', { name: 'Guide' }).count()).toBe(0)
     expect(problems).toEqual([])

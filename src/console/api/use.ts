@@ -42,10 +42,14 @@ export function useWrite<K extends RouteKey>(key: K, changes: readonly RouteKey[
   })
 }
 
-/** Marks what was read by operations as out of date. */
+/**
+ * Reads the results of operations again where they are shown, and drops them from the cache elsewhere: a page that
+ * opens later must not show a deleted item until the list is read.
+ */
 export function useForget() {
   const client = useQueryClient()
   return async (...keys: readonly RouteKey[]): Promise<void> => {
+    for (const key of keys) client.removeQueries({ queryKey: [key], type: 'inactive' })
     await Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })))
   }
 }
