@@ -24,11 +24,31 @@ const FOLDERS = {
 /** Files that take longest, the longest first: begun last they would hold up the end, with the other workers idle. */
 const LONG = [
   'test/commands/documented-commands.test.ts',
-  'test/crash/watch-killed.test.ts',
-  'test/crash/research-killed.test.ts',
-  'test/commands/backup.test.ts',
-  'test/commands/watch.test.ts',
+  'test/daemon/damaged-rows.test.ts',
+  'test/engine/integrity/fsck.test.ts',
+  'test/conformance/kept.test.ts',
+  'test/engine/search/indexes.test.ts',
+  'test/engine/parse/needles.test.ts',
+  'test/daemon/setting-effects.test.ts',
+  'test/engine/bundles/hostile.test.ts',
+  'test/engine/parse/pdf-bombs.test.ts',
+  'test/engine/compile/provider-outage.test.ts',
+  'test/engine/search/search-indexes.test.ts',
+  'test/engine/parse/hostile-kinds.test.ts',
+  'test/engine/research/limits.test.ts',
   'test/kchat/chat.test.ts',
+  // of the second group
+  'test/console/every-page.test.ts',
+  'test/crash/reading-on-killed.test.ts',
+  'test/package/package.test.ts',
+  'test/crash/daemon-killed.test.ts',
+  'test/crash/index-rebuild.test.ts',
+  'test/crash/research-killed.test.ts',
+  'test/faults/crowds.test.ts',
+  'test/crash/embedding-migration-killed.test.ts',
+  'test/crash/watch-killed.test.ts',
+  'test/console/keyboard.test.ts',
+  'test/faults/poison.test.ts',
 ]
 
 class LongestFirst extends BaseSequencer {

@@ -41,6 +41,11 @@ async function again(what: () => Promise<boolean> | boolean): Promise<boolean> {
   return false
 }
 
+/** Waits until something holds, at most so long: a shell whose line never shows it is tried again. */
+async function within(ms: number, holds: () => boolean): Promise<void> {
+  for (let waited = 0; waited < ms && !holds(); waited += 50) await sleep(50)
+}
+
 describe('values for completion', () => {
   const values = async (...args: string[]) =>
     (await home.ks(['__complete', ...args])).stdout.split('\n').filter(Boolean)
@@ -205,20 +210,23 @@ describe.skipIf(!hasTmux).each(
     )
     const script = `cd '${empty}'; exec env ${set.join(' ')} sh -c '${start}'`
     tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'c', '-x', '150', '-y', '30', script)
-    await sleep(1000)
+    await within(1000, () => screen().trim() !== '')
     tmux('send-keys', '-t', 'c', `${load}; echo load''ed`, 'Enter')
     expect(await again(() => screen().includes('loaded'))).toBe(true)
     const printed = async (typed: string, name: string) =>
       await again(async () => {
+        const isTyped = () => screen().trimEnd().endsWith(`one-space ${typed}`)
         tmux('send-keys', '-t', 'c', 'C-u')
         tmux('send-keys', '-t', 'c', '-l', `ks docs show --space one-space ${typed}`)
+        await within(1500, isTyped)
         tmux('send-keys', '-t', 'c', 'Tab')
-        await sleep(1500)
+        await within(1500, () => !isTyped())
         tmux('send-keys', '-t', 'c', 'C-a')
         tmux('send-keys', '-t', 'c', '-l', 'printf "<%s>\\n" ')
         tmux('send-keys', '-t', 'c', 'Enter')
-        await sleep(300)
-        return screen().split('\n').includes(`<${name}>`)
+        const isPrinted = () => screen().split('\n').includes(`<${name}>`)
+        await within(1000, isPrinted)
+        return isPrinted()
       })
     expect(await printed('docs/it', QUOTED), screen()).toBe(true)
     expect(await printed(hostile ?? '', HOSTILE), screen()).toBe(true)

@@ -11,7 +11,8 @@ if (!hasTmux) process.stdout.write('kchat chat at terminals of all kinds is not 
 const home = cliHome()
 let model: FakeOpenAi
 
-const PARAGRAPHS = 40
+/** the story fills most terminals several times, and is streamed for half a second a paragraph */
+const PARAGRAPHS = 24
 const LONG = Array.from(
   { length: PARAGRAPHS },
   (_, at) => `Paragraph ${at} of a story that takes more than one line of most terminals, so that it wraps. END${at}.`,
@@ -158,7 +159,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
       await shows('END0.')
       other.type('From elsewhere.', 'Enter')
       await other.shows('› From elsewhere.')
-      // a thousand pieces, each after a pause
+      // hundreds of pieces, each after a pause
       await shows(`END${PARAGRAPHS - 1}.`, 200_000)
       // the view shows a message before the service stores it
       await expect.poll(asked).toEqual(['First of all.', 'Tell me the story.', 'From elsewhere.'])
