@@ -30,18 +30,16 @@ describe.runIf(hasBrowser)('every page', () => {
     async (id) => {
       const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn(id))
       await page.locator('.shell').waitFor()
-      for (const theme of ['light', 'dark']) {
-        await page.setViewportSize({ width: 360, height: 800 })
-        await page.evaluate(`localStorage.setItem('ks.theme', '${theme}')`)
-        await page.reload()
-        await page.locator('main h1, main .empty').first().waitFor()
+      for (const theme of ['light', 'dark'])
         for (const width of [360, 900, 1440]) {
           await page.setViewportSize({ width, height: 800 })
+          await page.evaluate(`localStorage.setItem('ks.theme', '${theme}')`)
+          await page.reload()
+          await page.locator('main h1, main .empty').first().waitFor()
           await settledPage(page)
           expect(await overflow(page), `${id} at ${width} pixels`).toBeLessThanOrEqual(0)
           if (width !== 900) expect(await seriousProblems(page), `${id}, ${theme}, ${width}`).toEqual([])
         }
-      }
       expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
       await close()
     },
