@@ -8,6 +8,7 @@ import { KCHAT, KS as KS_NAMES, kindOf } from '../../src/cli/completing/kinds.js
 import { askedOf, candidateLines, openWords } from '../../src/cli/completing/words.js'
 import { SHELLS } from '../../src/cli/completion.js'
 import { cliHome, KS } from '../helpers/cli.js'
+import { until } from '../helpers/until.js'
 
 const has = (program: string, flag = '--version') => !execaSync(program, [flag], { reject: false }).failed
 const hasTmux = has('tmux', '-V')
@@ -41,10 +42,8 @@ async function again(what: () => Promise<boolean> | boolean): Promise<boolean> {
   return false
 }
 
-/** Waits until a condition holds, up to a timeout that is no failure: the caller tries again. */
-async function within(ms: number, holds: () => boolean): Promise<void> {
-  for (let waited = 0; waited < ms && !holds(); waited += 50) await sleep(50)
-}
+/** Waits for a shell to show something; one that does not in time is tried again. */
+const shown = (holds: () => boolean, timeoutMs: number) => until(holds, timeoutMs).catch(() => undefined)
 
 describe('values for completion', () => {
   const values = async (...args: string[]) =>
@@ -210,7 +209,7 @@ describe.skipIf(!hasTmux).each(
     )
     const script = `cd '${empty}'; exec env ${set.join(' ')} sh -c '${start}'`
     tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'c', '-x', '150', '-y', '30', script)
-    await within(1000, () => screen().trim() !== '')
+    await shown(() => screen().trim() !== '', 1000)
     tmux('send-keys', '-t', 'c', `${load}; echo load''ed`, 'Enter')
     expect(await again(() => screen().includes('loaded'))).toBe(true)
     const printed = async (typed: string, name: string) =>
@@ -218,14 +217,14 @@ describe.skipIf(!hasTmux).each(
         const isTyped = () => screen().trimEnd().endsWith(`one-space ${typed}`)
         tmux('send-keys', '-t', 'c', 'C-u')
         tmux('send-keys', '-t', 'c', '-l', `ks docs show --space one-space ${typed}`)
-        await within(1500, isTyped)
+        await shown(isTyped, 1500)
         tmux('send-keys', '-t', 'c', 'Tab')
-        await within(1500, () => !isTyped())
+        await shown(() => !isTyped(), 1500)
         tmux('send-keys', '-t', 'c', 'C-a')
         tmux('send-keys', '-t', 'c', '-l', 'printf "<%s>\\n" ')
         tmux('send-keys', '-t', 'c', 'Enter')
         const isPrinted = () => screen().split('\n').includes(`<${name}>`)
-        await within(1000, isPrinted)
+        await shown(isPrinted, 1000)
         return isPrinted()
       })
     expect(await printed('docs/it', QUOTED), screen()).toBe(true)

@@ -176,7 +176,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.getByText('revoked').waitFor()
     expect((await chat(key, 'GET', '/info')).status).toBe(401)
     await page.getByRole('button', { name: 'Delete' }).first().click()
-    // delays the list after the deletion: until then only the cache of the tab can show it
+    // holds the list back after the deletion, so that only the cache of the tab can show it
     let release = () => {}
     const isReleased = new Promise<void>((resolve) => {
       release = resolve

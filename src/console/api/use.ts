@@ -43,8 +43,8 @@ export function useWrite<K extends RouteKey>(key: K, changes: readonly RouteKey[
 }
 
 /**
- * Refetches the results of operations where they are shown, and drops them from the cache elsewhere: a page that opens
- * later must not show a deleted item until the list is fetched.
+ * Reads the results of operations again where they are shown, and drops them from the cache elsewhere: a page that
+ * opens later must not show a deleted item until the list is read.
  */
 export function useForget() {
   const client = useQueryClient()
