@@ -172,7 +172,8 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
 })
 
 async function filledQueries(): Promise<void> {
-  for (const query of ['zebra quill pension scheme', 'moon landing ticket', '<script>window.broken=1</script> penguin'])
+  const hostile = '<script>window.broken=1</script> which penguin colony breeds on the southern island'
+  for (const query of ['zebra quill pension scheme', 'moon landing ticket', hostile])
     await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
   await expect.poll(async () => (await counts())['pending-triage']).toBe(3)
 }
