@@ -13,8 +13,6 @@ export interface WayToFail {
   permanent?: true
   /** the calls that can fail like this; all where absent */
   kinds?: Kind[]
-  /** a stream of words breaks in the middle: what was written cannot be taken back, so the answer ends with an error */
-  breaksAnswer?: true
 }
 
 const json = (text: string) => changed(() => text)
@@ -41,15 +39,13 @@ export function waysToFail(elsewhere: string): WayToFail[] {
       name: 'cuts in its answer',
       failure: begun((response) => void response.destroy()),
       class: 'unavailable',
-      breaksAnswer: true,
     },
     { name: 'never answers', failure: () => undefined, class: 'timeout' },
-    { name: 'stops in its answer', failure: begun(() => undefined), class: 'timeout', breaksAnswer: true },
+    { name: 'stops in its answer', failure: begun(() => undefined), class: 'timeout' },
     {
       name: 'ends too early',
       failure: begun((response) => void response.end()),
       class: 'unavailable',
-      breaksAnswer: true,
     },
     { name: 'drips', failure: drip, class: 'timeout' },
     { name: '429', failure: status(429), class: 'rate-limited' },
