@@ -23,12 +23,13 @@ export function withoutCopies<T extends { key: number }>(
   ranked: readonly T[],
   loaded: ReadonlyMap<number, Copy>,
 ): Distinct<T> {
+  const hasEqual = startsAlike(ranked, loaded)
   const groups = new Map<string, { index: number; key: number; row: Copy }>()
   const kept: T[] = []
   const copyOf = new Map<number, number>()
   for (const one of ranked) {
     const row = loaded.get(one.key)
-    const names = row === undefined ? [] : identitiesOf(row)
+    const names = row !== undefined && hasEqual(row) ? identitiesOf(row) : []
     const known = names.map((name) => groups.get(name)).find((group) => group !== undefined)
     const group = known ?? (row === undefined ? undefined : { index: kept.length, key: one.key, row })
     if (group !== undefined) for (const name of names) groups.set(name, group)
@@ -55,6 +56,23 @@ export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: rea
     rows,
   )
   return kept.map(({ key, one }) => ({ ...one, passage: rows.get(key) ?? one.passage }))
+}
+
+const START_CHARACTERS = 200
+
+/** Finds cheaply whether another passage begins with the same text: most do not. */
+function startsAlike(ranked: readonly { key: number }[], loaded: ReadonlyMap<number, Copy>): (row: Copy) => boolean {
+  const counts = new Map<string, number>()
+  for (const { key } of ranked) {
+    const row = loaded.get(key)
+    if (row !== undefined) counts.set(startOf(row), (counts.get(startOf(row)) ?? 0) + 1)
+  }
+  return (row) => (counts.get(startOf(row)) ?? 0) > 1
+}
+
+function startOf({ body }: Copy): string {
+  const start = body.trimStart().slice(0, START_CHARACTERS).replace(/\s+/g, ' ')
+  return start.slice(0, START_CHARACTERS / 4)
 }
 
 /** Keys of a passage; equal passages share one of them. */

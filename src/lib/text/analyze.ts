@@ -211,7 +211,17 @@ interface Reading {
   dropped: ReadonlySet<Word>
 }
 
+const readings = new WeakMap<Part, Reading>()
+
 function readQuestion(part: Part): Reading {
+  const known = readings.get(part)
+  if (known !== undefined) return known
+  const reading = readWords(part)
+  readings.set(part, reading)
+  return reading
+}
+
+function readWords(part: Part): Reading {
   const scripts = new Set<Script>()
   counted.clear()
   vote(part, counted, scripts)

@@ -68,8 +68,9 @@ export function matchedTerms(question: Question, text: string): ReadonlySet<stri
 
 /** Returns the terms of the question that are among the terms of a text. */
 export function matchedAmong({ weights, rewordings }: Question, terms: readonly string[]): ReadonlySet<string> {
+  if (rewordings.length === 0) return new Set(terms.filter((term) => weights.has(term)))
   const found = new Set(terms)
-  if (rewordings.length > 0) withReworded(found, rewordings)
+  withReworded(found, rewordings)
   for (const term of found) if (!weights.has(term)) found.delete(term)
   return found
 }

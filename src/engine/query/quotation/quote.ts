@@ -91,7 +91,30 @@ function byPosition(a: Candidate, b: Candidate): number {
 
 type ChosenUnits = Omit<Quotation, 'versions'> & { scored: readonly ScoredCandidate[] }
 
+/** The last choice by the weights of its search: evidence is judged and then quoted. */
+const recent = new WeakMap<QuotationRequest['idf'], { request: QuotationRequest; chosen: ChosenUnits | undefined }>()
+
 function chosenUnits(request: QuotationRequest): ChosenUnits | undefined {
+  const known = recent.get(request.idf)
+  if (known !== undefined && isSameChoice(known.request, request)) return known.chosen
+  const chosen = chooseUnits(request)
+  recent.set(request.idf, { request, chosen })
+  return chosen
+}
+
+function isSameChoice(one: QuotationRequest, other: QuotationRequest): boolean {
+  if (one.query !== other.query || one.followUp !== undefined || other.followUp !== undefined) return false
+  const [quoted, others] = [one, other].map(({ passages }) => passages.slice(0, MAX_PASSAGES))
+  return (
+    quoted?.length === others?.length &&
+    quoted?.every(({ text, title, source }, index) => {
+      const passage = others?.[index]
+      return passage?.text === text && passage.title === title && passage.source === source
+    }) === true
+  )
+}
+
+function chooseUnits(request: QuotationRequest): ChosenUnits | undefined {
   const chosen = unitsFor(request)
   if (chosen === undefined) return undefined
   const { question } = chosen
@@ -104,16 +127,18 @@ function unitsFor({ followUp, ...request }: QuotationRequest): ChosenUnits | und
   const passages = request.passages.slice(0, MAX_PASSAGES)
   if (followUp === undefined) return quoteFrom(prepareQuestion(query, idf, rewordings), passages)
   const { anchor, ownTerms, isShort } = followUp
+  // the terms that passages contain are those of the query
+  const compared = passages.map(({ held, ...passage }): QuotablePassage => passage)
   const type = answerType(query)
   if (ownTerms.length === 0) {
     if (OPEN_TYPES.has(type)) return undefined
     const isOfType = ({ unit }: Candidate): boolean => holdsAnswerOf(type, unit.text, anchor)
-    return quoteFrom({ ...prepareQuestion(anchor, idf, rewordings), type }, passages, isOfType)
+    return quoteFrom({ ...prepareQuestion(anchor, idf, rewordings), type }, compared, isOfType)
   }
   const anchorTerms = new Set(analyzeContent(anchor))
   const related = passages.map(({ title, text }) => containsAny(anchorTerms, `${title}\n${text}`))
   const own = new Set(ownTerms)
-  return quoteFrom(prepareQuestion(query, idf, rewordings), passages, ({ passage, unit }) => {
+  return quoteFrom(prepareQuestion(query, idf, rewordings), compared, ({ passage, unit }) => {
     const { title = '' } = passages[passage] ?? {}
     if (!containsAny(own, `${title}\n${unit.heading}\n${unit.lead}\n${unit.text}`)) return false
     return related[passage] === true || (!related.includes(true) && !isShort)
