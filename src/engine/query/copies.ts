@@ -58,21 +58,21 @@ export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: rea
   return kept.map(({ key, one }) => ({ ...one, passage: rows.get(key) ?? one.passage }))
 }
 
-const START_CHARACTERS = 200
-
-/** Finds cheaply whether another passage begins with the same text: most do not. */
+/** Finds cheaply whether another passage begins with the same word: most do not. */
 function startsAlike(ranked: readonly { key: number }[], loaded: ReadonlyMap<number, Copy>): (row: Copy) => boolean {
-  const counts = new Map<string, number>()
+  const [once, again] = [new Set<string>(), new Set<string>()]
   for (const { key } of ranked) {
     const row = loaded.get(key)
-    if (row !== undefined) counts.set(startOf(row), (counts.get(startOf(row)) ?? 0) + 1)
+    if (row === undefined) continue
+    const word = firstWord(row)
+    if (once.has(word)) again.add(word)
+    once.add(word)
   }
-  return (row) => (counts.get(startOf(row)) ?? 0) > 1
+  return (row) => again.has(firstWord(row))
 }
 
-function startOf({ body }: Copy): string {
-  const start = body.trimStart().slice(0, START_CHARACTERS).replace(/\s+/g, ' ')
-  return start.slice(0, START_CHARACTERS / 4)
+function firstWord({ body }: Copy): string {
+  return /\S+/.exec(body)?.[0] ?? ''
 }
 
 /** Keys of a passage; equal passages share one of them. */

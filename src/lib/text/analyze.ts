@@ -193,8 +193,7 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
  * @param isCommon those that every document holds, whatever its language
  */
 function contentTerms(text: string, keepsOrder: boolean, isCommon = false): string[] {
-  const part = partOf(text)
-  const reading = readQuestion(part)
+  const { part, reading } = questionOf(text)
   const form = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
   for (const token of part.tokens) {
@@ -211,17 +210,17 @@ interface Reading {
   dropped: ReadonlySet<Word>
 }
 
-const readings = new WeakMap<Part, Reading>()
+/** The question that was read last: it is analysed for several steps of a search. */
+let recent: { text: string; part: Part; reading: Reading } | undefined
 
-function readQuestion(part: Part): Reading {
-  const known = readings.get(part)
-  if (known !== undefined) return known
-  const reading = readWords(part)
-  readings.set(part, reading)
-  return reading
+function questionOf(text: string): { part: Part; reading: Reading } {
+  if (recent?.text === text) return recent
+  const part = partOf(text)
+  recent = { text, part, reading: readQuestion(part) }
+  return recent
 }
 
-function readWords(part: Part): Reading {
+function readQuestion(part: Part): Reading {
   const scripts = new Set<Script>()
   counted.clear()
   vote(part, counted, scripts)
@@ -306,8 +305,7 @@ export interface QueryWord {
 
 /** The content words of a query that consist of letters of one alphabet. */
 export function analyzeWords(text: string): QueryWord[] {
-  const part = partOf(text)
-  const reading = readQuestion(part)
+  const { part, reading } = questionOf(text)
   return part.tokens.flatMap((token): QueryWord[] => {
     if (typeof token === 'string') return []
     const { said, script } = token
