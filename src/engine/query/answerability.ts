@@ -74,6 +74,8 @@ export function evidenceState(request: {
   items: readonly JudgedItem[]
   /** probability that the quotation of the items contains the answer, 0 to 1; absent without a quotation */
   probability?: number | undefined
+  /** whether items are tables with the rows that the question is about */
+  hasFigures?: boolean
   /** the question as `questionWords` has read it, where that is known */
   wordsOf?: (terms: ReadonlySet<string>) => string[]
   /** whether a model found that two sentences do not contradict each other */
@@ -94,7 +96,9 @@ export function evidenceState(request: {
   const { byVectors = 0, byRerank = 0 } = request.asked ?? {}
   const isSure = Math.max(byVectors, byRerank) >= ANSWER_FROM
   const likely = isSure ? top : lessLikely(top, TAKEN_BY_NAMES * unmentioned)
-  if (considered.length === 0 || likely < REFUSE_BELOW)
+  // a figure that is computed, such as a ratio, shares no word with its rows
+  const hasRows = request.hasFigures === true && unmentioned === 0
+  if (considered.length === 0 || (likely < REFUSE_BELOW && !hasRows))
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }

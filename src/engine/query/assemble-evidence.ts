@@ -82,7 +82,7 @@ export function assembleEvidence(
     asked,
     wordsOf,
     items: judged,
-    ...defined({ agree: request.agree, probability: quotation?.probability }),
+    ...defined({ agree: request.agree, probability: quotation?.probability, hasFigures: retrieved.hasFigures }),
   })
   noteConflicts(all, verdict)
   // what another passage is compared with stays beside it

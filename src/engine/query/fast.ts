@@ -8,7 +8,7 @@ import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { PassageCache } from '../derived/passage.js'
-import { loadPassages, type PassageRow } from '../rows/queries.js'
+import { countNodesOf, loadPassages, type PassageRow } from '../rows/queries.js'
 import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
@@ -20,6 +20,8 @@ import { findFigureTables, liftTables, withTables } from './figures/table-stage.
 import { findWithheld } from './find-withheld.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { preferDays } from './prefer-days.js'
+import { preferNamed } from './prefer-named.js'
+import { instructionWeights } from './question/instructions.js'
 import { type Compared, LEG_CANDIDATES, type Ranked } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { readingScope } from './reading-scope.js'
@@ -65,6 +67,8 @@ export interface Retrieved {
   metrics: Record<string, unknown>
   /** what this search had to do without; the recorder of the metrics adds it to them */
   degraded: Degradation[]
+  /** whether it contains tables with the rows that the question is about */
+  hasFigures?: boolean
   /** a passage that answers, but that the reader may not read; absent = none */
   withheld?: Withheld
 }
@@ -140,13 +144,17 @@ export async function retrieveFast(
   signal.throwIfAborted()
   const fusing = performance.now()
   const nodes = scope?.nodes ?? admitted.nodes
-  const idf = countedWeights((term) => found.frequencies.get(term) ?? 0, nodes)
+  const { headRevision } = admitted.snapshot
+  const searched = docs === undefined ? nodes : await db.read(countNodesOf(space.key, docs, headRevision))
+  const counted = countedWeights((term) => found.frequencies.get(term) ?? 0, nodes)
+  const weightIn = instructionWeights(query)
+  const idf = (term: string): number => counted(term) * weightIn(term)
   const graph = await expand?.(recalled, { terms, idf })
   const hits = withTables(graph?.hits ?? recalled, tables)
   const likeIn = embedded !== undefined && isTrained(space) ? embedded.vectorSpaceId : undefined
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const { rewordings } = found
-  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
+  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes: searched, ...calibration }
   const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
   const searchedFor = searchedForOf(corrections, loaded.values())
   const best = own.ranked.slice(0, JUDGED).flatMap(({ key }) => loaded.get(key) ?? [])
@@ -161,7 +169,7 @@ export async function retrieveFast(
   // a rerank model has compared the tables too, and the order is its own
   const ranked = byModel.used === undefined ? liftTables(reordered, tables) : reordered
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
-  const distinct = await distinctPassages(context, space.key, kept, loaded, profile.topK)
+  const distinct = await distinctPassages(context, space.key, preferNamed(query, kept, loaded), loaded, profile.topK)
   observe?.({ found, hits, compared, ranked, copyOf: distinct.copyOf, ...defined({ model: byModel.used }) })
   const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
@@ -177,6 +185,7 @@ export async function retrieveFast(
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
     ...defined({ withheld }),
+    hasFigures: tables.length > 0,
     ...(searchedFor.length === 0 ? {} : { searchedFor }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),

@@ -97,6 +97,17 @@ export function* loadVectors(vectorSpace: string, keys: number[]): Read<Map<numb
   )
 }
 
+/** Returns how many nodes some documents have at a revision. */
+export function* countNodesOf(spaceKey: number, docs: readonly number[], revision: number): Read<number> {
+  const row = yield* sql.get<{ nodes: number | null }>(
+    `SELECT sum(v.node_count) nodes FROM json_each(?) wanted CROSS JOIN documents d ON d.key = wanted.value
+     CROSS JOIN versions v ON v.doc_key = d.key
+     WHERE d.space_key = ? AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)`,
+    [JSON.stringify(docs), spaceKey, revision, revision],
+  )
+  return row?.nodes ?? 0
+}
+
 /** Of nodes, the keys of those that stand in some documents. */
 export function* nodesOfDocuments(keys: ReadonlySet<number>, docs: readonly number[]): Read<Set<number>> {
   const rows = yield* sql.all<{ key: number }>(

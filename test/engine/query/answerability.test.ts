@@ -33,6 +33,15 @@ describe('the evidence state', () => {
     expect(judge('steam engine', [item('steam engine', 0.05)]).state).toBe('not-enough-evidence')
   })
 
+  it('is partial when tables have the rows of a figure that is computed, unless a name is missing', () => {
+    const table = item('Total current assets | 212', 0.05, 'Verizon')
+    const state = (query: string) =>
+      evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [table], hasFigures: true })
+        .state
+    expect(state('What is the quick ratio of Verizon?')).toBe('partial')
+    expect(state('What is the quick ratio of Pfizer?')).toBe('not-enough-evidence')
+  })
+
   it('names uncovered Chinese by the stretch that is missing', () => {
     expect(judge('法国总统是谁', [item('法国在欧洲。')]).uncovered).toEqual(['国总统是'])
   })

@@ -28,6 +28,21 @@ beforeAll(async () => {
 })
 afterAll(() => test.end())
 
+it('a question to one of many documents is as sure as in a small space', async () => {
+  const { id } = await test.engine.spaces.create(ADA, { name: 'Yards', slug: 'yards' })
+  const notes = Array.from({ length: 80 }, (_, index) => [`n${index}.md`, `# Yard ${index}\n\nThe yard has a gate.\n`])
+  await ingest(test.engine, ADA, id, {
+    ...Object.fromEntries(notes),
+    'lease.html': page('2024-01-01', 'The lease of the yard ends in May.'),
+  })
+  const question = 'When does the lease of the yard stop?'
+  const [all, one] = [
+    await ask(test.engine, ADA, id, question),
+    await ask(test.engine, ADA, id, question, { filter: { dateFrom: '2024-01-01', dateTo: '2024-01-01' } }),
+  ]
+  expect(Number(one.done.metadata?.topScore)).toBeGreaterThan(Number(all.done.metadata?.topScore))
+})
+
 const found = async (filter?: DocumentFilter, mode: 'fast' | 'deep' | 'research' = 'fast') => {
   const asked = await ask(test.engine, ADA, space, 'What is the price of parking in the yard?', {
     mode,

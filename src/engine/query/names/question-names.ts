@@ -20,7 +20,7 @@ const ACRONYM = /^(?=.*\p{Lu}.*\p{Lu})[\p{Lu}\p{N}&.-]{2,8}s?$/u
 /** Capitals or digits inside of a word: `iPhone`, `3M`, `PostgreSQL`, `KB-77`. */
 const MIXED = /^(?:\p{N}+\p{Lu}\p{L}*|\p{L}*\p{Ll}\p{Lu}\p{L}*|\p{Lu}[\p{L}-]*-?\p{N}+)$/u
 /** Fiscal years, quarters and the like are times. */
-const TIME = /^(?:(?:FY|CY|Q|H)['’]?\d{1,4}(?:[A-Z]{1,2}\d{2,4})?|[IVX]{1,5}|\d+(?:st|nd|rd|th|s)?)$/iu
+const TIME = /^(?:FY|CY|(?:FY|CY|Q|H)['’]?\d{1,4}(?:[A-Z]{1,2}\d{2,4})?|[IVX]{1,5}|\d+(?:st|nd|rd|th|s)?)$/iu
 const GERMAN =
   /(?:^|\s)(?:wie|wer|wem|wen|wann|wo|welche[rsmn]?|warum|wieso|wieviele?|der|das|und|ist|sind|eine?[rmns]?|dem|des|im|vom|zum|zur|von|zu|hat|haben|wird|werden|wurden?|gibt|kann|auf|für|mit|nicht|bei|aus|über)(?=[\s?.,!]|$)/giu
 /** Joined by these words, capitalised words are one name: `Bank of England`. */

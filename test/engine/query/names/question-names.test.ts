@@ -32,6 +32,7 @@ describe('names in a question', () => {
     'WHO PAYS THE RENT OF IT',
     'What happens on Monday in March?',
     'What were sales in FY2022 and Q2?',
+    'What were sales in FY 2022?',
     'How many USD is it?',
     "What are today's hours?",
     "What are the company's hours?",
