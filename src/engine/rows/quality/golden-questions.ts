@@ -1,6 +1,7 @@
 import { KsError, notFound } from '../../../contract/errors.js'
-import { ExpectedAnswer, type GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import type { ExpectedAnswer, GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../../contract/limits.js'
+import { EVIDENCE_STATES } from '../../../contract/values.js'
 import { defined } from '../../../lib/defined.js'
 import { isUuid, newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
@@ -134,7 +135,20 @@ export function* findExpectation(
 }
 
 function expectedOf({ expected_answer }: Pick<GoldenRow, 'expected_answer'>): ExpectedAnswer | undefined {
-  return expected_answer === null ? undefined : ExpectedAnswer.safeParse(fromCell(expected_answer)).data
+  const value: unknown = expected_answer === null ? undefined : fromCell(expected_answer)
+  return isExpectation(value) ? value : undefined
+}
+
+const STATES: readonly unknown[] = EVIDENCE_STATES
+
+/** A damaged row may contain anything. */
+function isExpectation(value: unknown): value is ExpectedAnswer {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { answer, not, state, ...rest }: { [name: string]: unknown } = { ...value }
+  const isList = (one: unknown): boolean =>
+    one === undefined || (Array.isArray(one) && one.every((text) => typeof text === 'string' && text !== ''))
+  const isState = state === undefined || STATES.includes(state)
+  return isList(answer) && isList(not) && isState && Object.keys(rest).length === 0
 }
 
 export function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
