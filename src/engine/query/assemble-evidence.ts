@@ -53,6 +53,7 @@ export function assembleEvidence(
       ...defined({
         features,
         held,
+        matched: held,
         document: one?.passage.document_id,
         day: one?.passage.document_date ?? undefined,
       }),

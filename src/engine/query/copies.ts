@@ -23,13 +23,13 @@ export function withoutCopies<T extends { key: number }>(
   ranked: readonly T[],
   loaded: ReadonlyMap<number, Copy>,
 ): Distinct<T> {
-  const hasEqual = startsAlike(ranked, loaded)
+  const mayHaveCopy = findSharedBeginnings(ranked, loaded)
   const groups = new Map<string, { index: number; key: number; row: Copy }>()
   const kept: T[] = []
   const copyOf = new Map<number, number>()
   for (const one of ranked) {
     const row = loaded.get(one.key)
-    const names = row !== undefined && hasEqual(row) ? identitiesOf(row) : []
+    const names = row !== undefined && mayHaveCopy(row) ? identitiesOf(row) : []
     const known = names.map((name) => groups.get(name)).find((group) => group !== undefined)
     const group = known ?? (row === undefined ? undefined : { index: kept.length, key: one.key, row })
     if (group !== undefined) for (const name of names) groups.set(name, group)
@@ -58,17 +58,20 @@ export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: rea
   return kept.map(({ key, one }) => ({ ...one, passage: rows.get(key) ?? one.passage }))
 }
 
-/** Finds cheaply whether another passage begins with the same word: most do not. */
-function startsAlike(ranked: readonly { key: number }[], loaded: ReadonlyMap<number, Copy>): (row: Copy) => boolean {
-  const [once, again] = [new Set<string>(), new Set<string>()]
+/** Returns whether another passage begins with the same word. This is cheap and excludes nearly all passages. */
+function findSharedBeginnings(
+  ranked: readonly { key: number }[],
+  loaded: ReadonlyMap<number, Copy>,
+): (row: Copy) => boolean {
+  const [seen, repeated] = [new Set<string>(), new Set<string>()]
   for (const { key } of ranked) {
     const row = loaded.get(key)
     if (row === undefined) continue
     const word = firstWord(row)
-    if (once.has(word)) again.add(word)
-    once.add(word)
+    if (seen.has(word)) repeated.add(word)
+    seen.add(word)
   }
-  return (row) => again.has(firstWord(row))
+  return (row) => repeated.has(firstWord(row))
 }
 
 function firstWord({ body }: Copy): string {

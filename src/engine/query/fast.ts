@@ -67,7 +67,7 @@ export interface Retrieved {
   metrics: Record<string, unknown>
   /** what this search had to do without; the recorder of the metrics adds it to them */
   degraded: Degradation[]
-  /** whether it contains tables with the rows that the question is about */
+  /** whether the passages include tables with rows for the figures that the question is about */
   hasFigures?: boolean
   /** a passage that answers, but that the reader may not read; absent = none */
   withheld?: Withheld
@@ -145,16 +145,24 @@ export async function retrieveFast(
   const fusing = performance.now()
   const nodes = scope?.nodes ?? admitted.nodes
   const { headRevision } = admitted.snapshot
-  const searched = docs === undefined ? nodes : await db.read(countNodesOf(space.key, docs, headRevision))
-  const counted = countedWeights((term) => found.frequencies.get(term) ?? 0, nodes)
-  const weightIn = instructionWeights(query)
-  const idf = (term: string): number => counted(term) * weightIn(term)
+  const searchedNodes = docs === undefined ? nodes : await db.read(countNodesOf(space.key, docs, headRevision))
+  const spaceIdf = countedWeights((term) => found.frequencies.get(term) ?? 0, nodes)
+  const instructionWeight = instructionWeights(query)
+  const idf = (term: string): number => spaceIdf(term) * instructionWeight(term)
   const graph = await expand?.(recalled, { terms, idf })
   const hits = withTables(graph?.hits ?? recalled, tables)
   const likeIn = embedded !== undefined && isTrained(space) ? embedded.vectorSpaceId : undefined
-  const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
+  const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes: searchedNodes } }
   const { rewordings } = found
-  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes: searched, ...calibration }
+  const ranking = {
+    terms,
+    rewordings,
+    idf,
+    cache,
+    rerank: profile.rerank.enabled,
+    nodes: searchedNodes,
+    ...calibration,
+  }
   const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
   const searchedFor = searchedForOf(corrections, loaded.values())
   const best = own.ranked.slice(0, JUDGED).flatMap(({ key }) => loaded.get(key) ?? [])
@@ -165,11 +173,12 @@ export async function retrieveFast(
   const reranking = performance.now()
   const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()
-  const reordered = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
+  const preferred = byModel.used === undefined ? preferNamed(query, byModel.ranked, loaded) : byModel.ranked
+  const reordered = graph?.reorder(preferred, byModel.used !== undefined) ?? preferred
   // a rerank model has compared the tables too, and the order is its own
   const ranked = byModel.used === undefined ? liftTables(reordered, tables) : reordered
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
-  const distinct = await distinctPassages(context, space.key, preferNamed(query, kept, loaded), loaded, profile.topK)
+  const distinct = await distinctPassages(context, space.key, kept, loaded, profile.topK)
   observe?.({ found, hits, compared, ranked, copyOf: distinct.copyOf, ...defined({ model: byModel.used }) })
   const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
@@ -185,7 +194,7 @@ export async function retrieveFast(
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
     ...defined({ withheld }),
-    hasFigures: tables.length > 0,
+    hasFigures: tables.some((key) => passages.some(({ passage }) => passage.key === (distinct.copyOf.get(key) ?? key))),
     ...(searchedFor.length === 0 ? {} : { searchedFor }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),

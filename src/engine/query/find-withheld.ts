@@ -7,6 +7,7 @@ import type { PassageCache } from '../derived/passage.js'
 import { deniedNodes } from '../rows/permissions.js'
 import type { PassageRow } from '../rows/queries.js'
 import type { Admitted } from './admission.js'
+import { instructionWeights } from './question/instructions.js'
 import { LEG_CANDIDATES } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { recall } from './recall.js'
@@ -45,7 +46,9 @@ export async function findWithheld(
   }
   const { found, hits } = await recall(context, admitted, request, {}, signal)
   const { rewordings, frequencies, background } = found
-  const idf = countedWeights((term) => frequencies.get(term) ?? 0, nodes)
+  const spaceIdf = countedWeights((term) => frequencies.get(term) ?? 0, nodes)
+  const instructionWeight = instructionWeights(own.query)
+  const idf = (term: string): number => spaceIdf(term) * instructionWeight(term)
   const calibration = isTrained(space) ? {} : { calibration: { background, nodes } }
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, hits, ...calibration }
   const { ranked, asked, loaded } = await readAndRank(context.db, space.key, ranking, undefined)

@@ -193,7 +193,7 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
  * @param isCommon those that every document holds, whatever its language
  */
 function contentTerms(text: string, keepsOrder: boolean, isCommon = false): string[] {
-  const { part, reading } = questionOf(text)
+  const { part, reading } = parseQuestion(text)
   const form = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
   for (const token of part.tokens) {
@@ -210,14 +210,14 @@ interface Reading {
   dropped: ReadonlySet<Word>
 }
 
-/** The question that was read last: it is analysed for several steps of a search. */
-let recent: { text: string; part: Part; reading: Reading } | undefined
+/** The last question, parsed: several steps of a search analyse the same one. */
+let lastQuestion: { text: string; part: Part; reading: Reading } | undefined
 
-function questionOf(text: string): { part: Part; reading: Reading } {
-  if (recent?.text === text) return recent
+function parseQuestion(text: string): { part: Part; reading: Reading } {
+  if (lastQuestion?.text === text) return lastQuestion
   const part = partOf(text)
-  recent = { text, part, reading: readQuestion(part) }
-  return recent
+  lastQuestion = { text, part, reading: readQuestion(part) }
+  return lastQuestion
 }
 
 function readQuestion(part: Part): Reading {
@@ -305,7 +305,7 @@ export interface QueryWord {
 
 /** The content words of a query that consist of letters of one alphabet. */
 export function analyzeWords(text: string): QueryWord[] {
-  const { part, reading } = questionOf(text)
+  const { part, reading } = parseQuestion(text)
   return part.tokens.flatMap((token): QueryWord[] => {
     if (typeof token === 'string') return []
     const { said, script } = token

@@ -33,7 +33,7 @@ describe('the evidence state', () => {
     expect(judge('steam engine', [item('steam engine', 0.05)]).state).toBe('not-enough-evidence')
   })
 
-  it('is partial when tables have the rows of a figure that is computed, unless a name is missing', () => {
+  it('is partial when tables have rows for the figures of the question, unless a name is missing', () => {
     const table = item('Total current assets | 212', 0.05, 'Verizon')
     const state = (query: string) =>
       evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [table], hasFigures: true })

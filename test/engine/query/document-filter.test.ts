@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.end())
 
-it('a question to one of many documents is as sure as in a small space', async () => {
+it('scores a passage higher when a filter selects its document than in a search of all documents', async () => {
   const { id } = await test.engine.spaces.create(ADA, { name: 'Yards', slug: 'yards' })
   const notes = Array.from({ length: 80 }, (_, index) => [`n${index}.md`, `# Yard ${index}\n\nThe yard has a gate.\n`])
   await ingest(test.engine, ADA, id, {

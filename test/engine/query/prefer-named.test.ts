@@ -11,23 +11,23 @@ const PASSAGES = new Map([
 ])
 const RANKED = [
   { key: 1, final: 0.9 },
-  { key: 2, final: 0.6 },
-  { key: 3, final: 0.4 },
+  { key: 3, final: 0.6 },
+  { key: 2, final: 0.4 },
 ]
 const order = (query: string) => preferNamed(query, RANKED, PASSAGES).map(({ key, final }) => `${key} ${final}`)
 
-describe('passages for a question with a name', () => {
-  it('begin with those of the document that the name is of, then those that mention it, and scores keep their ranks', () => {
-    expect(order('What was the effective tax rate of Verizon?')).toEqual(['2 0.9', '3 0.6', '1 0.4'])
+describe('preferNamed', () => {
+  it('moves passages of the named document and passages with the name to the front, and reassigns scores by rank', () => {
+    expect(order('What was the effective tax rate of Verizon?')).toEqual(['3 0.9', '2 0.6', '1 0.4'])
   })
 
-  it('keep their ranks when no title has the name, and without a name', () => {
-    expect(order('What was the effective tax rate of Pfizer?')).toEqual(['1 0.9', '2 0.6', '3 0.4'])
-    expect(order('What was the effective tax rate?')).toEqual(['1 0.9', '2 0.6', '3 0.4'])
+  it('keeps the order without a name, or if no title contains it', () => {
+    expect(order('What was the effective tax rate of Pfizer?')).toEqual(['1 0.9', '3 0.6', '2 0.4'])
+    expect(order('What was the effective tax rate?')).toEqual(['1 0.9', '3 0.6', '2 0.4'])
   })
 
-  it('keep their ranks when the titles of all documents have the name', () => {
+  it('keeps the order if all titles contain the name', () => {
     const all = new Map([...PASSAGES].map(([key, one]) => [key, { ...one, document_title: 'Verizon · Form 10-Q' }]))
-    expect(preferNamed('Who leads Verizon?', RANKED, all).map(({ key }) => key)).toEqual([1, 2, 3])
+    expect(preferNamed('Who leads Verizon?', RANKED, all).map(({ key }) => key)).toEqual([1, 3, 2])
   })
 })

@@ -1,17 +1,26 @@
-import { analyzeQuery } from '../../../lib/text/analyze.js'
+import { analyzeContent, analyzeQuery } from '../../../lib/text/analyze.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
 
-/** Weight of a term that only sentences around the question contain: `Give the answer in millions.` */
+/** Weight of a term that occurs only next to the question: `Give the answer in millions.` */
 const INSTRUCTION_WEIGHT = 0.3
+const PARAGRAPH = /\n[ \t]*\n/u
+const QUESTION = /[?？؟]["'”’»)\]]*\s*$/u
 
 /**
- * Returns the weights of a query's terms, 0 to 1. Terms of its questions have 1; terms that only its other sentences
- * contain have less, because these mostly state how to answer. A query without a question has 1 for all.
+ * Returns the weights of a query's terms, 0 to 1. Terms that occur only in sentences next to a question of the same
+ * paragraph have less: these mostly state how to answer. A paragraph without a question is a previous question, or terms
+ * to search for.
  */
 export function instructionWeights(query: string): (term: string) => number {
-  const sentences = splitSentences(query).map(({ start, end }) => query.slice(start, end))
-  const questions = sentences.filter((sentence) => /[?？؟]\s*$/u.test(sentence))
-  if (questions.length === 0 || questions.length === sentences.length) return () => 1
-  const asked = new Set(questions.flatMap((question) => analyzeQuery(question)))
-  return (term) => (asked.has(term) ? 1 : INSTRUCTION_WEIGHT)
+  const [questionTerms, instructionTerms] = [new Set<string>(), new Set<string>()]
+  for (const paragraph of query.split(PARAGRAPH)) {
+    const sentences = splitSentences(paragraph).map(({ start, end }) => paragraph.slice(start, end))
+    // `What should we do?` has no content: the sentence before it is the subject
+    const hasContent = sentences.some((one) => QUESTION.test(one) && analyzeContent(one).length > 0)
+    for (const sentence of sentences) {
+      const terms = hasContent && !QUESTION.test(sentence) ? instructionTerms : questionTerms
+      for (const term of analyzeQuery(sentence)) terms.add(term)
+    }
+  }
+  return (term) => (instructionTerms.has(term) && !questionTerms.has(term) ? INSTRUCTION_WEIGHT : 1)
 }

@@ -13,8 +13,8 @@ export interface QuotablePassage {
   source: string
   /** relevance to the question, 0 to 1 */
   score: number
-  /** terms of the question that it contains with its title; absent: its text is analysed */
-  held?: readonly string[]
+  /** terms of the question in its text or title; absent: computed from the text */
+  matched?: readonly string[]
 }
 
 /**
@@ -122,14 +122,14 @@ export function candidatesOf(question: Question, passages: readonly QuotablePass
 }
 
 function contextOf(question: Question, passage: QuotablePassage, index: number): PassageContext {
-  const { title, source, text, held } = passage
+  const { title, source, text, matched } = passage
   const inTitle = matchedTerms(question, title)
   const inSource = matchedTerms(question, source.replace(/[/._-]+/gu, ' '))
   return {
     index,
     passage,
     title: new Set([...inTitle, ...inSource]),
-    body: held === undefined ? matchedTerms(question, text) : new Set(held),
+    body: matched === undefined ? matchedTerms(question, text) : new Set(matched),
     titleMatch: overlap(question, sentenceTerms(title), inTitle),
     titleWords: wordsOf({ text: '', title, source }),
   }

@@ -73,7 +73,7 @@ export function quote({ versions = [], ...request }: QuotationRequest): Quotatio
   if (chosen === undefined) return undefined
   const { scored, units, ...rest } = chosen
   const isOfVersion = ({ passage }: Candidate): boolean => versions.some((version) => version.passage === passage)
-  if (!units.some(isOfVersion)) return { ...rest, units: units.sort(byPosition), versions: [] }
+  if (!units.some(isOfVersion)) return { ...rest, units: [...units].sort(byPosition), versions: [] }
   const missing = versions.flatMap(({ passage }) => {
     if (units.some((unit) => unit.passage === passage)) return []
     return scored.find(({ candidate }) => candidate.passage === passage)?.candidate ?? []
@@ -91,25 +91,30 @@ function byPosition(a: Candidate, b: Candidate): number {
 
 type ChosenUnits = Omit<Quotation, 'versions'> & { scored: readonly ScoredCandidate[] }
 
-/** The last choice by the weights of its search: evidence is judged and then quoted. */
-const recent = new WeakMap<QuotationRequest['idf'], { request: QuotationRequest; chosen: ChosenUnits | undefined }>()
+/** The last quotation of each search, by its `idf`: the verdict on the evidence and the answer request the same one. */
+const lastQuotations = new WeakMap<
+  QuotationRequest['idf'],
+  { request: QuotationRequest; chosen: ChosenUnits | undefined }
+>()
 
 function chosenUnits(request: QuotationRequest): ChosenUnits | undefined {
-  const known = recent.get(request.idf)
-  if (known !== undefined && isSameChoice(known.request, request)) return known.chosen
+  const known = lastQuotations.get(request.idf)
+  if (known !== undefined && isSameRequest(known.request, request)) return known.chosen
   const chosen = chooseUnits(request)
-  recent.set(request.idf, { request, chosen })
+  lastQuotations.set(request.idf, { request, chosen })
   return chosen
 }
 
-function isSameChoice(one: QuotationRequest, other: QuotationRequest): boolean {
-  if (one.query !== other.query || one.followUp !== undefined || other.followUp !== undefined) return false
+function isSameRequest(one: QuotationRequest, other: QuotationRequest): boolean {
+  if (one.query !== other.query || one.rewordings !== other.rewordings || one.searchedFor !== other.searchedFor)
+    return false
+  if (one.followUp !== undefined || other.followUp !== undefined) return false
   const [quoted, others] = [one, other].map(({ passages }) => passages.slice(0, MAX_PASSAGES))
   return (
     quoted?.length === others?.length &&
-    quoted?.every(({ text, title, source }, index) => {
+    quoted?.every(({ text, title, source, score }, index) => {
       const passage = others?.[index]
-      return passage?.text === text && passage.title === title && passage.source === source
+      return passage?.text === text && passage.title === title && passage.source === source && passage.score === score
     }) === true
   )
 }
@@ -127,8 +132,8 @@ function unitsFor({ followUp, ...request }: QuotationRequest): ChosenUnits | und
   const passages = request.passages.slice(0, MAX_PASSAGES)
   if (followUp === undefined) return quoteFrom(prepareQuestion(query, idf, rewordings), passages)
   const { anchor, ownTerms, isShort } = followUp
-  // the terms that passages contain are those of the query
-  const compared = passages.map(({ held, ...passage }): QuotablePassage => passage)
+  // `matched` lists terms of the searched query, and a follow-up is compared by others
+  const compared = passages.map(({ matched, ...passage }): QuotablePassage => passage)
   const type = answerType(query)
   if (ownTerms.length === 0) {
     if (OPEN_TYPES.has(type)) return undefined

@@ -141,14 +141,15 @@ function expectedOf({ expected_answer }: Pick<GoldenRow, 'expected_answer'>): Ex
 
 const STATES: readonly unknown[] = EVIDENCE_STATES
 
-/** A damaged row may contain anything. */
+/** Checks a stored expectation: a damaged row may contain other values. */
 function isExpectation(value: unknown): value is ExpectedAnswer {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const { answer, not, state, ...rest }: { [name: string]: unknown } = { ...value }
-  const isList = (one: unknown): boolean =>
+  const isTextList = (one: unknown): boolean =>
     one === undefined || (Array.isArray(one) && one.every((text) => typeof text === 'string' && text !== ''))
+  const isEmpty = state === undefined && [answer, not].every((one) => !Array.isArray(one) || one.length === 0)
   const isState = state === undefined || STATES.includes(state)
-  return isList(answer) && isList(not) && isState && Object.keys(rest).length === 0
+  return isTextList(answer) && isTextList(not) && isState && !isEmpty && Object.keys(rest).length === 0
 }
 
 export function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
