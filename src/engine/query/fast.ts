@@ -21,13 +21,12 @@ import { findWithheld } from './find-withheld.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { preferDays } from './prefer-days.js'
 import { preferNamed } from './prefer-named.js'
-import { instructionWeights } from './question/instructions.js'
 import { type Compared, LEG_CANDIDATES, type Ranked } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { readingScope } from './reading-scope.js'
 import { termsInScope } from './recall.js'
 import { countShown } from './shown.js'
-import { countedWeights } from './term-weights.js'
+import { questionWeights } from './term-weights.js'
 import { JUDGED, type Withheld } from './withheld.js'
 
 export const STRATEGY_VERSION = 'fast-1'
@@ -146,9 +145,7 @@ export async function retrieveFast(
   const nodes = scope?.nodes ?? admitted.nodes
   const { headRevision } = admitted.snapshot
   const searchedNodes = docs === undefined ? nodes : await db.read(countNodesOf(space.key, docs, headRevision))
-  const spaceIdf = countedWeights((term) => found.frequencies.get(term) ?? 0, nodes)
-  const instructionWeight = instructionWeights(query)
-  const idf = (term: string): number => spaceIdf(term) * instructionWeight(term)
+  const idf = questionWeights(query, found.frequencies, nodes)
   const graph = await expand?.(recalled, { terms, idf })
   const hits = withTables(graph?.hits ?? recalled, tables)
   const likeIn = embedded !== undefined && isTrained(space) ? embedded.vectorSpaceId : undefined

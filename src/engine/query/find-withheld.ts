@@ -7,11 +7,10 @@ import type { PassageCache } from '../derived/passage.js'
 import { deniedNodes } from '../rows/permissions.js'
 import type { PassageRow } from '../rows/queries.js'
 import type { Admitted } from './admission.js'
-import { instructionWeights } from './question/instructions.js'
 import { LEG_CANDIDATES } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { recall } from './recall.js'
-import { countedWeights } from './term-weights.js'
+import { questionWeights } from './term-weights.js'
 import { type JudgedPassage, judgedQuestion, judgeWithheld, type Withheld } from './withheld.js'
 
 /**
@@ -46,9 +45,7 @@ export async function findWithheld(
   }
   const { found, hits } = await recall(context, admitted, request, {}, signal)
   const { rewordings, frequencies, background } = found
-  const spaceIdf = countedWeights((term) => frequencies.get(term) ?? 0, nodes)
-  const instructionWeight = instructionWeights(own.query)
-  const idf = (term: string): number => spaceIdf(term) * instructionWeight(term)
+  const idf = questionWeights(own.query, frequencies, nodes)
   const calibration = isTrained(space) ? {} : { calibration: { background, nodes } }
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, hits, ...calibration }
   const { ranked, asked, loaded } = await readAndRank(context.db, space.key, ranking, undefined)

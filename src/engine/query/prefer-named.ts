@@ -31,9 +31,9 @@ export function preferNamed<T extends { key: number; final: number }>(
   const isPreferred = ({ key }: T): boolean => {
     const row = loaded.get(key)
     if (row === undefined) return false
-    return documentNames.some(
-      ({ name, named }) => named.has(row.doc_key) || mentions(wordsOf({ text: row.body, title: row.title }), name),
-    )
+    if (documentNames.some(({ named }) => named.has(row.doc_key))) return true
+    const words = wordsOf({ text: row.body, title: row.title })
+    return documentNames.some(({ name }) => mentions(words, name))
   }
   const preferred = new Set(ranked.filter(isPreferred))
   const ordered = [...preferred, ...ranked.filter((one) => !preferred.has(one))]

@@ -101,7 +101,8 @@ export function* loadVectors(vectorSpace: string, keys: number[]): Read<Map<numb
 export function* countNodesOf(spaceKey: number, docs: readonly number[], revision: number): Read<number> {
   const row = yield* sql.get<{ nodes: number | null }>(
     `SELECT sum(v.node_count) nodes FROM documents d CROSS JOIN versions v ON v.doc_key = d.key
-     WHERE d.key IN (SELECT value FROM json_each(?)) AND d.space_key = ? AND d.deleted_at IS NULL AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)`,
+     WHERE d.key IN (SELECT value FROM json_each(?)) AND d.space_key = ? AND d.deleted_at IS NULL
+       AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)`,
     [JSON.stringify(docs), spaceKey, revision, revision],
   )
   return row?.nodes ?? 0

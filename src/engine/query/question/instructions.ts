@@ -12,9 +12,12 @@ const QUESTION = /[?？؟]["'”’»)\]]*\s*$/u
  * to search for.
  */
 export function instructionWeights(query: string): (term: string) => number {
+  const paragraphs = query
+    .split(PARAGRAPH)
+    .map((paragraph) => splitSentences(paragraph).map(({ start, end }) => paragraph.slice(start, end)))
+  if (paragraphs.every((sentences) => sentences.length < 2)) return () => 1
   const [questionTerms, instructionTerms] = [new Set<string>(), new Set<string>()]
-  for (const paragraph of query.split(PARAGRAPH)) {
-    const sentences = splitSentences(paragraph).map(({ start, end }) => paragraph.slice(start, end))
+  for (const sentences of paragraphs) {
     // `What should we do?` has no content: the sentence before it is the subject
     const hasContent = sentences.some((one) => QUESTION.test(one) && analyzeContent(one).length > 0)
     for (const sentence of sentences) {
