@@ -2,8 +2,8 @@ import { Database } from '../src/engine/storage/database.js'
 import { isProgram } from '../src/engine/storage/program.js'
 
 /**
- * Runs the program of every write twice, the first time for nothing: a driver of a server may have to run one again after
- * a conflict. A program that changes something outside of itself shows it in the tests.
+ * Runs the program of every write twice and discards the first run, as a server may run it again after a conflict. A
+ * program with side effects then fails its tests.
  */
 const { write } = Database.prototype
 Database.prototype.write = function (this: Database, work) {

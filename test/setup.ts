@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { removeFolder } from '../bench/lib/removed-folder.js'
 
-/** What a person may set for a test run. */
+/** Variables that a developer may set for a test run. */
 const KEPT = new Set([
   'KS_SHARED_DATA',
   'KS_SKIP_BUILD',
@@ -20,7 +20,7 @@ const KEPT = new Set([
   'KS_FAULT_SEED',
 ])
 
-/** Each test file gets folders of its own, so that no test ever meets the data of the person who runs it. */
+/** Each test file gets separate folders, so that no test uses the data of the developer. */
 const home = mkdtempSync(join(tmpdir(), 'ks-test-'))
 
 for (const name of Object.keys(process.env)) {

@@ -9,17 +9,17 @@ import type { ServerEvent } from './sse.js'
 
 export interface ClientOptions {
   signal?: AbortSignal
-  /** told every request line and its answer, for `--debug`; never a token */
+  /** called for `--debug` with each request line and its status, never with a token */
   onExchange?: (line: string) => void
 }
 
 export interface StreamAnswer {
-  /** headers of the answer, lower-case names */
+  /** response headers, names in lower case */
   headers: IncomingMessage['headers']
   events: AsyncGenerator<ServerEvent>
 }
 
-/** An answer whose shape the caller does not know: `ks api`. */
+/** A response whose shape the caller does not know: `ks api`. */
 export interface RawAnswer {
   status: number
   headers: IncomingMessage['headers']
@@ -30,19 +30,19 @@ interface Parts {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
-  /** ends this call alone */
+  /** aborts this call only */
   signal?: AbortSignal
 }
 
-/** Reads are tried again this often, after these pauses, when no answer came or a short wait was asked for. */
+/** Pauses before the retries of a read. It is retried when no response came or when `Retry-After` is short. */
 const RETRY_PAUSES_MS = [100, 400]
 const RETRY_AFTER_MAX_S = 5
 
-/** The typed client of one service: calls are named by method and path, types come from the contract. */
+/** Typed client of one service. Calls are named by method and path; the types come from the contract. */
 export class Client {
   readonly transport: Transport
   private readonly options: ClientOptions
-  /** version the service said it has, after the first answer */
+  /** version of the service, known after the first response */
   serverVersion: string | undefined
 
   constructor(target: Target, options: ClientOptions = {}) {
@@ -53,11 +53,11 @@ export class Client {
   /** Calls an operation and reads its JSON. @throws ApiError, ConnectionError */
   async request<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<CallResult<K>> {
     const response = await this.call(key, input)
-    // The contract is the type of the answer; the service validates what it sends in its own tests.
+    // The contract gives the type; the service validates its responses in its own tests.
     return JSON.parse((await readText(response)) || 'null')
   }
 
-  /** Calls an operation that answers with server-sent events. */
+  /** Calls an operation that responds with server-sent events. */
   async stream<K extends RouteKey>(
     key: K,
     input: CallInput<K> & object & { signal?: AbortSignal },
@@ -67,12 +67,12 @@ export class Client {
     return { headers: response.headers, events: serverEvents(response) }
   }
 
-  /** Calls an operation that answers with bytes. */
+  /** Calls an operation that responds with bytes. */
   async download<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<IncomingMessage> {
     return await this.call(key, input, { accept: '*/*' })
   }
 
-  /** Sends files to an upload operation, streamed from where they are. @throws UploadReadError too */
+  /** Streams files to an upload operation. @throws ApiError, ConnectionError, UploadReadError */
   async upload<K extends RouteKey>(
     key: K,
     input: CallInput<K> &
@@ -88,7 +88,7 @@ export class Client {
     return JSON.parse(await readText(response))
   }
 
-  /** Any request, answered whatever its status. */
+  /** Sends any request and returns the response of any status. */
   async raw(request: HttpRequest): Promise<RawAnswer> {
     const response = await this.send(request)
     return { status: response.statusCode ?? 0, headers: response.headers, body: response }
@@ -115,7 +115,7 @@ export class Client {
     return [key.slice(0, space), urlPath(key.slice(space + 1), parts.path, parts.query)]
   }
 
-  /** One call; a read is repeated when nothing came back or the service asks for a short wait. */
+  /** Sends one request. A GET is retried when no response came or the service asks for a short wait. */
   private async exchange(request: HttpRequest): Promise<IncomingMessage> {
     for (let attempt = 0; ; attempt++) {
       const pause = request.method === 'GET' ? RETRY_PAUSES_MS[attempt] : undefined
@@ -154,7 +154,7 @@ function worthRetry(error: unknown): boolean {
   return (error.status === 429 || error.status === 503) && (error.retryAfter ?? Infinity) <= RETRY_AFTER_MAX_S
 }
 
-/** Reads a failed answer into an error that carries the service's own sentence. */
+/** Reads a response of status 400 or above into an error with the service's own message. */
 export async function apiError(response: IncomingMessage): Promise<ApiError> {
   const status = response.statusCode ?? 0
   const text = await readText(response).catch(() => '')
@@ -171,7 +171,7 @@ export async function apiError(response: IncomingMessage): Promise<ApiError> {
 }
 
 function sentenceOf(text: string): string | undefined {
-  // a proxy's page, or nothing at all, is none of ours
+  // A proxy may have sent its own page, or nothing.
   const error = recordIn(text)?.error
   return typeof error === 'string' ? error : undefined
 }

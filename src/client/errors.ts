@@ -1,14 +1,14 @@
 import { ERRORS } from '../contract/errors.js'
 
-/** The service answered with a failure; the message is its own sentence. */
+/** A failure that the service reported; the message is the service's own. */
 export class ApiError extends Error {
-  /** machine code of the answer, such as `slug-taken`; `http-418` where the answer named none */
+  /** error code such as `slug-taken`; `http-418` if the response had none */
   readonly code: string
   readonly status: number
   readonly traceId?: string
   /** seconds after which the caller may try again */
   readonly retryAfter?: number
-  /** what may help, where the service says so */
+  /** advice of the service, if any */
   readonly hint?: string
 
   constructor(answer: {
@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer: nothing listens, the connection broke, or it took too long. */
+/** No response: nothing listens, the connection broke, or the timeout expired. */
 export class ConnectionError extends Error {
   readonly code: 'unreachable' | 'timeout'
   /** the errno of the system, such as `ECONNREFUSED` */
@@ -50,15 +50,15 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Code of an answer without `x-error-code`: the first of the table with its status. */
+/** Code for a response without `x-error-code`: the first error of the contract with this status. */
 export function codeOfStatus(status: number): string {
   const entry = Object.entries(ERRORS).find(([, row]) => row.status === status)
   return entry === undefined ? `http-${status}` : entry[0]
 }
 
-/** The daemon exited before it answered. */
+/** The daemon exited before it responded. */
 export class DaemonStartError extends Error {
-  /** last lines the daemon wrote */
+  /** last lines that the daemon logged */
   readonly logTail: string[]
 
   constructor(message: string, logTail: string[]) {

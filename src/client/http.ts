@@ -3,16 +3,16 @@ import http, { type IncomingMessage, type RequestOptions } from 'node:http'
 import { ConnectionError } from './errors.js'
 import { proxyAgent, proxyFor } from './proxy.js'
 
-/** Where requests go and what proves who asks. */
+/** Where requests are sent and how they authenticate. */
 export interface Target {
   /** origin of the service, such as `http://127.0.0.1:7733` */
   url: string
-  /** unix socket that is used in place of the TCP address of a local daemon */
+  /** unix socket, used instead of the TCP address of a local daemon */
   socketPath?: string
   token?: string
 }
 
-/** Writes a request body piece by piece; `write` resolves when more may be sent. */
+/** Writes a request body in chunks; `write` resolves when the connection takes more. */
 export type BodyWriter = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>
 
 export interface HttpRequest {
@@ -22,25 +22,25 @@ export interface HttpRequest {
   headers?: Record<string, string>
   body?: string | BodyWriter
   signal?: AbortSignal | undefined
-  /** silence on the connection after which it is given up, in milliseconds */
+  /** idle timeout of the connection, in milliseconds */
   idleMs?: number
 }
 
-/** Uploads wait for the other side's disk, streams for its ping every 15 s. */
+/** Uploads wait for the disk of the service; streams have a ping every 15 s. */
 const IDLE_MS = 120_000
-/** As many requests at once as `ks ingest` has in flight, with room for polls beside them. */
+/** The requests that `ks ingest` has in flight, and some for polling. */
 const MAX_SOCKETS = 8
 
-/** The end of writing a body because the answer is already there. */
+/** Ends the writing of a body because the response has arrived. */
 class Answered extends Error {}
 
-/** One keep-alive connection pool to one service over node:http; https where the url says so, through a proxy too. */
+/** Keep-alive connection pool to one service over node:http, or https if the URL says so; may use a proxy. */
 export class Transport {
   readonly target: Target
   private readonly secure: boolean
   private agent: http.Agent | undefined
   private requestFn: typeof http.request = http.request
-  /** where the environment names one for this target */
+  /** proxy of the environment for this target, if any */
   private proxy: URL | undefined
 
   constructor(target: Target) {
@@ -48,7 +48,7 @@ export class Transport {
     this.secure = target.socketPath === undefined && new URL(target.url).protocol === 'https:'
   }
 
-  /** Sends a request and resolves with the answer's head. @throws ConnectionError when there is no answer */
+  /** Sends a request and resolves with the response head. @throws ConnectionError if there is no response */
   async send(request: HttpRequest): Promise<IncomingMessage> {
     await this.open()
     const req = this.requestFn(this.options(request))
@@ -69,17 +69,17 @@ export class Transport {
     return await answered
   }
 
-  /** Closes the pool; requests in flight break. */
+  /** Closes the pool and breaks the requests in flight. */
   close(): void {
     this.agent?.destroy()
   }
 
-  /** How messages call the other side. */
+  /** Name of the service in messages. */
   name(): string {
     return this.target.socketPath === undefined ? this.target.url : 'the local daemon'
   }
 
-  /** The other side, with the proxy before it; never the proxy's password. */
+  /** Name of the service and its proxy for messages, without the proxy's password. */
   private way(): string {
     return this.proxy === undefined ? this.name() : `${this.name()} through the proxy ${this.proxy.origin}`
   }
@@ -118,7 +118,7 @@ export class Transport {
       req.once('response', resolve)
       req.on('error', (error) => reject(this.failure(error, request.signal)))
     })
-    // A body may fail before anybody waits for the answer.
+    // The body may fail before the caller awaits the response.
     promise.catch(() => undefined)
     return promise
   }
@@ -130,7 +130,7 @@ export class Transport {
     return new ConnectionError('unreachable', `cannot reach ${this.way()} (${detail})`, { cause: error })
   }
 
-  /** Writes the body until it ends or the service answers early, as it does when it refuses an upload. */
+  /** Writes the body until it ends or the service responds early, for example to refuse an upload. */
   private async write(req: http.ClientRequest, body: BodyWriter, answered: Promise<IncomingMessage>): Promise<void> {
     let early = false
     const head = answered.then(
@@ -155,15 +155,15 @@ export class Transport {
   }
 }
 
-/** Reads a whole answer as text. @throws ConnectionError when it breaks off */
+/** Reads a complete response as text. @throws ConnectionError if it breaks off */
 export async function readText(response: IncomingMessage): Promise<string> {
-  // put together at the end: the decoder of a stream costs a short command more than its answer
+  // Concatenated at the end: in a short command a stream decoder costs more than the request.
   const chunks: Buffer[] = []
   for await (const chunk of streamOf(response)) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The pieces of an answer; a broken connection becomes a `ConnectionError`. */
+/** The chunks of a response; a broken connection becomes a `ConnectionError`. */
 export async function* streamOf(response: IncomingMessage): AsyncGenerator<string | Buffer> {
   try {
     for await (const chunk of response) yield chunk

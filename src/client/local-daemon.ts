@@ -4,16 +4,16 @@ import { readIfExists } from '../local/private-file.js'
 import { readText, type Target, Transport } from './http.js'
 import { isOfThisMachine } from './this-machine.js'
 
-/** The local daemon: found by what it wrote, believed only when it answers with the same instance. */
+/** A running local daemon, as its daemon file describes it and confirmed by its instance id. */
 export interface LocalDaemon {
   file: DaemonFile
   target: Target
 }
 
-/** A busy daemon may take its time; a dead one refuses at once, so this wait is rarely used up. */
+/** A busy daemon may be slow. A dead one refuses at once, so this timeout rarely expires. */
 const HEALTH_MS = 2000
 
-/** @returns undefined when no daemon of this data directory answers */
+/** @returns undefined if no daemon of this data directory responds */
 export async function findDaemon(dataDir: string): Promise<LocalDaemon | undefined> {
   const layout = dataLayout(dataDir)
   const file = readDaemonFile(layout.daemonFile)

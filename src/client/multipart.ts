@@ -3,19 +3,19 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { checkOpened, READ_FLAGS } from '../local/open-inside.js'
 import type { BodyWriter } from './http.js'
 
-/** A file of an upload. The bytes come from `path`, from memory, or from a stream such as stdin. */
+/** A file of an upload. Its bytes come from a path, from memory, or from a stream such as stdin. */
 export interface UploadPart {
-  /** relative path with `/` between folders, as the service shall call the file */
+  /** relative path with `/` between folders, the name under which the service stores the file */
   filename: string
   mimeType?: string
-  /** of a file, exactly `size` bytes are sent; it has to lie in the folder with the real path `root`, where one is given */
+  /** of a file exactly `size` bytes are sent; with `root`, the file must be inside this folder (a real path) */
   content: { path: string; size: number; root?: string } | { bytes: Uint8Array } | { stream: AsyncIterable<Uint8Array> }
 }
 
-/** A file of an upload could not be read; the request that carried it was given up. */
+/** A file of an upload could not be read; the request was abandoned. */
 export class UploadReadError extends Error {
   readonly filename: string
-  /** it became shorter while it was sent */
+  /** the file became shorter during the upload */
   readonly changed: boolean
 
   constructor(filename: string, cause: unknown, changed = false) {
@@ -27,14 +27,16 @@ export class UploadReadError extends Error {
 }
 
 const READ_BYTES = 256 * 1024
-/** What is smaller goes out together: each write is a call of the system here, and another there. */
+/** Smaller chunks are joined: each write costs a system call here and one at the receiver. */
 const GATHERED_BYTES = 64 * 1024
 
 /**
- * A multipart/form-data body (RFC 7578) that is written from disk as it is sent: no file is held in memory.
+ * Builds a multipart/form-data body (RFC 7578) that is read from disk while it is sent, so no complete file is in
+ * memory.
  *
  * @param field name of the file parts
- * @param onBytes told the number of file bytes handed to the connection
+ * @param onBytes called with the number of file bytes passed to the connection
+ * @returns `length` in bytes; undefined if a part is a stream
  */
 export function multipartBody(
   field: string,
@@ -54,7 +56,7 @@ export function multipartBody(
       await gathered.add(Buffer.from(partHead(boundary, field, part)))
       for await (const chunk of bytesOf(part)) {
         await gathered.add(chunk)
-        // what comes now and then is not kept waiting for what comes later
+        // Bytes of a stream are sent at once: the next ones may come late.
         if ('stream' in part.content) await gathered.send()
         onBytes(chunk.byteLength)
       }
@@ -75,7 +77,7 @@ export function multipartBody(
   return { contentType: `multipart/form-data; boundary=${boundary}`, length, body }
 }
 
-/** Small pieces of a body on their way to the connection. */
+/** Joins small chunks of a body before they are written. */
 class Gathered {
   private readonly write: (chunk: Uint8Array) => Promise<void>
   private pieces: Uint8Array[] = []
@@ -85,7 +87,7 @@ class Gathered {
     this.write = write
   }
 
-  /** Resolves when more may come. */
+  /** Resolves when more can be added. */
   async add(piece: Uint8Array): Promise<void> {
     if (this.bytes + piece.byteLength > GATHERED_BYTES) await this.send()
     if (piece.byteLength > GATHERED_BYTES) {
@@ -117,7 +119,7 @@ function partHead(boundary: string, field: string, part: UploadPart): string {
   return `--${boundary}\r\ncontent-disposition: ${disposition}\r\ncontent-type: ${type}\r\n\r\n`
 }
 
-/** Plain names go as they are; all others as RFC 8187 extended values, which leave no doubt about quotes and bytes. */
+/** Plain names are quoted; others become RFC 8187 extended values, which are unambiguous about quotes and encoding. */
 function filenameParameter(filename: string): string {
   if (/^[A-Za-z0-9._/ -]+$/.test(filename)) return `filename="${filename}"`
   const encoded = encodeURIComponent(filename).replace(
@@ -147,14 +149,14 @@ async function* fileBytes(
     checkOpened(handle.fd, path, root)
     for (let sent = 0; sent < size; ) {
       const wanted = Math.min(READ_BYTES, size - sent)
-      // A fresh buffer each time: the one before may still be on its way out.
+      // A new buffer each time: the previous one may not be sent yet.
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted)
-      if (bytesRead === 0) throw new UploadReadError(filename, 'shorter than it was', true)
+      if (bytesRead === 0) throw new UploadReadError(filename, 'file became shorter during the upload', true)
       yield buffer.subarray(0, bytesRead)
       sent += bytesRead
     }
   } catch (error) {
-    // Errors of the one who reads these pieces do not come through here.
+    // Errors of the consumer do not arrive here.
     throw error instanceof UploadReadError ? error : new UploadReadError(filename, error)
   } finally {
     await handle?.close()

@@ -4,17 +4,17 @@ interface Page<T> {
 }
 
 export interface PagedOptions {
-  /** items to yield at most; all of them when absent */
+  /** maximum number of items; all if absent */
   limit?: number | undefined
-  /** where to start */
+  /** cursor of the first page */
   cursor?: string | undefined
-  /** largest page the list gives */
+  /** maximum page size of the list */
   pageSize: number
 }
 
 /**
- * Items of a list over its pages, one request at a time. The generator returns the cursor after the last page that
- * was read, or undefined at the end of the list.
+ * Yields the items of a paged list, one request at a time. Returns the cursor after the last page that was read, or
+ * undefined at the end of the list.
  */
 export async function* paginate<T>(
   fetchPage: (request: { limit: number; cursor?: string }) => Promise<Page<T>>,

@@ -8,18 +8,18 @@ type Env = Readonly<Record<string, string | undefined>>
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
 /**
- * The proxy that the environment names for an address, `HTTPS_PROXY` for https and `HTTP_PROXY` for http; the small
- * spelling comes first. Nothing of this machine goes through a proxy, nor what `NO_PROXY` names.
+ * Finds the proxy of the environment for a URL: `HTTPS_PROXY` for https, `HTTP_PROXY` for http. The lower-case variable
+ * takes precedence. Loopback addresses, this machine and hosts of `NO_PROXY` use no proxy.
  *
- * @throws ConnectionError for a variable that holds no address of an HTTP proxy; its value, which may hold a password,
- * is not told
+ * @throws ConnectionError if the variable holds no HTTP proxy address; the message omits the value, which may hold a
+ * password
  */
 export function proxyFor(target: string, env: Env = process.env): URL | undefined {
   const { protocol } = new URL(target)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
   const value = either(env, name)
   if (value === '' || isOfThisMachine(target) || isExempt(new URL(target), either(env, 'NO_PROXY'))) return undefined
-  // As curl has it: without a scheme, a proxy is spoken to in plain HTTP whatever goes through it.
+  // As in curl: a proxy without a scheme is contacted by plain HTTP, whatever the scheme of the target.
   const text = value.includes('://') ? value : `http://${value}`
   const proxy = URL.canParse(text) ? new URL(text) : undefined
   if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol) || proxy.hostname === '') {
@@ -32,7 +32,9 @@ function either(env: Env, name: string): string {
   return (env[name.toLowerCase()] || env[name] || '').trim()
 }
 
-/** Whether `NO_PROXY` names a host: itself or a domain that it is below, with or without a port; a network; or `*`. */
+/**
+ * Whether `NO_PROXY` exempts a host: by its name or a parent domain, with or without a port; by a network; or by `*`.
+ */
 function isExempt(target: URL, list: string): boolean {
   const host = bare(target.hostname)
   const port = target.port || DEFAULT_PORTS[target.protocol]
@@ -63,9 +65,9 @@ function isInNetwork(host: string, network: string): boolean {
   return list.check(host, kind(isIP(host)))
 }
 
-/** A pool of connections through a proxy: tunnels (`CONNECT`) for https, absolute addresses for http. */
+/** Creates a connection pool through a proxy: tunnels (`CONNECT`) for https, absolute URLs for http. */
 export async function proxyAgent(proxy: URL, secure: boolean, options: http.AgentOptions): Promise<http.Agent> {
-  // Credentials go by the header alone: the agents would print an address with a password for `DEBUG`.
+  // Credentials are sent in the header only: with `DEBUG` set the agents print the proxy's address.
   const { username, password } = proxy
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`

@@ -2,13 +2,13 @@ import type { ChatAppRoute } from '../contract/chat/apps.js'
 import type { GatewayRoute } from '../contract/gateway/routes.js'
 import type { RouteRequest, RouteResult } from '../contract/route.js'
 
-/** The routes of the contract by what a reader of the API document would type: `GET /knowledge-spaces/{id}`. */
+/** The routes of the contract by method and path: `GET /knowledge-spaces/{id}`. */
 type ByKey = { [R in GatewayRoute | ChatAppRoute as `${R['method']} ${R['path']}`]: R }
 
 export type RouteKey = keyof ByKey
 export type RouteOf<K extends RouteKey> = ByKey[K]
 
-/** Numbers may be given where the query string carries their digits. */
+/** Query strings accept numbers for parameters that are strings in the contract. */
 type Loose<Q> = { [P in keyof Q]: Q[P] extends string | undefined ? Q[P] | number : Q[P] }
 
 type Part<Name extends string, T> = [T] extends [undefined]
@@ -17,14 +17,14 @@ type Part<Name extends string, T> = [T] extends [undefined]
     ? { [N in Name]?: T }
     : { [N in Name]: T }
 
-/** What a call of a route takes: its path parts, query and body, where it has them. */
+/** Input of a call: path parameters, query and body, as far as the route has them. */
 export type CallInput<K extends RouteKey> = Part<'path', RouteRequest<RouteOf<K>>['path']> &
   Part<'query', Loose<RouteRequest<RouteOf<K>>['query']>> &
   Part<'body', RouteRequest<RouteOf<K>>['body']>
 
 export type CallResult<K extends RouteKey> = RouteResult<RouteOf<K>>
 
-/** Path and query string of a call. Path parts are percent-encoded, so an id with a slash stays one part. */
+/** Builds path and query string. Path parameters are percent-encoded, so an id with a slash stays one segment. */
 export function urlPath(
   template: string,
   path: Record<string, unknown> | undefined,

@@ -5,11 +5,11 @@ import { streamOf } from './http.js'
 export interface ServerEvent {
   event: string
   id?: string
-  /** the frame's data as it came */
+  /** data of the frame as received */
   data: string
 }
 
-/** The frames of a `text/event-stream` answer, as they arrive. Ends when the other side ends the stream. */
+/** Yields the events of a `text/event-stream` response as they arrive, until the service ends the stream. */
 export async function* serverEvents(response: IncomingMessage): AsyncGenerator<ServerEvent> {
   const waiting: ServerEvent[] = []
   const parser = createParser({
@@ -29,7 +29,7 @@ export async function* serverEvents(response: IncomingMessage): AsyncGenerator<S
       }
     }
   } finally {
-    // The reader may leave early; the connection must not stay open for frames nobody reads.
+    // The consumer may stop early; then the connection must close.
     response.destroy()
   }
 }

@@ -12,38 +12,40 @@ import { findDaemon, type LocalDaemon } from './local-daemon.js'
 
 export interface StartOptions {
   dataDir: string
-  /** arguments for `ksd` beside the data directory */
+  /** further arguments for `ksd` */
   args: string[]
-  /** called once when starting takes long enough to be worth a word */
+  /** called once if the start is slow enough for a message to the user */
   onSlow?: (() => void) | undefined
-  /** an instance that is not waited for, because it is about to go */
+  /** instance id of a daemon that is shutting down and must not be returned */
   notInstance?: string | undefined
 }
 
-/** Must be set before Node starts: threads for file syncs, and few malloc arenas, whose slack is memory held for nothing. */
+/** Must be set before Node starts: threads for file syncs, and few malloc arenas because they retain unused memory. */
 export const RUNTIME_SETTINGS = { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2' }
 /**
- * A nursery for eight questions at once, each of which leaves a megabyte and more: in one of a quarter of this size there
- * are four times as many collections, which copy what is still in hand and take half as long again together. It grows when
- * it is needed.
+ * Young generation for eight concurrent queries, each of which allocates more than 1 MB. With a quarter of this size
+ * there are four times as many collections; they copy live objects and take 50 % longer in total. It grows on demand.
  */
 export const NODE_FLAGS = ['--max-semi-space-size=16', helperThreads(), ...NO_DEBUGGER_FLAGS]
 const START_MS = 15_000
 const SLOW_MS = 400
 const POLL_MS = 30
-/** A child that found the lock taken exits quietly; if nobody answers for this long after, the owner was leaving. */
+/**
+ * A child that finds the lock taken exits quietly. If no daemon responds this long afterwards, the lock's owner was
+ * shutting down.
+ */
 const RESPAWN_MS = 700
 const TAIL_LINES = 5
-/** with less room a database does not start, and a log has no line more */
+/** With less free space the database does not start and the log cannot be written. */
 const FULL_BYTES = 256 * 1024
-/** A caller that has not brought a daemon up in this time is not waited for. */
+/** A caller that has not started a daemon within this time is no longer waited for. */
 const TURN_MS = 4000
 
 /**
- * Starts the daemon of a data directory and waits until one answers. Of several callers at once each gets the same
- * daemon: the losers of the lock exit quietly and their callers find the winner.
+ * Starts the daemon of a data directory and waits until one responds. Concurrent callers get the same daemon: children
+ * that lose the lock exit quietly and their callers find the winner.
  *
- * @throws DaemonStartError when it exits first; ConnectionError `timeout` when it takes longer than 15 s
+ * @throws DaemonStartError if it exits first; ConnectionError `timeout` if it takes longer than 15 s
  */
 export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
   const layout = dataLayout(options.dataDir)
@@ -78,9 +80,9 @@ export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
 }
 
 /**
- * Of many callers at once one starts a daemon and the others wait for it: twenty processes that load an engine to find
- * the lock taken would only slow the one that has it. A courtesy, no lock: a caller that is killed leaves the file, and
- * after a while nobody minds it.
+ * Lets one of several concurrent callers start the daemon while the others wait. Twenty processes that load an engine
+ * only to find the lock taken would slow down its owner. This is an optimization, not a lock: the file of a killed
+ * caller expires.
  */
 class StartTurn {
   private readonly path: string
@@ -95,7 +97,7 @@ class StartTurn {
       const { mtimeMs } = statSync(this.path)
       if (Date.now() - mtimeMs > TURN_MS) rmSync(this.path, { force: true })
     } catch {
-      // Nobody has the turn.
+      // No caller has the marker.
     }
     try {
       closeSync(openSync(this.path, 'wx', 0o600))
@@ -118,7 +120,7 @@ export function daemonProgram(): string {
 
 interface Spawned {
   failure(): Error | undefined
-  /** milliseconds since the child exited with 0; 0 while it runs */
+  /** milliseconds since the child exited with code 0; 0 while it runs */
   leftQuietlyFor(): number
 }
 
@@ -149,7 +151,7 @@ function spawnDaemon(layout: DataLayout, args: string[], log: string): Spawned {
   return { failure: () => failed, leftQuietlyFor: () => (leftAt === undefined ? 0 : Date.now() - leftAt) }
 }
 
-/** A daemon on a full disk cannot even write why it ended. */
+/** On a full disk the daemon cannot log why it ended. */
 function whyNothingIsSaid(folder: string): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder)
@@ -163,7 +165,7 @@ function startError(log: string, how: string): DaemonStartError {
   const lines = tail(log)
   const last = lines.filter((line) => !line.startsWith('hint:')).at(-1)
   const reason = last?.replace(/^ksd?: /, '') ?? how
-  // One line is the reason itself, and needs no second telling.
+  // A single line is already the reason in the message.
   return new DaemonStartError(`the daemon exited before it was ready: ${reason}`, lines.length > 1 ? lines : [])
 }
 
@@ -176,17 +178,17 @@ function tail(path: string): string[] {
   }
 }
 
-/** What a daemon that outlives its caller may know of the caller's environment. */
+/** Variables of the caller's environment that the daemon, which outlives the caller, inherits. */
 const KEPT = new Set(
   (
     'PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR TEMP TMP APPDATA LOCALAPPDATA USERPROFILE SYSTEMROOT ' +
     'HTTP_PROXY HTTPS_PROXY NO_PROXY NODE_EXTRA_CA_CERTS'
   ).split(' '),
 )
-/** These say where the caller's requests go, which is no business of the daemon. */
+/** Variables that direct the caller's own requests; the daemon must not inherit them. */
 const NOT_KEPT = new Set(['KS_URL', 'KS_TOKEN', 'KS_TOKEN_FILE', 'KS_CONTEXT', 'KS_SPACE'])
 
-/** The environment of a started daemon: settings, paths, locale, proxies, and the keys its providers name. */
+/** Builds the environment of a started daemon: settings, paths, locale, proxies, and the API keys of its providers. */
 export function reducedEnv(env: NodeJS.ProcessEnv, providerKeys: string[] = []): NodeJS.ProcessEnv {
   const kept: NodeJS.ProcessEnv = {}
   for (const [name, value] of Object.entries(env)) {
@@ -198,7 +200,7 @@ export function reducedEnv(env: NodeJS.ProcessEnv, providerKeys: string[] = []):
   return kept
 }
 
-/** Names of the environment variables that the daemon's configuration takes provider keys from. */
+/** Names of the environment variables from which the daemon's configuration reads provider keys. */
 function providerKeyNames(layout: DataLayout): string[] {
   const text = readIfExists(layout.config) ?? ''
   return [...text.matchAll(/"apiKeyEnv"\s*:\s*"([A-Za-z_][A-Za-z0-9_]*)"/g)].flatMap((match) => match[1] ?? [])

@@ -3,8 +3,8 @@ import { hostname, networkInterfaces } from 'node:os'
 import { isLoopbackAddress } from '../lib/loopback.js'
 
 /**
- * Whether an address is one of this machine. The file of a data directory that came from elsewhere must not send
- * requests elsewhere, nor have a stranger vouch for a process.
+ * Whether a URL points to this machine. A data directory copied from elsewhere must not send requests to another host,
+ * nor may another host vouch for a process.
  */
 export function isOfThisMachine(url: string): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ''

@@ -13,16 +13,16 @@ import { SignIn } from './shell/sign-in.js'
 import { applyTheme } from './shell/theme.js'
 
 const RETRIES = 2
-/** what was read is shown at once, and read anew behind that when it is older */
+/** Data is shown from the cache at once, and reloaded in the background when it is older than this. */
 const FRESH_MS = 5_000
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: FRESH_MS,
-      // the browser's word on its network says nothing of a daemon on this machine
+      // the browser's network state does not apply to a daemon on this machine
       networkMode: 'always',
-      // only a daemon that is busy answers otherwise when it is asked again
+      // only a busy daemon may respond differently to a retry
       retry: (failures, error) =>
         failures < RETRIES && error instanceof ApiError && (error.status === 429 || error.status === 503),
     },
@@ -30,7 +30,7 @@ const queries = new QueryClient({
   },
 })
 
-// what another caller had read is none of this one's
+// a session must not see the data of the previous one
 session.subscribe(() => {
   if (!session.isOpen()) queries.clear()
 })

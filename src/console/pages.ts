@@ -2,13 +2,13 @@ import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { IconName } from './ui/icon.js'
 
 export interface Page {
-  /** first part of its address */
+  /** first segment of its URL */
   id: string
   title: string
   icon: IconName
-  /** shows one space, which the bar above it names */
+  /** shows one space, which the bar above the page selects */
   ofSpace: boolean
-  /** pressed after `g` it leads here */
+  /** keyboard shortcut, after `g` */
   key: string
   component: LazyExoticComponent<ComponentType>
 }

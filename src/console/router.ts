@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** Places within the console: `/console/<page>/<rest>?<query>`. */
+/** Location within the console: `/console/<page>/<rest>?<query>`. */
 export interface Place {
   page: string
-  /** path parts behind the page, decoded */
+  /** path segments after the page, decoded */
   rest: readonly string[]
   query: URLSearchParams
 }
@@ -16,7 +16,7 @@ export function usePlace(): Place {
   return useSyncExternalStore(subscribe, placeNow)
 }
 
-/** `address('documents', [id], { tab: 'outline' })` */
+/** Builds a URL: `pageHref('documents', [id], { tab: 'outline' })`. */
 export function address(
   page: string,
   rest: readonly string[] = [],
@@ -28,7 +28,7 @@ export function address(
   return search.size === 0 ? path : `${path}?${search}`
 }
 
-/** @param replace the place before is none to go back to */
+/** @param replace replaces the current entry of the history instead of adding one */
 export function go(to: string, { replace = false } = {}): void {
   if (to === location.pathname + location.search) return
   if (replace) history.replaceState(null, '', to)
@@ -37,7 +37,7 @@ export function go(to: string, { replace = false } = {}): void {
   for (const listener of listeners) listener()
 }
 
-/** Changes the query of the place and leaves the rest. */
+/** Changes parameters of the current URL's query and keeps the others. */
 export function setQuery(changes: Record<string, string | undefined>, options?: { replace?: boolean }): void {
   const { page, rest, query } = placeNow()
   go(address(page, rest, { ...Object.fromEntries(query), ...changes }), options)

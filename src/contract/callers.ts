@@ -1,15 +1,15 @@
 import type { RouteDefinition } from './route.js'
 
-/** What the claims of a token allow. */
+/** Scopes and roles from the claims of a token. */
 export interface TokenRights {
   scopes: ReadonlySet<string>
-  /** signed by the data directory, for its own tenant, with every scope */
+  /** Signed by the data directory, for its own tenant, with every scope. */
   operator: boolean
-  /** belongs to the session of a console tab */
+  /** Belongs to the session of a console tab. */
   isTab: boolean
 }
 
-/** The credential of a request: none that is valid, a token, a key of a chat application, or a visit of its page. */
+/** Credential of a request: none that is valid, a token, a key of a chat application, or a visit of its page. */
 export type CallerKind =
   | { carries: 'nothing' | 'key' }
   | ({ carries: 'token' } & TokenRights)
@@ -24,9 +24,9 @@ const token = (scopes: readonly string[], { operator = false, isTab = false } = 
 })
 
 /**
- * Kinds of callers. `scope`, `only` and `visitors` of a route state which of them may call it; the daemon refuses the
- * others by the functions below. Callers who are admitted see only data of their tenant and, in sources with a
- * permission scope, of their subject; all other data is 404.
+ * Kinds of callers. `scope`, `only` and `visitors` of a route define which of them may call it; the daemon rejects the
+ * others with the functions below. Admitted callers see only data of their tenant and, in sources with a permission
+ * scope, of their subject; all other data is 404.
  */
 export const CALLERS: Readonly<Record<string, CallerKind>> = {
   'no credential': { carries: 'nothing' },
@@ -58,12 +58,12 @@ export function missingRight(
   return undefined
 }
 
-/** Whether a visit of the page of an application may call an operation of the chat service. */
+/** Whether a visitor of the page of an application may call an operation of the chat service. */
 export function isOpenToVisit({ visitors }: Access, { isOwner }: { isOwner: boolean }): boolean {
   return isOwner || visitors === true
 }
 
-/** The status with which an operation refuses a kind of caller before all other checks; undefined if it does not. */
+/** The status with which an operation rejects a kind of caller before all other checks; undefined if it does not. */
 export function refusalOf(route: Access, caller: CallerKind): 401 | 403 | undefined {
   if (route.scope === 'public') return undefined
   if (route.scope === 'application') {

@@ -1,6 +1,6 @@
 /**
- * Every failure this project reports, in one table: HTTP status at the edge, exit code at the terminal, and whether
- * trying again can help. Free of zod, so the engine and the CLI may load it.
+ * Every failure of this project in one table: HTTP status, exit code of the command line, and whether a retry can help.
+ * Free of zod, so the engine and the CLI may load it.
  */
 export const ERRORS = {
   'invalid-request': { status: 400, exit: 2, retryable: false },
@@ -50,7 +50,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What the terminal answers beside the codes of the table. New codes may come; an unknown one means failure. */
+/**
+ * Exit codes of the command line in addition to those of the table. New codes may be added; an unknown one means
+ * failure.
+ */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -67,12 +70,14 @@ export const EXIT = {
   terminated: 143,
 } as const
 
-/** A failure that is part of the contract. The message is one sentence that names the thing, its value and the rule. */
+/**
+ * A failure that is part of the contract. The message is one sentence that names the subject, its value and the rule.
+ */
 export class KsError extends Error {
   readonly code: ErrorCode
-  /** seconds after which the caller may try again, where that is known */
+  /** Seconds after which the caller may retry, if known. */
   readonly retryAfter?: number
-  /** what stands in the body beside the sentence; only a code whose body the documents describe has it */
+  /** Fields of the body besides the message; only for codes whose body is documented. */
   readonly details?: Record<string, unknown>
 
   constructor(
@@ -88,7 +93,7 @@ export class KsError extends Error {
   }
 }
 
-/** The error of a lookup that found nothing in the caller's tenant. */
+/** The error of a lookup without a result in the caller's tenant. */
 export function notFound(kind: string, id: string): KsError {
   return new KsError('not-found', `no ${kind} ${JSON.stringify(id.slice(0, 100))} here`)
 }

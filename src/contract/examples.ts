@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { allRoutes } from './routes.js'
 
-/** One request body of every operation that takes JSON, by operationId: as a client would send it. */
+/** One request body of each operation that takes JSON, by operationId, as a client sends it. */
 
 const SPACE = '01936f5e-7c1a-7d3e-9b52-4f6a8c0e2d11'
 const DOCUMENTS = ['01936f5f-1a2b-7c4d-8e6f-0a1b2c3d4e5f', '01936f5f-2b3c-7d5e-9f70-1b2c3d4e5f60']
@@ -10,7 +10,7 @@ const TRACE = '01936f5e-8b2c-7f4d-8a63-5e7b9d1f3c22'
 const MESSAGE = '01936f60-4d5e-7f70-9b82-3d4e5f607182'
 const SHA256 = '0e0a58d6fe9187cdc06626d0f8e43320fcced24920a133d71c8c91f2c4f5128b'
 
-/** models that every daemon has, but for the one that a space moves to */
+/** Models that every daemon has, except the migration target. */
 const EMBEDDING = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 const OTHER_EMBEDDING = { pluginId: 'openai-compatible', provider: 'ollama', model: 'nomic-embed-text' }
 const CHAT_MODEL = { pluginId: 'builtin', provider: 'extractive', model: 'extractive' }
@@ -114,7 +114,7 @@ export const REQUEST_EXAMPLES: Examples = {
   decideFailedQuery: {
     verdict: 'retrieval-miss',
     expectedEvidenceIds: [PASSAGE],
-    note: 'The rota has it, under another word.',
+    note: 'The rota has it, under another term.',
   },
   reviewMissingEvidence: { expectedRevision: 0, status: 'dismissed', reason: 'Nobody keeps this in writing.' },
 

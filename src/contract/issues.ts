@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { type JsonSchema, jsonSchema, schemaAt } from './json-schema.js'
 
-/** Longest piece of a received value that an error sentence repeats. */
+/** Maximum length of a received value in an error message. */
 const CLIP = 80
-/** Longest list of permitted values that an error sentence spells out. */
+/** Maximum number of permitted values in an error message. */
 const MAX_CHOICES = 20
 
 type Issue = z.core.$ZodIssue
@@ -11,11 +11,11 @@ type Issue = z.core.$ZodIssue
 const schemas = new WeakMap<z.ZodType, JsonSchema>()
 
 /**
- * The one sentence that refuses a value: it names the key, the rule and the value received, as in
+ * Formats the first issue of a failed validation as one sentence with the key, the rule and the received value, as in
  * `limit must be between 1 and 100, received 101`.
  *
- * @param input the value as it was received
- * @param whole what to call the value itself, for example `the body`
+ * @param input the value as received
+ * @param subject name of the value itself, for example `the body`
  */
 export function refusal(error: z.ZodError, schema: z.ZodType, input: unknown, whole: string): string {
   const issue = error.issues[0]
@@ -43,7 +43,7 @@ function sentence(issue: Issue, schema: z.ZodType, input: unknown, whole: string
   }
 }
 
-/** The rule of a length, count or range, with both of its ends. */
+/** The rule of a length, count or range, with both bounds. */
 function boundsRule(issue: Issue, schema: z.ZodType): string | undefined {
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined
   const leaf = schemaAt(describe(schema), issue.path) ?? {}
@@ -64,14 +64,14 @@ function valueRule(issue: Issue): string {
     case 'not_multiple_of':
       return `be a multiple of ${issue.divisor}`
     case 'invalid_union':
-      // a union that names what it takes
+      // the schema has its own message
       return issue.message === 'Invalid input' ? 'have one of the documented shapes' : `be ${issue.message}`
     default:
       return 'follow the documented rule'
   }
 }
 
-/** The ends of a range. One that stands between two numbers reads "between", one over lengths "1 to 160". */
+/** Both bounds of a range: "between 1 and 100" for numbers, "1 to 160" for lengths. */
 function range(ends: { min?: number | undefined; max?: number | undefined }, joint: ' to ' | ' and '): string {
   const { min, max } = ends
   if (min !== undefined && max !== undefined)
@@ -98,14 +98,14 @@ function typeName(expected: string): string {
   return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`
 }
 
-/** Long texts and lists are named by their size, never repeated. */
+/** Long texts and lists appear with their size only. */
 function size(issue: Issue, received: unknown): string | undefined {
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined
   if (typeof received === 'string' && issue.origin === 'string') return `${received.length} characters`
   return Array.isArray(received) ? `${received.length} items` : undefined
 }
 
-/** A received value in an error sentence: JSON, on one line, clipped; a digit string of a query reads as a number. */
+/** A received value in an error message: JSON, on one line, clipped; a digit string of a query is shown as a number. */
 export function show(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number out of range'
   if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return value
@@ -114,13 +114,13 @@ export function show(value: unknown): string {
   return clip(JSON.stringify(value) ?? 'nothing')
 }
 
-/** A name from outside, in quotes, clipped, without characters that could disturb a terminal. */
+/** An external name, in quotes, clipped, without characters that could disturb a terminal. */
 export function quote(text: string): string {
   return clip(JSON.stringify(text))
 }
 
 function clip(json: string): string {
-  // JSON leaves C1 controls and bidirectional marks as they are
+  // JSON does not escape C1 controls and bidirectional marks.
   const safe = json.replace(/[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd')
   return safe.length <= CLIP ? safe : `${[...safe].slice(0, CLIP).join('')}…`
 }

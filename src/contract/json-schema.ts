@@ -27,11 +27,11 @@ export interface JsonSchema {
 }
 
 /**
- * JSON Schema of what clients send (`input`) or of what is read from it (`output`): a query integer is text in the
- * one and a bounded integer in the other.
+ * JSON Schema of what clients send (`input`) or of the parsed value (`output`): an integer in a query is text in the
+ * former and a bounded integer in the latter.
  */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  // zod's own type of the result is wider in places that its emitter never uses
+  // The result type of zod is wider than what its emitter produces.
   return z.toJSONSchema(schema, { io, override: dropNoise }) as JsonSchema
 }
 
@@ -43,7 +43,7 @@ export function resolveRef(root: JsonSchema, schema: JsonSchema): JsonSchema {
   return target === undefined ? schema : resolveRef(root, target)
 }
 
-/** The schema of the value at `path`, as far as it can be followed. */
+/** The schema of the value at `path`; undefined if the path leads nowhere. */
 export function schemaAt(root: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
   let current: JsonSchema | undefined = resolveRef(root, root)
   for (const key of path) {
@@ -59,7 +59,7 @@ function mapValues(schema: JsonSchema): JsonSchema | undefined {
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
 }
 
-/** "any safe integer" is no bound worth telling, and the uuid format says what its pattern says. */
+/** Drops the bounds "any safe integer" and patterns that repeat the format. */
 function dropNoise({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum

@@ -1,8 +1,8 @@
-/** Every number of the API documents' limits, named once. Free of zod. Bytes, milliseconds and counts. */
+/** All limits of the API documents, in bytes, milliseconds or counts. Free of zod. */
 export const LIMITS = {
   spaceName: 160,
   spaceDescription: 2000,
-  /** the documents bound neither slugs nor names of models: these only keep a request from filling a row */
+  /** The documents limit neither slugs nor model names; this limit only prevents oversized rows. */
   slug: 2000,
   page: { default: 100, cap: 1000 },
   documentsPage: { default: 50, max: 100 },
@@ -12,7 +12,7 @@ export const LIMITS = {
   activeIds: 100,
   activeEntityId: 200,
   topK: 50,
-  /** how long one stream of changes goes on: after that the caller is looked at anew */
+  /** Duration of one stream of changes; the caller is authorized again afterwards. */
   changesSeconds: { min: 1, max: 3600 },
   searchResults: { default: 10, max: 100 },
   cursor: 1024,
@@ -33,7 +33,7 @@ export const LIMITS = {
   bulkBytes: 2 * 1024 * 1024 * 1024,
   assetBytes: 32 * 1024 * 1024,
   spacesPerTenant: 1000,
-  /** spaces of one bundle, and bytes of one */
+  /** Spaces per bundle, and bytes of a bundle. */
   bundleSpaces: 100,
   bundleBytes: 1024 * 1024 * 1024 * 1024,
   jsonBody: 4 * 1024 * 1024,
@@ -46,7 +46,7 @@ export const LIMITS = {
   goldenPerSpace: 10_000,
   goldenQuestion: 4000,
   goldenTag: 80,
-  /** texts of one list of an expected answer, and characters of one of them */
+  /** Texts per list of an expected answer, and characters per text. */
   expectedTexts: 20,
   expectedText: 500,
   evidenceRelevance: 50,
@@ -59,22 +59,22 @@ export const LIMITS = {
   triageBatch: { default: 50, max: 200 },
   verdictEvidenceIds: 100,
   failedQueryNote: 2000,
-  /** captures past it make room by dropping the row that was settled longest ago */
+  /** At the limit, a new capture replaces the query that was settled longest ago. */
   failedQueriesPerSpace: 10_000,
   sourcesPage: { default: 50, max: 200 },
   sourcesPerSpace: 1000,
   sourceName: 200,
-  /** the documents bound none of these three */
+  /** The documents limit none of these three. */
   sourceUri: 4096,
   permissionScope: 200,
   permissionScopes: 100,
-  /** pages or files of one import */
+  /** Pages or files per import. */
   importItems: 200,
   pageName: 200,
   driveFileName: 255,
   /** the documents give no default */
   driveKeys: { default: 1000, max: 1000 },
-  /** the documents bound neither ids of pages and files nor names of buckets */
+  /** The documents limit neither ids of pages and files nor names of buckets. */
   remoteId: 4096,
   bucketName: 255,
   syncEveryHours: 720,
@@ -86,44 +86,44 @@ export const LIMITS = {
     timeoutMs: { min: 1, max: 5000, default: 250 },
   },
   graphPage: { default: 50, max: 100 },
-  /** entities and relations: a picture of a whole graph reads all of them */
+  /** Entities and relations; a drawing of a complete graph lists all of them. */
   graphList: { default: 50, max: 500 },
-  /** tokens that reading a whole space for its graph may cost */
+  /** Model tokens for reading a complete space for its graph. */
   graphReadingTokens: { min: 1000, max: 1_000_000_000, default: 500_000 },
-  /** the documents do not bound these */
+  /** The documents do not limit this. */
   namedTopicsPerSpace: 1000,
-  /** names, slugs and versions of semantic views */
+  /** Names, slugs and versions of semantic views. */
   viewName: 120,
   viewItems: { default: 50, max: 100 },
   catBytes: { default: 1024 * 1024, max: 16 * 1024 * 1024 },
-  /** issues of one fsck page, candidates of one gc dry run */
+  /** Issues of one fsck page, candidates of one gc dry run. */
   reportEntries: 1000,
   /** candidates of one gc execute call */
   gcCandidates: 100,
   gcReason: 1000,
-  /** one file of an agent's workspace; what JSON escapes makes it longer, and a body ends at `jsonBody` */
+  /** One file of an agent's workspace. JSON escapes make it longer, and `jsonBody` limits the body. */
   workspaceFileBytes: 1024 * 1024,
-  /** of one space, all its workspaces together */
+  /** All workspaces of a space together. */
   workspaceFiles: 10_000,
   workspaceBytes: 256 * 1024 * 1024,
-  /** overwritten versions that listings under way may still show; the oldest go first */
+  /** Overwritten versions that running listings may still show; the oldest are removed first. */
   workspaceHistoryBytes: 64 * 1024 * 1024,
   workspaceName: 255,
   snapshotName: 200,
   snapshotsPerSpace: 1000,
-  /** files that all snapshots of a space hold, each counted as often as it is frozen */
+  /** Files of all snapshots of a space, counted once per snapshot. */
   snapshotBytes: 1024 * 1024 * 1024,
-  /** last queries of a session that a snapshot keeps */
+  /** The latest queries of a session, recorded in a snapshot. */
   snapshotQueries: 100,
   snapshotsPage: { default: 50, max: 200 },
   localPath: 4096,
   fingerprint: 120,
-  /** files of one request */
+  /** Files per request. */
   localFiles: 2000,
   localFilesPage: { default: 100, max: 1000 },
   watches: 100,
   watchPattern: 1024,
   watchPatterns: 200,
-  /** milliseconds between two polls of a watched folder */
+  /** Interval between polls of a watched folder, in milliseconds. */
   pollMs: { min: 1000, max: 3_600_000 },
 } as const

@@ -15,7 +15,7 @@ type Json = Record<string, unknown>
 
 const EXAMPLES: ReadonlyMap<string, unknown> = new Map(Object.entries(REQUEST_EXAMPLES))
 
-/** Why a request is refused, by status; the stable code is in the header `x-error-code`. */
+/** Reasons of rejection by status; the stable code is in the header `x-error-code`. */
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'invalid request',
   401: 'missing or invalid token',
@@ -25,14 +25,17 @@ const REFUSALS: Readonly<Record<number, string>> = {
   413: 'too large',
   422: 'limits exceeded',
   429: 'capacity exceeded',
-  500: 'unexpected failure',
+  500: 'unexpected error',
   501: 'not configured',
   502: 'a provider failed',
   503: 'unavailable',
 }
 
 const ERROR_HEADERS = {
-  'x-error-code': { description: 'stable machine code', schema: { type: 'string', enum: Object.keys(ERRORS) } },
+  'x-error-code': {
+    description: 'stable machine-readable code',
+    schema: { type: 'string', enum: Object.keys(ERRORS) },
+  },
   'x-trace-id': { description: 'correlation id of the request', schema: { type: 'string' } },
 }
 
@@ -40,18 +43,18 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same key with the same request is answered with the stored response for 24 hours.',
+  description: 'Idempotency key: a repeated request with the same key gets the stored response for 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 512 },
 }
 
-/** What goes by a name in the description. */
+/** Named schemas of the description. */
 interface Components {
   schemas: Record<string, JsonSchema>
-  /** names of what answers are made of */
+  /** Names of schemas that occur in responses. */
   answered: ReadonlySet<string>
 }
 
-/** The machine-readable description of a set of routes: OpenAPI 3.1. */
+/** The OpenAPI 3.1 description of a set of routes. */
 export function openApi(routes: readonly RouteDefinition[], version: string): Json {
   const components: Components = { schemas: {}, answered: new Set() }
   for (const route of routes) {
@@ -73,11 +76,10 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
     info: {
       title: 'Knowledge Spaces',
       version,
-      description:
-        'Knowledge space gateway and chat service. Operations marked `x-extension` are additions to the API documents.',
+      description: 'Knowledge space gateway and chat service. Operations with `x-extension` extend the API documents.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The service that this description was read from.' }],
+    servers: [{ url: '/', description: 'The service that serves this description.' }],
     tags: used.map(({ name, description }) => ({ name, description })),
     security: [{ bearer: [] }],
     paths,
@@ -94,11 +96,11 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
             },
           ]),
         ),
-        ChatError: { description: 'refused', content: { 'application/json': { schema: chatError } } },
+        ChatError: { description: 'rejected request', content: { 'application/json': { schema: chatError } } },
       },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        applicationKey: { type: 'http', scheme: 'bearer', description: 'a key of a chat application' },
+        applicationKey: { type: 'http', scheme: 'bearer', description: 'key of a chat application' },
       },
     },
   }
@@ -129,27 +131,27 @@ function operation(route: RouteDefinition, components: Components): Json {
 }
 
 const ACCESS: Readonly<Record<RouteDefinition['scope'], string>> = {
-  read: 'Needs a token with the scope `knowledge-spaces:read`.',
-  write: 'Needs a token with the scope `knowledge-spaces:write`.',
-  public: 'Needs no token.',
-  application: 'Needs the key of a chat application.',
+  read: 'Requires a token with the scope `knowledge-spaces:read`.',
+  write: 'Requires a token with the scope `knowledge-spaces:write`.',
+  public: 'Requires no token.',
+  application: 'Requires the key of a chat application.',
 }
 
 const ONLY: Readonly<Record<NonNullable<RouteDefinition['only']>, string>> = {
-  'every-scope': 'Needs the scope `knowledge-spaces:*`.',
-  operator: 'Only the operator may call it.',
-  'operator-outside-tabs': 'Only the operator may call it, and not from a tab of the console.',
+  'every-scope': 'Requires the scope `knowledge-spaces:*`.',
+  operator: 'Restricted to the operator.',
+  'operator-outside-tabs': 'Restricted to the operator, outside of console tabs.',
 }
 
-/** What holds for every operation of its kind follows from the route itself. */
+/** The description of a route: its own text, its events and its access rules. */
 function descriptionOf(route: RouteDefinition): string {
   const events = Object.keys(route.events ?? {}).map((name) => `\`${name}\``)
   return [
     ...(route.description === undefined ? [] : [route.description]),
-    ...(events.length === 0 ? [] : [`The answer is a stream of the events ${events.join(', ')}.`]),
+    ...(events.length === 0 ? [] : [`Responds with a stream of the events ${events.join(', ')}.`]),
     ACCESS[route.scope],
     ...(route.only === undefined ? [] : [ONLY[route.only]]),
-    ...(route.extension === true ? ['An addition to the API document.'] : []),
+    ...(route.extension === true ? ['Extension of the API document.'] : []),
   ].join(' ')
 }
 
@@ -158,12 +160,12 @@ function securityOf({ scope }: RouteDefinition): Json[] {
   return scope === 'application' ? [{ applicationKey: [] }] : [{ bearer: [`knowledge-spaces:${scope}`] }]
 }
 
-/** Every write takes an idempotency key; a route that only reads does not, whatever its method. */
+/** Every write accepts an idempotency key; a read does not, whatever its method. */
 export function acceptsIdempotencyKey(route: RouteDefinition): boolean {
   return route.scope === 'write'
 }
 
-/** Schema as it is sent, type and bounds as they are read: a query integer is an integer with its bounds. */
+/** Parameters with the type and bounds of the parsed value: an integer in a query is an integer with its bounds. */
 function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query', components: Components): Json[] {
   if (schema === undefined) return []
   const sent = jsonSchema(schema, 'input')
@@ -203,7 +205,7 @@ function requestBody(route: RouteDefinition, components: Components): Json {
 function successes(route: RouteDefinition, components: Components): Json {
   return Object.fromEntries(
     Object.entries(route.ok).map(([status, body]) => {
-      if (body === 'empty') return [status, { description: 'done' }]
+      if (body === 'empty') return [status, { description: 'success' }]
       if (body === 'binary') return [status, { description: 'bytes', content: binaryContent(route.binary) }]
       if (body === 'text')
         return [
@@ -213,7 +215,7 @@ function successes(route: RouteDefinition, components: Components): Json {
       if (body === 'event-stream') return [status, { ...eventStream(route, components), ...headersOf(route) }]
       return [
         status,
-        { description: 'done', content: { 'application/json': { schema: hoist(body, 'output', components) } } },
+        { description: 'success', content: { 'application/json': { schema: hoist(body, 'output', components) } } },
       ]
     }),
   )
@@ -232,7 +234,7 @@ function binaryContent(types: readonly string[] = ['application/octet-stream']):
   return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 }
 
-/** Frames `event: name`, `data: json`; OpenAPI has no words for them, so the payloads stand in `x-events`. */
+/** Frames `event: name`, `data: json`. OpenAPI cannot describe them, so `x-events` holds the payloads. */
 function eventStream(route: RouteDefinition, components: Components): Json {
   const events = Object.entries(route.events ?? {}).map(
     ([name, schema]) => [name, hoist(schema, 'output', components)] as const,
@@ -257,7 +259,7 @@ function refusals(route: RouteDefinition): Json {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${refusal(status)}` }]))
 }
 
-/** The schema with everything that has a name moved to the components. */
+/** The schema, with all named definitions moved to the components. */
 function hoist(schema: z.ZodType, io: 'input' | 'output', components: Components): JsonSchema {
   const read = jsonSchema(schema, 'output')
   return hoistDefinitions(
@@ -266,7 +268,9 @@ function hoist(schema: z.ZodType, io: 'input' | 'output', components: Components
   )
 }
 
-/** What is sent in another form than it is answered in, such as with defaults left out, goes by a name of its own. */
+/**
+ * Renames definitions whose input form differs from the response form, for example by omitted defaults, to `…Input`.
+ */
 function named(sent: JsonSchema, read: JsonSchema, answered: ReadonlySet<string>): JsonSchema {
   const definitions = Object.entries(sent.$defs ?? {}).map(([name, definition]) => [name, textOf(definition)] as const)
   const renamed = new Set<string>()

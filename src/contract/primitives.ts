@@ -4,12 +4,12 @@ import { CONCRETE_MODES, QUERY_MODES } from './values.js'
 
 /** Building blocks that all routes share. */
 
-/** in either case, as RFC 9562 wants ids read; compared and given back in lower case */
+/** Either case, as RFC 9562 requires; compared and returned in lower case. */
 export const uuid = z.uuid().toLowerCase()
 export const isoDateTime = z.iso.datetime()
-/** a time that a caller names, in UTC or with an offset */
+/** An instant from a caller, in UTC or with an offset. */
 export const instant = z.iso.datetime({ offset: true })
-/** times of job records: milliseconds since the epoch */
+/** Times of job records, in milliseconds since the epoch. */
 export const epochMillis = z.int().min(0)
 export const metadata = z.record(z.string(), z.unknown())
 export const count = z.int().min(0)
@@ -20,7 +20,7 @@ export const slug = z
   .max(LIMITS.slug)
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lowercase letters and digits in groups joined by single hyphens')
 
-/** An integer that arrives as text in a query string. No coercion: `1e1`, `0x10` and ` 7 ` are refused. */
+/** An integer that arrives as text in a query string. No coercion: `1e1`, `0x10` and ` 7 ` are rejected. */
 export function queryInt(bounds: { min: number; max?: number }) {
   const range = bounds.max === undefined ? z.int().min(bounds.min) : z.int().min(bounds.min).max(bounds.max)
   return z
@@ -30,11 +30,11 @@ export function queryInt(bounds: { min: number; max?: number }) {
     .pipe(range)
 }
 
-/** `limit` of a list that has a maximum of its own. */
+/** `limit` of a list with its own maximum. */
 export const boundedLimit = (page: { default: number; max: number }) =>
   queryInt({ min: 1, max: page.max }).default(page.default)
 
-/** `limit` of a list that only asks for "at least 1"; a page never holds more than `LIMITS.page.cap` items. */
+/** `limit` of a list that only requires "at least 1"; a page has at most `LIMITS.page.cap` items. */
 export const openLimit = queryInt({ min: 1 }).default(LIMITS.page.default)
 
 export const opaqueCursor = z.string().min(1).max(LIMITS.cursor)

@@ -5,12 +5,12 @@ import { GATEWAY_WORDS } from './words/gateway.js'
 import { GRAPH_WORDS } from './words/graph.js'
 import { READING_WORDS } from './words/reading.js'
 
-/** One word means one thing in all schemas; a schema that means something else describes its field itself. */
+/** A name means the same in all schemas; a schema that deviates describes its field itself. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   [COMMON_WORDS, GATEWAY_WORDS, GRAPH_WORDS, READING_WORDS, CHAT_WORDS].flatMap((words) => Object.entries(words)),
 )
 
-/** Describes every property and parameter of an OpenAPI description that has no description of its own, in place. */
+/** Describes, in place, every property and parameter of an OpenAPI description that has no description yet. */
 export function describeProperties(value: unknown): void {
   if (Array.isArray(value)) {
     for (const entry of value) describeProperties(entry)

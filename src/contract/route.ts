@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** One operation as data: validation, types, OpenAPI and the conformance test all read this value. */
+/** One operation as data: validation, types, OpenAPI and the conformance test all read it. */
 export interface RouteDefinition {
   /** OpenAPI operationId; also the handler's name */
   id: string
@@ -9,48 +9,48 @@ export interface RouteDefinition {
   path: string
   /** `application`: a key of a chat application instead of a token */
   scope: 'read' | 'write' | 'public' | 'application'
-  /** which callers with the scope may call it; all if absent */
+  /** Callers with the scope who may call it; all if absent. */
   only?: 'every-scope' | 'operator' | 'operator-outside-tabs'
-  /** a visitor of the page of an application may call it, as a key of the application may */
+  /** Visitors of the page of an application may call it, not only keys of the application. */
   visitors?: true
   summary: string
-  /** what a client has to know beyond the summary */
+  /** What a client must know beyond the summary. */
   description?: string
-  /** frames of an event stream as they are sent */
+  /** Frames of an event stream, as sent. */
   streamExample?: string
-  /** headers of a success, with what they hold */
+  /** Headers of a success, with their descriptions. */
   headers?: Readonly<Record<string, string>>
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
-  /** the body may come as multipart/form-data or application/x-www-form-urlencoded too */
+  /** The body may also be multipart/form-data or application/x-www-form-urlencoded. */
   forms?: true
-  /** fields of the body of which a blank text is a value, where it otherwise counts as absent */
+  /** Body fields in which a blank text is a value; elsewhere it counts as absent. */
   blanks?: readonly string[]
   /** file parts and text fields, for operations that take multipart/form-data */
   multipart?: MultipartDefinition
-  /** success statuses and their bodies */
+  /** Success statuses and their bodies. */
   ok: Record<number, z.ZodType | 'empty' | 'binary' | 'text' | 'event-stream'>
-  /** keys of the answer that hold a secret: they are null where the answer is kept and repeated */
+  /** Keys of the response that hold a secret; stored and repeated responses have null there. */
   shownOnce?: readonly string[]
-  /** media types of a binary body; application/octet-stream where absent */
+  /** Media types of a binary body; application/octet-stream if absent. */
   binary?: readonly string[]
-  /** the body, binary or JSON, is streamed if it is long */
+  /** A long body, binary or JSON, is streamed. */
   streamed?: true
   /** media type of a text body */
   text?: string
   /** payloads of the frames of an event stream */
   events?: Record<string, z.ZodType>
-  /** statuses beside 401, 403 and 500 */
+  /** Statuses other than 401, 403 and 500. */
   errors: number[]
-  /** not in the API documents */
+  /** Not in the API documents. */
   extension?: true
 }
 
 export interface MultipartDefinition {
   file: { name: string; many: boolean }
   fields: z.ZodObject
-  /** of a file that is no document: it may be larger than those */
+  /** Size limit for files that are not documents and may be larger. */
   maxBytes?: number
 }
 
@@ -59,7 +59,7 @@ export function route<const R extends RouteDefinition>(definition: R): R {
   return definition
 }
 
-/** A JSON body whose keys are all optional may be left out. */
+/** Whether a request needs a JSON body: false if all keys of the body are optional. */
 export function needsBody({ body, forms }: RouteDefinition): boolean {
   return forms === true || (body !== undefined && !body.safeParse({}).success)
 }
@@ -67,7 +67,7 @@ export function needsBody({ body, forms }: RouteDefinition): boolean {
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
 type Sent<S> = S extends z.ZodType ? z.input<S> : undefined
 
-/** What a handler receives of a route, after validation. */
+/** The validated input of a handler. */
 export interface RouteInput<R extends RouteDefinition> {
   params: Parsed<R['params']>
   query: Parsed<R['query']>
@@ -81,7 +81,7 @@ export interface RouteRequest<R extends RouteDefinition> {
   body: Sent<R['body']>
 }
 
-/** Union of a route's JSON success bodies; `undefined` for an empty one. */
+/** Union of the JSON success bodies of a route; `undefined` for an empty one. */
 export type RouteResult<R extends RouteDefinition> = {
   [S in keyof R['ok']]: R['ok'][S] extends z.ZodType ? z.output<R['ok'][S]> : undefined
 }[keyof R['ok']]

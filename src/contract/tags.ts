@@ -27,7 +27,7 @@ import { spacesRoutes } from './gateway/spaces.js'
 import { systemRoutes } from './gateway/system.js'
 import type { RouteDefinition } from './route.js'
 
-/** A group of operations, as readers of the description find them. */
+/** A group of operations in the API description. */
 export interface Tag {
   name: string
   description: string
@@ -37,43 +37,51 @@ export interface Tag {
 export const TAGS: readonly Tag[] = [
   {
     name: 'spaces',
-    description: 'Knowledge spaces: made, changed, watched, deleted.',
+    description: 'Knowledge spaces: create, update, follow and delete.',
     routes: [...spacesRoutes, ...changesRoutes],
   },
-  { name: 'documents', description: 'Documents of a space and what was made of them.', routes: documentsRoutes },
-  { name: 'jobs', description: 'Work that goes on behind an upload.', routes: jobsRoutes },
+  { name: 'documents', description: 'Documents of a space and the data derived from them.', routes: documentsRoutes },
+  { name: 'jobs', description: 'Background jobs that compile uploaded documents.', routes: jobsRoutes },
   {
     name: 'queries',
-    description: 'Questions, their answers with evidence, and how an answer came about.',
+    description: 'Questions, answers with evidence, and explanations of results.',
     routes: [...queriesRoutes, ...searchRoutes, ...explainRoutes],
   },
   {
     name: 'quality',
-    description: 'Golden questions, failed queries, reviews, bad cases, and what documents say against each other.',
+    description: 'Golden questions, failed queries, reviews, bad cases, and contradictions between documents.',
     routes: [...qualityRoutes, ...conflictsRoutes],
   },
-  { name: 'sources', description: 'Places that documents come from.', routes: sourcesRoutes },
+  { name: 'sources', description: 'External sources of documents.', routes: sourcesRoutes },
   { name: 'graph', description: 'Entities, relations, topics and communities.', routes: graphRoutes },
-  { name: 'research', description: 'Long questions, worked on in the background.', routes: researchRoutes },
-  { name: 'integrity', description: 'Whether bytes, passages and indexes agree.', routes: integrityRoutes },
-  { name: 'system', description: 'Health of the service, and this description.', routes: systemRoutes },
-  { name: 'retention', description: 'How long things are kept.', routes: retentionRoutes },
+  { name: 'research', description: 'Research tasks, which run in the background.', routes: researchRoutes },
+  { name: 'integrity', description: 'Consistency checks of bytes, passages and indexes.', routes: integrityRoutes },
+  {
+    name: 'system',
+    description: 'Health of the service, status of the daemon, and this API description.',
+    routes: systemRoutes,
+  },
+  { name: 'retention', description: 'Retention of stored data.', routes: retentionRoutes },
   { name: 'files', description: 'A space as files and folders.', routes: fsRoutes },
   { name: 'snapshots', description: 'Frozen workspaces of agents, and their replay.', routes: snapshotsRoutes },
-  { name: 'bundles', description: 'Spaces as one file, to be moved to another store.', routes: bundlesRoutes },
+  { name: 'bundles', description: 'Export and import of spaces as one file.', routes: bundlesRoutes },
   { name: 'local-files', description: 'Files and watched folders of the daemon’s machine.', routes: localFilesRoutes },
   { name: 'chat-applications', description: 'Chat applications over spaces, and their keys.', routes: chatAppRoutes },
   { name: 'chat-messages', description: 'Messages of a chat application.', routes: messagesRoutes },
   {
     name: 'chat-conversations',
-    description: 'Conversations of an end user, and what they keep.',
+    description: 'Conversations of an end user, and their variables.',
     routes: [...conversationsRoutes, ...variablesRoutes],
   },
   {
     name: 'chat-files',
-    description: 'Files that messages take, and audio.',
+    description: 'Files in messages, and speech.',
     routes: [...filesRoutes, ...speechRoutes],
   },
-  { name: 'chat-application', description: 'What the application of a key is and can do.', routes: applicationRoutes },
+  {
+    name: 'chat-application',
+    description: 'Properties and features of the application of a key.',
+    routes: applicationRoutes,
+  },
   { name: 'chat-annotations', description: 'Questions with fixed answers.', routes: annotationRoutes },
 ]

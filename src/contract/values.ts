@@ -1,7 +1,7 @@
-/** Lists of values that the contract, the engine and the options of the command line share. Free of zod. */
+/** Lists of values that the contract, the engine and the command line share. Free of zod. */
 
 export const QUERY_MODES = ['fast', 'deep', 'research', 'auto'] as const
-/** what `auto` resolves to */
+/** Results of resolving `auto`. */
 export const CONCRETE_MODES = ['fast', 'deep', 'research'] as const
 
 export const FAILED_QUERY_STATUSES = [
@@ -12,7 +12,7 @@ export const FAILED_QUERY_STATUSES = [
   'dismissed',
   'promoted',
 ] as const
-/** what a person decides */
+/** Decisions of a person. */
 export const FAILED_QUERY_VERDICTS = ['retrieval-miss', 'coverage-gap', 'irrelevant'] as const
 
 export const RESEARCH_STAGES = [
@@ -26,7 +26,7 @@ export const RESEARCH_STAGES = [
   'canceled',
 ] as const
 
-/** the steps of a commit on its way, in their order */
+/** Steps of a running commit, in order. */
 export const STAGED_COMMIT_STEPS = [
   'received',
   'object-staged',
@@ -47,7 +47,7 @@ export const STAGED_COMMIT_STATUSES = [
   'gc-complete',
 ] as const
 
-/** in the order of a job's way, with the two other ends */
+/** In order of progress, then the two other final stages. */
 export const JOB_STAGES = [
   'queued',
   'parsed',
@@ -60,10 +60,10 @@ export const JOB_STAGES = [
   'canceled',
 ] as const
 
-/** which jobs of a space are listed */
+/** Filters of the job list of a space. */
 export const JOB_STATES = ['open', 'failed', 'reading'] as const
 
-/** what the reading of a file counts */
+/** Units in which the reading of a file is counted. */
 export const READING_UNITS = ['page', 'slide', 'sheet', 'chapter', 'entry'] as const
 
 export const EVIDENCE_STATES = [
@@ -81,10 +81,10 @@ export const SOURCE_TYPES = ['upload', 'object-storage', 'connector', 'web'] as 
 export const ENTITY_TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
 export const RELATION_TYPES = ['contradicts', 'defines', 'depends_on', 'mentions', 'references', 'supersedes'] as const
 
-/** what an entry of the virtual file system stands for */
+/** Types of entries in the virtual file system. */
 export const RESOURCE_TYPES = ['source', 'document', 'node', 'artifact', 'evidence', 'workspace'] as const
 
-/** what an answer may have to do without */
+/** Parts of an answer that can fail. */
 export const DEGRADED_PARTS = [
   'route',
   'embedding',
@@ -96,7 +96,7 @@ export const DEGRADED_PARTS = [
   'plan',
   'answer',
 ] as const
-/** why it has to: what helps is another thing for each */
+/** Classes of failures, one for each remedy. */
 export const DEGRADED_CLASSES = [
   'auth',
   'rate-limited',
@@ -106,13 +106,13 @@ export const DEGRADED_CLASSES = [
   'timeout',
 ] as const
 
-/** of a move to another embedding model; `waiting` for its provider, then `filling` again */
+/** States of a migration to another embedding model: `waiting` for its provider, then `filling` again. */
 export const MIGRATION_STATES = ['filling', 'waiting', 'published', 'failed', 'canceled'] as const
 
-/** in what two statements of a space disagree */
+/** Kinds of disagreement between two statements of a space. */
 export const CONFLICT_KINDS = ['number', 'date', 'negation', 'opposite', 'alternative'] as const
-/** both cannot hold; or one follows the other in time or version; or they are of different things */
+/** Both cannot be true; one follows the other in time or version; or their subjects differ. */
 export const CONFLICT_RELATIONS = ['contradiction', 'newer', 'other'] as const
 export const COMMUNITY_WRITERS = ['rules', 'model'] as const
-/** of reading a whole space for its graph; `waiting` for its model, then `reading` again */
+/** States of reading a complete space for its graph: `waiting` for its model, then `reading` again. */
 export const GRAPH_READING_STATES = ['reading', 'waiting', 'completed', 'budget-spent', 'failed', 'canceled'] as const

@@ -18,12 +18,15 @@ import {
 import type { AnyHandler, Binary, ByteStream } from './operation.js'
 import type { Operation } from './routing.js'
 
-/** Runs an operation's handler. The schemas of its own route made `input`; the table of routes hides that. */
+/**
+ * Runs an operation's handler. `input` was validated with the schemas of the operation's route, a type that the route
+ * table erases.
+ */
 export function call(handler: AnyHandler, input: object): unknown {
   return handler(input as never)
 }
 
-/** The reply of a handler that answers at once. */
+/** The reply of a handler that does not stream. */
 export async function plainReply(
   operation: Operation,
   input: object,
@@ -37,7 +40,7 @@ export async function plainReply(
   return jsonBytesReply(status, await stringifyInSlices(body))
 }
 
-/** The reply to what an operation gives back. */
+/** The reply to the result of an operation. */
 export function replyTo(operation: Operation, result: unknown, request: Headers, checkResponses = false): Reply {
   const { status, body, kind } = told(operation, result)
   if (kind === 'empty') return emptyReply(status)
@@ -48,7 +51,7 @@ export function replyTo(operation: Operation, result: unknown, request: Headers,
   return jsonReply(status, body)
 }
 
-/** What the result of an operation says. */
+/** Status, body and kind of an operation's result. */
 function told({ route, status: only }: Operation, result: unknown) {
   const { status, body } =
     only === undefined ? (result as { status: number; body: unknown }) : { status: only, body: result }
@@ -62,21 +65,21 @@ function told({ route, status: only }: Operation, result: unknown) {
   }
 }
 
-/** @throws for a body that is not as its route describes it */
+/** @throws if the body does not match the schema of its route */
 export function assertBody({ route, bodies }: Operation, status: number, body: unknown): void {
   const schema = bodies.get(status)
   if (schema !== undefined) assertShape(schema, body, `${route.id} ${status}`)
 }
 
 interface StreamHooks {
-  /** the client went away: what makes the frames should stop */
+  /** The client disconnected: the producer of the frames should stop. */
   abandon(): void
-  /** called once, however the stream ended */
+  /** Called once, however the stream ended. */
   closed?(): void
   framing?: Framing
 }
 
-/** The response that streams events; its request is open work until the last of them is out. */
+/** The response that streams events; its request counts as open work until the last event is sent. */
 export function streamedResponse(
   exchange: Exchange,
   { route }: Operation,
@@ -106,14 +109,14 @@ export function streamedResponse(
   return eventsReply(open.body, exchange.base, stream.headers)
 }
 
-/** The response of a streamed route: bytes, or JSON, which is sent in one piece if it is short. */
+/** The response of a streamed route: bytes, or JSON, which is sent at once if it is short. */
 export async function sentStream(exchange: Exchange, operation: Operation, result: unknown): Promise<Reply | Response> {
   const isJson = operation.bodies.has(200)
   if (!isJson) return sentBytes(exchange, operation, result as ByteStream, ATTACHMENT)
   const body = result as JsonBody<unknown>
   if (exchange.options.checkResponses) assertBody(operation, 200, await body.value())
   if (body.kept !== undefined) return jsonBytesReply(200, body.kept)
-  // the edge does not wait for streamed replies, and this one may show writes that are not durable yet
+  // The edge does not wait for streamed replies, and this one may show writes that are not durable yet.
   await exchange.options.deps.engine.durable()
   const bytes = body.pieces()
   return sentBytes(exchange, operation, { bytes, close: () => undefined }, { 'content-type': 'application/json' })
@@ -121,7 +124,7 @@ export async function sentStream(exchange: Exchange, operation: Operation, resul
 
 const ATTACHMENT = { 'cache-control': 'no-store', 'content-disposition': 'attachment' }
 
-/** The response that sends bytes as they are made; its request is open work until the last of them is out. */
+/** The response that sends bytes as they are produced; its request counts as open work until the last byte is sent. */
 function sentBytes(
   exchange: Exchange,
   { route }: Operation,
@@ -135,7 +138,7 @@ function sentBytes(
     close()
     exchange.release()
     if (error === undefined) return
-    log.error({ traceId: exchange.traceId, err: error, operation: route.id }, 'an answer broke off')
+    log.error({ traceId: exchange.traceId, err: error, operation: route.id }, 'a streamed response failed')
   })
   forget = work.track(open)
   exchange.streaming = true
@@ -144,7 +147,7 @@ function sentBytes(
 }
 
 function assertShape(schema: z.ZodType, value: unknown, place: string): void {
-  // what a client sees: JSON has no undefined
+  // Clients receive JSON, which has no undefined.
   const result = schema.safeParse(JSON.parse(JSON.stringify(value ?? null)))
   if (!result.success) throw new Error(`${place} does not match its schema: ${result.error.message}`)
 }

@@ -29,7 +29,7 @@ import { noWatching, type WatchControl } from './watch/control.js'
 const QUERIES_PER_CORE = 4
 const MINUTE_MS = 60_000
 
-/** What an application is put together from. */
+/** The parts of an application. */
 export interface Assembly {
   settings: Settings
   identity: Identity
@@ -37,16 +37,16 @@ export interface Assembly {
   work: OpenWork
   status: StatusReader
   log: Logger
-  /** key of the data directory */
+  /** Key of the data directory. */
   signingKey: Uint8Array
   dataDir: string
-  /** absent: how much room the disk has shows only when a write fails */
+  /** Absent: a full disk is only detected when a write fails. */
   room?: DiskRoom
-  /** absent: nothing is watched */
+  /** Absent: nothing is watched. */
   watching?: WatchControl
 }
 
-/** The application of a daemon with these settings. */
+/** Creates the application of a daemon with these settings. */
 export function assembleApp(assembly: Assembly): DaemonApp {
   const { settings, identity, engine, work, status, log, signingKey, dataDir } = assembly
   const watching = assembly.watching ?? noWatching(mayUseLocalFiles(settings))
@@ -87,7 +87,9 @@ export function assembleApp(assembly: Assembly): DaemonApp {
   })
 }
 
-/** Only a daemon that serves its own machine, to callers that its data directory knows, looks at files of that machine. */
+/**
+ * Only a daemon that serves its own machine, to callers known to its data directory, may read files of that machine.
+ */
 export function mayUseLocalFiles({ listen, backend, jwtJwksUrl, jwtPublicKeyFile }: Settings): boolean {
   const host = listen.slice(0, listen.lastIndexOf(':'))
   return isLoopback(host) && backend === undefined && jwtJwksUrl === undefined && jwtPublicKeyFile === undefined
@@ -106,7 +108,7 @@ function outsideTokens(settings: Settings): OutsideTokens | undefined {
   const { jwtJwksUrl, jwtPublicKeyFile, jwtIssuer, jwtAudience } = settings
   if (jwtJwksUrl === undefined && jwtPublicKeyFile === undefined) return undefined
   if (jwtIssuer === undefined || jwtAudience === undefined)
-    throw new KsError('invalid-request', 'an identity provider needs jwtIssuer and jwtAudience')
+    throw new KsError('invalid-request', 'an identity provider requires jwtIssuer and jwtAudience')
   return {
     jwksUrl: jwtJwksUrl,
     publicKeyFile: jwtPublicKeyFile,
@@ -117,14 +119,14 @@ function outsideTokens(settings: Settings): OutsideTokens | undefined {
   }
 }
 
-/** The rest of a document's way has one thread, which more workers than these would wait for; each takes some 60 MB. */
+/** The rest of the compilation has one thread, for which more workers would wait; each takes some 60 MB. */
 const MOST_WORKERS = 4
 
 function workersFor(cores: number): number {
   return Math.min(MOST_WORKERS, Math.max(1, Math.floor(cores)))
 }
 
-/** What the engine needs of the settings. */
+/** Derives the engine's options from the settings. */
 export function engineOptions(dataDir: string, settings: Settings, log: Logger): EngineOptions {
   const { compilation, providers, defaultEmbedding, defaultGenerator, uploadBytes, bulkFiles, bulkBytes } = settings
   const { waitingQueries, spacesPerTenant, quotas } = settings
@@ -158,12 +160,12 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
   }
 }
 
-/** Where the database is that the settings name. */
+/** The configured database address; undefined for the database file of the data directory. */
 export function backendAddress({ backend, backendPasswordFile }: Settings): DatabaseAddress | undefined {
   return backend === undefined ? undefined : databaseAddress(backend, backendPasswordFile)
 }
 
-/** Every credential that the settings name, for the log to leave out. */
+/** All configured credentials, for removal from the log. */
 export function secretsOf(settings: Settings, env: Readonly<Record<string, string | undefined>>): string[] {
   const { backend, backendPasswordFile } = settings
   const stored = [
@@ -180,7 +182,7 @@ export function secretsOf(settings: Settings, env: Readonly<Record<string, strin
     .filter((secret) => secret !== undefined)
 }
 
-/** What uploads may hold, as clients are told. */
+/** Upload limits as reported to clients. */
 export function uploadLimits({ uploadBytes, bulkFiles, bulkBytes }: Settings) {
   return { uploadBytes, bulkFiles, bulkBytes }
 }

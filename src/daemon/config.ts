@@ -20,13 +20,13 @@ interface ConfigSources {
   flags: { readonly [N in SettingName]?: unknown }
 }
 
-/** What must not come out of a file that the data directory carries with it. */
+/** Settings that must not come from a file inside the data directory. */
 const ENVIRONMENT_ONLY: readonly SettingName[] = ['allowNetworkDisk']
 
 /**
- * The settings in force: flag over environment over `config.json` over default.
+ * Loads the settings in force: flag over environment over `config.json` over default.
  *
- * @throws KsError `invalid-request` that names the setting, where it stands and its rule
+ * @throws KsError `invalid-request` with the setting, its origin and its rule
  */
 export function loadSettings(sources: ConfigSources): LoadedSettings {
   const file = readConfigFile(sources.file)
@@ -37,7 +37,7 @@ export function loadSettings(sources: ConfigSources): LoadedSettings {
     values[name] = value
     origins[name] = origin
   }
-  // every name of the table was read by its own reader just now
+  // Every name of the table was read by its own reader above.
   return { settings: values as Settings, origins: origins as Record<SettingName, SettingOrigin> }
 }
 
@@ -62,12 +62,12 @@ function resolve(
   return { value: setting.default, origin: 'default' }
 }
 
-/** Everybody on a machine sees the command lines of all its programs. */
+/** Other users of a machine can see the command lines of all programs. */
 function refusePassword(backend: unknown): void {
   if (typeof backend === 'string' && databasePassword(backend) !== undefined)
     throw new KsError(
       'invalid-request',
-      `a password on the command line can be seen by others: leave it out of --backend, and give it in ${SETTINGS.backendPasswordFile.env}, PGPASSWORD or ~/.pgpass`,
+      `a password on the command line is visible to others: remove it from --backend, and provide it by ${SETTINGS.backendPasswordFile.env}, PGPASSWORD or ~/.pgpass`,
     )
 }
 
@@ -75,7 +75,7 @@ function read(name: SettingName, value: unknown, place: string): unknown {
   try {
     return SETTINGS[name].read(value)
   } catch (error) {
-    // the value itself stays out of the sentence: it may hold a key
+    // The value is not part of the message: it may contain a key.
     const rule = error instanceof Error ? error.message : String(error)
     throw new KsError('invalid-request', `setting ${name} in ${place} must be ${rule}`)
   }
@@ -90,11 +90,11 @@ function readConfigFile(path: string): ReadonlyMap<string, unknown> {
   } catch {
     throw new KsError('malformed-json', `${path} is not valid JSON`)
   }
-  if (!isRecord(value)) throw new KsError('invalid-request', `${path} must hold a JSON object`)
+  if (!isRecord(value)) throw new KsError('invalid-request', `${path} must contain a JSON object`)
   const entries = new Map<string, unknown>(Object.entries(ownNames({ ...value }, path)))
   for (const key of entries.keys()) {
     if (!Object.hasOwn(SETTINGS, key))
-      throw new KsError('invalid-request', `${path} holds an unknown setting ${JSON.stringify(key)}`)
+      throw new KsError('invalid-request', `${path} contains an unknown setting ${JSON.stringify(key)}`)
     if (ENVIRONMENT_ONLY.some((name) => name === key))
       throw new KsError('invalid-request', `setting ${key} is read from the environment only, not from ${path}`)
   }

@@ -18,7 +18,7 @@ import type { OpenWork } from './open-work.js'
 import type { HandlerDeps } from './operation.js'
 import type { Operation, PathOperations } from './routing.js'
 
-/** What Node hands over beside the request; empty for a request made inside the process. */
+/** Data from Node about a request; empty for a request made inside the process. */
 export interface EdgeBindings {
   incoming?: IncomingMessage
   listener?: Listener
@@ -34,69 +34,75 @@ export interface EdgeOptions {
   uploads: UploadLimits
   previews: PreviewLinks
   work: OpenWork
-  /** absent: nobody minds how much room the disk has */
+  /** Absent: the free space of the disk is not checked. */
   room?: DiskRoom | undefined
   log: Logger
-  /** parse every answer with the schema of its route */
+  /** Validate every response with the schema of its route. */
   checkResponses: boolean
 }
 
-/** One request on its way. */
+/** A request being handled. */
 export interface Exchange {
   options: EdgeOptions
   request: Request
   incoming: IncomingMessage | undefined
   listener: Listener | undefined
-  /** decoded, without the query */
+  /** Decoded path, without the query. */
   pathname: string
   params: Record<string, string>
   path: PathOperations | undefined
   base: BaseHeaders
   traceId: string
-  /** an anonymous visitor of a page, to whom a failure names nothing of the deployment */
+  /** The caller is an anonymous visitor of a page: failures must not reveal the deployment. */
   isVisitor: boolean
-  /** the answer is still going out when the handler has returned */
+  /** The response is still being sent after the handler has returned. */
   streaming: boolean
-  /** ends the count of this request as open work */
+  /** Ends the count of this request as open work. */
   release(): void
 }
 
 /**
- * What each of the two APIs does its own way; everything else is the same for both. For one request, each of the first
- * five is called at most once, in the order in which they stand here; what they throw is answered with `refusal`.
+ * The differences between the two APIs; everything else is shared. For one request, each of the first five methods is
+ * called at most once, in this order; their errors are sent as the reply of `refusal`.
  */
 export interface Dialect<Session, Failure> {
-  /** Looks where a request comes from. @returns the answer to a browser that only asks whether it may send one */
+  /**
+   * Checks the origin of a request.
+   * @returns the reply to a CORS preflight request
+   */
   admitSource(exchange: Exchange): Reply | undefined
-  /** Whether nothing is said of a path that has no route, but to a caller. */
+  /** Whether even the absence of a route requires authentication. */
   isGuarded(pathname: string): boolean
-  /** Who calls. */
+  /** Identifies the caller. */
   authenticate(exchange: Exchange, operation: Operation | undefined): Promise<Session> | Session
-  /** Whether the caller may do this, and what has to be over before it is done. */
+  /** Checks the permission of the caller, and waits for required earlier work. */
   admit(exchange: Exchange, operation: Operation, session: Session): Promise<void> | void
-  /** Reads the request as its route describes it and runs the handler. @param session absent where none is needed */
+  /**
+   * Reads the request as its route describes it and runs the handler.
+   * @param session absent if the route needs none
+   */
   operate(exchange: Exchange, operation: Operation, session: Session | undefined): Promise<Reply | Response>
-  /** What a failure is in the words of the API; undefined for one that is not part of its contract. */
+  /** Maps an error to a failure of the API; undefined for one outside of its contract. */
   known(error: unknown): Failure | undefined
   refusal(failure: Failure, headers: Record<string, string>, isVisitor: boolean): Reply
-  /** The failures that every API has. */
+  /** Failures common to all APIs. */
   readonly failures: {
     stopping(): Failure
     noRoute(pathname: string): Failure
     wrongMethod(allow: string, method: string): Failure
-    /** the log has the rest under the trace id */
+    /** The log has the details under the trace id. */
     unforeseen(traceId: string): Failure
   }
 }
 
 type EdgeContext = Context<{ Bindings: EdgeBindings }>
 
-/** Answers one request; never throws. `path` is undefined where no route has the path. */
+/** Handles one request; never throws. `path` is undefined if no route has the path. */
 export type Edge = (context: EdgeContext, path: PathOperations | undefined) => Promise<Response>
 
 /**
- * The way of every request, in the order of refusals that the contract fixes: host and origin, token, route, scope,
- * shape, and then the handler.
+ * Creates the handler of every request. It checks in the order that the contract fixes: host and origin, token, route,
+ * scope, shape; then it runs the handler.
  */
 export function createEdge<Session, Failure>(options: EdgeOptions, dialect: Dialect<Session, Failure>): Edge {
   return async (context, path) => {
@@ -145,7 +151,7 @@ async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promi
   if (preflight !== undefined) return preflight
   if (options.work.stopping()) throw failures.stopping()
   const operation = path?.methods.get(operationMethod(request))
-  // a route says itself whether it needs a caller
+  // A route defines itself whether it needs a caller.
   const isGuarded =
     operation === undefined ? (path?.guarded ?? dialect.isGuarded(pathname)) : operation.route.scope !== 'public'
   const session = await (isGuarded ? dialect.authenticate(exchange, operation) : undefined)
@@ -155,12 +161,12 @@ async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promi
   if (session !== undefined) await dialect.admit(exchange, operation, session)
   await admitWrite(options.room, operation.route)
   const answer = await dialect.operate(exchange, operation, session)
-  // it may tell of what others have written and still wait for; a route that is open to all tells of nothing that is stored
+  // The reply may reveal writes that are not durable yet: wait. Public routes read no stored data.
   if (session !== undefined && !exchange.streaming) await options.deps.engine.durable()
   return answer
 }
 
-/** The response to a request that is refused, perhaps while its body still arrives. */
+/** The response to a rejected request, whose body may still be arriving. */
 function refused<S, F>(
   { incoming, base, isVisitor }: Exchange,
   { refusal }: Dialect<S, F>,
@@ -172,7 +178,7 @@ function refused<S, F>(
   return toResponse(refusal(failure, { ...headers, connection: 'close' }, isVisitor), base)
 }
 
-/** What went wrong, as the caller is told it. What is not part of the contract is told by its trace id only. */
+/** Logs an error and maps it to a failure of the API. Unexpected errors are reported by their trace id only. */
 function understood<S, F>(exchange: Exchange, { known, failures }: Dialect<S, F>, error: unknown): F {
   const { options, request, pathname, traceId } = exchange
   const { log, room } = options

@@ -2,12 +2,12 @@ import { KsError } from '../contract/errors.js'
 import type { RouteDefinition } from '../contract/route.js'
 import type { DiskRoom } from '../local/disk-room.js'
 
-/** seconds after which a client may ask again whether there is room */
+/** Seconds after which a client may retry. */
 const RETRY_SECONDS = 5
 
 /**
- * What is not refused while the disk is full although it writes: it frees room or reads, or it ends what goes on. The
- * room that is kept for that is enough for a few rows.
+ * Operations allowed on a full disk although they write: they free space or read, or they end running work. The
+ * reserved space is enough for their few rows.
  */
 const GOES_ON: ReadonlySet<string> = new Set([
   'checkDocuments',
@@ -22,8 +22,8 @@ const GOES_ON: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Looks for room before a request that may write. What would add data to a full disk is refused at once, so that the last
- * of the room serves those who read: their queries leave traces.
+ * Checks the free space before a request that may write. Requests that add data to a full disk are rejected at once, so
+ * that the remaining space serves readers, whose queries write traces.
  *
  * @throws KsError `storage-full`
  */

@@ -6,9 +6,9 @@ const MAX_CHECK_MS = 30_000
 const CHECKS_PER_LIFE = 4
 
 /**
- * Lets a daemon that nobody uses leave.
+ * Stops an idle daemon.
  *
- * @param afterMs undefined for a daemon that stays
+ * @param afterMs idle time in milliseconds; undefined for a daemon that keeps running
  */
 export function watchIdle(options: {
   afterMs: number | undefined
@@ -28,7 +28,7 @@ export function watchIdle(options: {
   return { close: () => clearInterval(timer) }
 }
 
-/** A daemon that cannot tell, as one whose database is away, may be at work. */
+/** If the check fails, for example because the database is unavailable, the daemon counts as busy. */
 async function isBusy({ busy }: { busy(): boolean | Promise<boolean> }): Promise<boolean> {
   try {
     return await busy()

@@ -26,27 +26,27 @@ export interface ListenOptions {
   listen: string
   tls?: { cert: string; key: string }
   insecure: boolean
-  /** take a free port when the wanted one is taken */
+  /** Use a free port if the configured one is in use. */
   anyPort: boolean
 }
 
 export interface TcpServer {
   server: Server
-  /** where this machine reaches it */
+  /** Address for clients of this machine. */
   url: string
 }
 
-/** what the kernel takes for a socket's path: 104 bytes on macOS, 108 on Linux, with the closing zero */
+/** Maximum length of a socket path: 104 bytes on macOS, 108 on Linux, including the final zero. */
 const MAX_SOCKET_PATH_BYTES = 100
 
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
-  requestTimeout: 0, // a large upload takes as long as it takes; bodies that stop arriving or drip are given up on their own
+  requestTimeout: 0, // Large uploads may take any time; stalled or slow bodies are rejected separately.
   keepAliveTimeout: 60_000,
-  requireHostHeader: false, // it is required, but refused in our own words
+  requireHostHeader: false, // Required, but rejected with our own message.
 }
 
-/** @throws KsError `invalid-request` for an address that needs TLS, `unavailable` for one that is taken */
+/** @throws KsError `invalid-request` for an address that requires TLS, `unavailable` for one in use */
 export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise<TcpServer> {
   const { host, port } = splitAddress(options.listen)
   const loopback = isLoopback(host)
@@ -71,11 +71,11 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
 /**
  * Listens on a unix socket that only this user can open.
  *
- * @returns undefined where the path is too long for a socket, or the platform has none
+ * @returns undefined if the path is too long for a socket, or the platform has none
  */
 export async function listenSocket(app: DaemonApp, path: string): Promise<Server | undefined> {
   if (process.platform === 'win32' || Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return undefined
-  rmSync(path, { force: true }) // left by a daemon that was killed; the lock says that it is gone
+  rmSync(path, { force: true }) // Left over by a killed daemon; the lock proves that it is gone.
   const server = createServer(SERVER_OPTIONS, requestListener(app, { kind: 'socket' }))
   await bind(server, { path })
   chmodSync(path, 0o600)
@@ -100,7 +100,7 @@ function requestListener(app: DaemonApp, listener: Listener): RequestListener {
   })
 }
 
-/** The head of a stream goes out in one packet with what the stream begins with, where that is there already. */
+/** Sends the head of a stream in one packet with its first data, if already available. */
 function joinHead(outgoing: ServerResponse): void {
   const flush = outgoing.flushHeaders
   outgoing.flushHeaders = () => {
@@ -110,7 +110,7 @@ function joinHead(outgoing: ServerResponse): void {
   }
 }
 
-/** A target or Host header that is no URL; nothing of ours has seen the request yet. */
+/** The response to a target or Host header that is not a URL, before the application sees the request. */
 function unreadableRequest(): Response {
   const body = JSON.stringify({ error: 'the request target or the Host header is malformed' })
   const headers = {
@@ -122,7 +122,7 @@ function unreadableRequest(): Response {
   return new Response(body, { status: 400, headers })
 }
 
-/** @returns false when the port is taken */
+/** @returns false if the port is in use */
 async function bind(server: Server, where: { host: string; port: number } | { path: string }): Promise<boolean> {
   server.listen(where)
   try {
@@ -135,7 +135,7 @@ async function bind(server: Server, where: { host: string; port: number } | { pa
   }
 }
 
-/** Answers what never became a request, such as headers past their limit, in the shape of every other failure. */
+/** Replies to invalid HTTP requests, such as oversized headers, in the format of every other failure. */
 function answerBrokenRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
@@ -168,7 +168,7 @@ function boundPort(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** An address of this machine for one that means all of them. */
+/** A loopback address for one that means all interfaces. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '[::]' ? '[::1]' : host

@@ -16,9 +16,7 @@ export interface DaemonLog {
   close(): void
 }
 
-/**
- * The daemon's log: JSON lines in a file of bounded size, and on stderr as well when somebody sits at the terminal.
- */
+/** Opens the daemon's log: JSON lines in a file of limited size, and on stderr if a terminal is attached. */
 export function openLog(options: { path: string; level: LogLevel; redactor: Redactor; echo: boolean }): DaemonLog {
   const { redactor } = options
   const file = openRotatingFile(options.path, { maxBytes: MAX_BYTES, files: FILES })
@@ -34,7 +32,7 @@ export function openLog(options: { path: string; level: LogLevel; redactor: Reda
       write: (line: string) => {
         const safe = redactor.line(line)
         file.write(safe)
-        // C1 controls and turned letters pass JSON; nobody who looks at the terminal is to obey them
+        // JSON does not escape C1 controls and bidirectional marks, which could disturb the terminal.
         if (options.echo) process.stderr.write(safe.replace(UNSEEN, escaped))
       },
     },

@@ -8,11 +8,11 @@ import type { MigrateFlags } from './migrate.js'
 import { type DaemonFlags, ksdProgram } from './program.js'
 import { DataDirOwned, type RunningDaemon, StopOverdue, startDaemon } from './run.js'
 
-/** EX_DATAERR of sysexits.h: what lies in the data directory is damaged or not whole */
+/** EX_DATAERR of sysexits.h: the data directory is damaged or incomplete. */
 const EXIT_DATA = 65
-/** EX_TEMPFAIL of sysexits.h: another process owns the data directory, try again later */
+/** EX_TEMPFAIL of sysexits.h: another process owns the data directory, retry later. */
 const EXIT_OWNED = 75
-/** EX_SOFTWARE of sysexits.h: a defect of this program */
+/** EX_SOFTWARE of sysexits.h: a defect of this program. */
 const EXIT_DEFECT = 70
 const EXIT_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
@@ -23,7 +23,7 @@ export async function main(argv: string[]): Promise<void> {
 
 async function run(flags: DaemonFlags): Promise<void> {
   collectEarly()
-  process.umask(0o077) // whatever is written below the data directory is for its owner alone
+  process.umask(0o077) // Files in the data directory are for its owner only.
   let asked: () => StopSignal | undefined = () => undefined
   try {
     const daemon = await startDaemon({
@@ -58,10 +58,10 @@ async function run(flags: DaemonFlags): Promise<void> {
 
 async function migrate(flags: MigrateFlags): Promise<void> {
   try {
-    // what a daemon loads is not needed
+    // Does not load the code of the daemon.
     const { migrateDatabase } = await import('./migrate.js')
     const { from, to } = await migrateDatabase(flags, process.env)
-    const what = from === to ? `has schema ${to}: nothing to do` : `has schema ${to} now, was ${from ?? 'empty'}`
+    const what = from === to ? `has schema ${to}: nothing to do` : `now has schema ${to}, previously ${from ?? 'empty'}`
     process.stdout.write(
       flags.json === true ? `${JSON.stringify({ from: from ?? null, to })}\n` : `the database ${what}\n`,
     )
@@ -71,7 +71,7 @@ async function migrate(flags: MigrateFlags): Promise<void> {
 }
 
 function announce({ file }: RunningDaemon, json: boolean): void {
-  process.stdout.on('error', () => {}) // nobody need read on
+  process.stdout.on('error', () => {}) // The reader may close stdout.
   const { url, instance, pid, version, dataDir } = file
   process.stdout.write(
     json
@@ -82,7 +82,10 @@ function announce({ file }: RunningDaemon, json: boolean): void {
 
 type StopSignal = keyof typeof EXIT_SIGNALS
 
-/** The first signal stops in order, the second one at once. @returns what tells the signal that asked */
+/**
+ * The first signal stops in order, the second one at once.
+ * @returns a function that returns the signal that requested the stop
+ */
 function handleSignals(daemon: RunningDaemon): () => StopSignal | undefined {
   let asked: StopSignal | undefined
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -94,15 +97,16 @@ function handleSignals(daemon: RunningDaemon): () => StopSignal | undefined {
   return () => asked
 }
 
-/** The state of a process after an unforeseen error is unknown; everything acknowledged is on disk. */
+/** The state of a process after an unexpected error is unknown; everything acknowledged is on disk. */
 function handleDefects(daemon: RunningDaemon): void {
   process.on('uncaughtException', (error) => {
-    // work of the daemon's own met it: ending would mean to meet it again at the next start, and to serve nothing
+    // Background work of the daemon found it: exiting would lead to the same error at the next start, without any
+    // service.
     if (error instanceof KsError && error.code === 'data-damaged') {
-      daemon.log.error({ err: error }, 'what the daemon does by itself met damaged data')
+      daemon.log.error({ err: error }, 'background work of the daemon found damaged data')
       return
     }
-    daemon.log.fatal({ err: error }, 'the daemon ends because of a defect')
+    daemon.log.fatal({ err: error }, 'the daemon exits because of a defect')
     process.exit(EXIT_DEFECT)
   })
 }
@@ -114,7 +118,7 @@ function codeOf(error: Error): string {
 /** @returns the exit code */
 function explain(error: unknown, mode: DaemonFlags['mode']): number {
   if (error instanceof DataDirOwned) {
-    if (mode === 'auto') return 0 // of several daemons started at once, one serves all callers
+    if (mode === 'auto') return 0 // Of several daemons started at once, one serves all callers.
     process.stderr.write(`ksd: ${error.message}\n`)
     return EXIT_OWNED
   }

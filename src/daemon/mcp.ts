@@ -10,9 +10,9 @@ import { errorReply } from './http/reply.js'
 import { compileRoutes } from './routing.js'
 
 /**
- * `/mcp`: the streamable HTTP transport of the Model Context Protocol. A request is admitted like every other one; what
- * its tools do goes through the daemon's own routes with the caller's token, so there is no second way to anything. The
- * code behind it is loaded with the first request.
+ * `/mcp`: the streamable HTTP transport of the Model Context Protocol. A request is admitted like any other; its tools
+ * use the daemon's own routes with the caller's token, so nothing bypasses them. The code is loaded with the first
+ * request.
  */
 export const mcpRoutes = (['GET', 'POST', 'DELETE'] as const).map((method) =>
   route({
@@ -33,7 +33,7 @@ export function serveMcp(app: Hono<{ Bindings: EdgeBindings }>, options: EdgeOpt
       ({ McpSessions: Sessions }) =>
         new Sessions({
           version: options.identification.version,
-          // no listener: the request that caused it was checked
+          // No listener: the original request was already checked.
           dispatch: async (request) => app.fetch(request, {}),
         }),
     )
@@ -45,7 +45,7 @@ export function serveMcp(app: Hono<{ Bindings: EdgeBindings }>, options: EdgeOpt
       if (session === undefined) throw new KsError('unauthenticated', 'a token is required')
       return answered(exchange, session, await sessions())
     },
-    // clients of the protocol look for how to be let in
+    // Clients of the protocol need to know how to authenticate.
     refusal: (failure, headers) =>
       errorReply(failure, failure.code === 'unauthenticated' ? { 'www-authenticate': 'Bearer', ...headers } : headers),
   }
@@ -68,7 +68,7 @@ async function answered(exchange: Exchange, session: Session, sessions: McpSessi
   return tracked(exchange, await sessions.handle(bodyless(request), json?.value, caller, space))
 }
 
-/** What the transport looks at of a request whose body is read: its method, headers and signal. */
+/** What the transport reads of a request whose body is already parsed: its method, headers and signal. */
 function bodyless({ url, method, headers, signal }: Request): Request {
   return new Request(url, { method, headers, signal })
 }
@@ -99,7 +99,7 @@ function tracked(exchange: Exchange, response: Response): Response {
   const forget = exchange.options.work.track({
     body: stream,
     cut: () => over(),
-    // what the service tells by itself; answers come by POST
+    // Streams of notifications are resumable; results are sent in response to POST.
     isTakenUpAgain: exchange.request.method === 'GET',
   })
   let isOver = false
@@ -112,7 +112,7 @@ function tracked(exchange: Exchange, response: Response): Response {
     try {
       control?.close()
     } catch {
-      // cancelled by its reader
+      // Canceled by its reader.
     }
   }
   exchange.streaming = true

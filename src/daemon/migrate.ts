@@ -13,9 +13,9 @@ export interface MigrateFlags {
 }
 
 /**
- * Brings the database that flags, environment or `config.json` name to the schema of this version.
+ * Migrates the configured database to the schema of this version.
  *
- * @throws KsError `invalid-request` where none is named; like `migrateServer`
+ * @throws KsError `invalid-request` if no database server is configured; errors of `migrateServer`
  */
 export async function migrateDatabase(
   { dataDir = localDirs().data, backend, newKeys = false }: MigrateFlags,
@@ -26,7 +26,7 @@ export async function migrateDatabase(
   if (address === undefined)
     throw new KsError(
       'invalid-request',
-      'there is nothing to migrate: give --backend. A database in a file is brought to the schema of this version when a daemon opens it',
+      'there is nothing to migrate: give --backend. A database in a file is migrated to the schema of this version when a daemon opens it',
     )
   return await migrateServer(address, { newKeys })
 }

@@ -1,16 +1,22 @@
 import type { OpenEventStream } from './http/event-stream.js'
 
-/** Requests and streams that are under way, for the orderly stop and the idle exit. */
+/** Open requests and streams, for the orderly shutdown and the idle exit. */
 export interface OpenWork {
-  /** Counts a request. @returns what ends it, however often it is called */
+  /**
+   * Counts a request.
+   * @returns an idempotent function that ends it
+   */
   begin(): () => void
   count(): number
-  /** milliseconds since the last request ended; 0 while one is open */
+  /** Milliseconds since the last request ended; 0 while one is open. */
   idleMs(): number
-  /** Keeps a stream within reach of `cutStreams` until it ends. @returns what forgets it */
+  /**
+   * Registers a stream for `cutStreams`.
+   * @returns a function that unregisters it
+   */
   track(stream: OpenEventStream): () => void
   cutStreams(reason: string): void
-  /** No request is taken from now on, and streams that clients take up again end. */
+  /** Rejects new requests from now on, and ends resumable streams. */
   stop(): void
   stopping(): boolean
   /** Resolves when nothing is open any more. */

@@ -13,41 +13,41 @@ import type { RequestTimes } from './metrics/requests.js'
 import type { StatusReader } from './status.js'
 import type { WatchControl } from './watch/control.js'
 
-/** What handlers work with. */
+/** Dependencies of handlers. */
 export interface HandlerDeps {
   engine: Engine
   compilation: 'durable' | 'inline'
   status: StatusReader
-  /** of both APIs */
+  /** Metrics of both APIs. */
   requests: RequestTimes
   watching: WatchControl
   visits: ChatVisits
   dataDir: string
-  /** current files of this program, which no space may contain */
+  /** Current files of this program, which no space may contain. */
   ownFiles(): ProtectedFiles
-  /** built at first use */
+  /** Created at first use. */
   openapi(): FixedJson
 }
 
-/** What a handler receives beside the route's own input. */
+/** Input of a handler in addition to that of the route. */
 export interface CallContext {
   caller: Caller
-  /** may manage the daemon itself */
+  /** May manage the daemon itself. */
   operator: boolean
-  /** of the client, for limits by address */
+  /** Address of the client, for limits by address. */
   address: string
-  /** the session of a console tab that the token belongs to */
+  /** The session of a console tab that the token belongs to. */
   tab?: TabSession
 }
 
-/** Bytes that are sent as they are made. */
+/** Bytes that are sent as they are produced. */
 export interface ByteStream {
   bytes: AsyncIterable<Uint8Array>
-  /** called once, however the answer ended */
+  /** Called once, however the response ended. */
   close(): void
 }
 
-/** Bytes as the answer. */
+/** A binary body. */
 export interface Binary {
   bytes: Uint8Array
 }
@@ -71,7 +71,7 @@ type StreamedBody<R extends RouteDefinition> = R extends { streamed: true }
 type Several<T> = { [S in keyof T]: { status: S; body: OkBody<T[S]> } }[keyof T]
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never
 
-/** A route with one success answers with its body; one with several says which. */
+/** A route with one success status returns its body; one with several returns the status, too. */
 export type HandlerReply<R extends RouteDefinition> = [StreamedBody<R>] extends [never]
   ? true extends IsUnion<keyof R['ok']>
     ? Several<R['ok']>
@@ -83,8 +83,8 @@ type UploadInput<R extends RouteDefinition> = R extends { multipart: { fields: i
   : object
 
 /**
- * `signal` aborts when the client goes away before the answer is complete; `lastEventId` is the id of the last frame that
- * a client which reconnects has seen.
+ * `signal` aborts when the client disconnects before the response is complete; `lastEventId` is the id of the last
+ * frame that a reconnecting client received.
  */
 type StreamInput<R extends RouteDefinition> = R extends { events: object }
   ? { signal: AbortSignal; lastEventId: string | undefined }
@@ -94,10 +94,10 @@ export type Handler<R extends RouteDefinition> = (
   input: RouteInput<R> & CallContext & UploadInput<R> & StreamInput<R>,
 ) => Promise<HandlerReply<R>> | HandlerReply<R>
 
-/** One handler for each route, by the route's id: a missing one, or one of a wrong shape, does not compile. */
+/** One handler for each route, by the route's id: a missing or mistyped one does not compile. */
 export type Handlers<Routes extends readonly RouteDefinition[]> = {
   [R in Routes[number] as R['id']]: Handler<R>
 }
 
-/** A handler whose route is not known to the compiler any more. */
+/** A handler with its route type erased. */
 export type AnyHandler = (input: never) => unknown

@@ -5,8 +5,8 @@ import type { ProviderSetting } from '../local/provider-setting.js'
 import type { LoadedSettings } from './config.js'
 
 /**
- * The providers in force. Those of the data directory's own `config.json` that start a program which the user has not
- * allowed on this machine are left out; what the environment names was named by the user.
+ * The providers in force. Providers from the data directory's `config.json` that start a program are omitted unless the
+ * user has allowed it on this machine; providers from the environment were set by the user.
  */
 export function trustedProviders(
   { settings, origins }: LoadedSettings,
@@ -19,14 +19,14 @@ export function trustedProviders(
     for (const argv of strange) {
       log.warn(
         { provider: provider.provider, program: argv },
-        'a provider of config.json is left out, because this user has not allowed its program: `ks config allow-programs`',
+        'a provider of config.json is ignored, because this user has not allowed its program: `ks config allow-programs`',
       )
     }
     return strange.length === 0
   })
 }
 
-/** The same of converters. */
+/** The converters in force, by the same rule. */
 export function trustedConverters(
   { settings, origins }: LoadedSettings,
   allowed: readonly string[][],
@@ -38,7 +38,7 @@ export function trustedConverters(
     if (isStrange)
       log.warn(
         { program: converter.argv },
-        'a converter of config.json is left out, because this user has not allowed its program: `ks config allow-programs`',
+        'a converter of config.json is ignored, because this user has not allowed its program: `ks config allow-programs`',
       )
     return !isStrange
   })

@@ -1,12 +1,12 @@
 const MASK = '[secret]'
 const SECRET_KEY = /token|secret|passw|authorization|api-?key|credential|cookie|signing-?key/i
-/** shorter values would mask ordinary words */
+/** Shorter values would mask ordinary words. */
 const MIN_SECRET_LENGTH = 8
 const MAX_DEPTH = 6
 
-/** Keeps credentials out of the log: by the name of their key, and by value wherever they turn up. */
+/** Removes credentials from the log: by the name of their key, and by value anywhere. */
 export interface Redactor {
-  /** Remembers a live secret: no line that leaves `line` holds it. */
+  /** Registers a secret: no line returned by `line` contains it. */
   register(secret: string | undefined): void
   fields(fields: Record<string, unknown>): Record<string, unknown>
   line(text: string): string
@@ -18,7 +18,7 @@ export function createRedactor(): Redactor {
     register: (secret) => {
       if (secret === undefined || secret.length < MIN_SECRET_LENGTH) return
       secrets.add(secret)
-      secrets.add(JSON.stringify(secret).slice(1, -1)) // as it stands in a line of JSON
+      secrets.add(JSON.stringify(secret).slice(1, -1)) // In its escaped form inside JSON.
     },
     fields: (fields) => maskKeys(fields, 0),
     line: (text) => {

@@ -6,16 +6,16 @@ export interface RotatingFile {
 }
 
 /**
- * A log file of bounded size: `path` is renamed to `path.1`, that to `path.2` and so on once it is full, and the
- * oldest goes. Lines are written at once, so the last ones before a crash are there.
+ * A log file of limited size: when `path` is full, it is renamed to `path.1`, that to `path.2` and so on, and the
+ * oldest is deleted. Lines are written at once, so the last ones before a crash are there.
  */
 export function openRotatingFile(path: string, options: { maxBytes: number; files: number }): RotatingFile {
   let file: number | undefined = openSync(path, 'a', 0o600)
   let size = fstatSync(file).size
-  /** the last line is a part of one: what a full disk took of it */
+  /** The last line is incomplete because the disk was full. */
   let isTorn = size > 0 && !endsLine(path, size)
 
-  /** The next line goes to a new file. */
+  /** The next line starts a new file. */
   const rotate = () => {
     if (file !== undefined) closeSync(file)
     file = undefined
@@ -25,7 +25,7 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
       try {
         renameSync(from, `${path}.${index + 1}`)
       } catch {
-        // not written yet
+        // Does not exist yet.
       }
     }
     size = 0
@@ -36,14 +36,14 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
     write: (line) => {
       try {
         if (size > 0 && size + Buffer.byteLength(line) > options.maxBytes) rotate()
-        // a disk without room may refuse the new file as well
+        // A full disk may also prevent the creation of the new file.
         file ??= openSync(path, 'a', 0o600)
         const bytes = Buffer.from(isTorn ? `\n${line}` : line)
         const written = writeSync(file, bytes)
         size += written
         isTorn = written < bytes.length
       } catch {
-        // a full disk must not stop the daemon from answering; the next line tries again
+        // A full disk must not stop the daemon; the next line tries again.
       }
     },
     close: () => {

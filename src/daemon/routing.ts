@@ -3,32 +3,32 @@ import { needsBody, type RouteDefinition } from '../contract/route.js'
 import { allowOf } from './http/head.js'
 import type { AnyHandler } from './operation.js'
 
-/** A route with its handler, and what the pipeline would otherwise work out for every request. */
+/** A route with its handler and values precomputed for every request. */
 export interface Operation {
   route: RouteDefinition
   handler: AnyHandler
-  /** a body whose keys are all optional may be left out */
+  /** False if all keys of the body are optional, so that the body may be omitted. */
   needsBody: boolean
-  /** the status of routes that have one success; others say it in their reply */
+  /** The status of routes with one success status; others return it in their reply. */
   status: number | undefined
-  /** schema of each success body that has one */
+  /** Schema of each success body that has one. */
   bodies: ReadonlyMap<number, z.ZodType>
 }
 
-/** Everything that one path template serves. */
+/** All operations of one path template. */
 export interface PathOperations {
-  /** in the syntax of the router: `/jobs/:id` */
+  /** Pattern in the syntax of the router: `/jobs/:id`. */
   pattern: string
   methods: ReadonlyMap<string, Operation>
-  /** value of the Allow header */
+  /** Value of the Allow header. */
   allow: string
-  /** whether any method of the path needs a token */
+  /** Whether any method of the path needs a token. */
   guarded: boolean
 }
 
 /**
- * Groups routes by path. Paths with fewer parameters come first, since the router takes the first match and
- * `/documents/bulk` must win over `/documents/{documentId}`.
+ * Groups routes by path. Paths with fewer parameters come first, because the router uses the first match and
+ * `/documents/bulk` must precede `/documents/{documentId}`.
  */
 export function compileRoutes(
   routes: readonly RouteDefinition[],

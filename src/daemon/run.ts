@@ -36,19 +36,19 @@ export interface DaemonOptions {
   dataDir: string
   mode: DaemonMode
   env: Readonly<Record<string, string | undefined>>
-  /** settings given on the command line */
+  /** Settings from the command line. */
   flags: { readonly [N in keyof Settings]?: unknown }
   openEngine(options: EngineOptions): Promise<Engine>
-  /** write the log to stderr as well */
+  /** Whether to write the log to stderr as well. */
   echoLog: boolean
 }
 
 export interface RunningDaemon {
   file: DaemonFile
   log: Logger
-  /** Asks for an orderly stop; asking again changes nothing. */
+  /** Requests an orderly stop; repeated requests have no effect. */
   stop(reason: string): void
-  /** settles when the daemon has stopped for any reason; rejects when a part of it could not be closed, or not in time */
+  /** Settles when the daemon has stopped for any reason; rejects if a part could not be closed, or not in time. */
   stopped: Promise<void>
 }
 
@@ -60,7 +60,7 @@ export class DataDirOwned extends Error {
   }
 }
 
-/** A stop in order took longer than it may: what is left ends with the process. */
+/** An orderly stop exceeded its timeout: the rest ends with the process. */
 export class StopOverdue extends Error {
   constructor(seconds: number) {
     super(`the daemon could not stop in order within ${seconds} s; everything that was acknowledged is on disk`)
@@ -68,25 +68,25 @@ export class StopOverdue extends Error {
   }
 }
 
-/** open streams may still finish for this long after a stop was asked for */
+/** Time for open streams to finish after a stop was requested. */
 const STREAM_GRACE_MS = 10_000
 const CUT_GRACE_MS = 1_000
 const TELL_MS = 1000
 
-/** A path of the data directory that was renamed: it was a folder instead of a file, or the reverse. */
+/** A path of the data directory that was renamed because it was a folder instead of a file, or vice versa. */
 interface AsidePath {
   path: string
   aside: string
 }
 
-/** What was opened so far, closed in reverse when a start fails or the daemon stops. */
+/** Closing functions of everything opened so far; run in reverse order when a start fails or the daemon stops. */
 type Closers = (() => void | Promise<void>)[]
 
 /**
- * Starts a daemon: lock → settings and log → keys → engine → listen → daemon.json, so that a reader
- * of the file finds a daemon that answers.
+ * Starts a daemon: lock → settings and log → keys → engine → listen → daemon.json, so that a reader of the file finds a
+ * daemon that responds.
  *
- * @throws DataDirOwned, KsError
+ * @throws DataDirInUseError, KsError
  */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
   const allowNetworkDisk = SETTINGS.allowNetworkDisk.read(options.env[SETTINGS.allowNetworkDisk.env] ?? false)
@@ -107,7 +107,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   }
 }
 
-/** Of several daemons that are started at once, those that lose leave without a word. */
+/** With several daemons started at once, those that lose exit silently. */
 async function holderFor(mode: DaemonMode, layout: DataLayout): Promise<number | undefined> {
   return mode === 'auto' ? undefined : await lockHolder(layout)
 }
@@ -142,7 +142,7 @@ async function startOwned(
     origin === 'default' ? [] : [`${name} (${origin})`],
   )
   log.info({ version: identity.version, mode: options.mode, given }, 'starting')
-  for (const one of owned.aside) log.warn(one, 'a path of the data directory was of another kind and is put aside')
+  for (const one of owned.aside) log.warn(one, 'a path of the data directory had the wrong type and was renamed')
   const sources = { env: options.env, platform: process.platform, home: homedir() }
   const allowed = allowedPrograms(localDirs(sources).config)
   const settings = {
@@ -156,7 +156,7 @@ async function startOwned(
   redactor.register(Buffer.from(signingKey).toString('base64url'))
   const renewToken = async () => redactor.register(await ensureCliToken(layout.root))
   await renewToken().catch((error: unknown) => {
-    // the one that is there may be good for weeks
+    // The existing token may be valid for weeks.
     if (!isStorageFull(error) || readCliToken(layout.root) === undefined) throw error
     log.error({ err: error }, 'the token of the CLI was not renewed')
   })
@@ -173,7 +173,7 @@ async function startOwned(
   })
   closers.push(() => engine.close())
   if ((await engine.health()).durability === 'single')
-    log.warn({}, 'the database has no synchronous standby: what is acknowledged is on one machine')
+    log.warn({}, 'the database has no synchronous standby: acknowledged data is on one machine only')
 
   const work = createOpenWork()
   const status = createStatusReader({
@@ -202,7 +202,10 @@ async function startOwned(
   return running({ file, settings, engine, work, watching, closers, servers, log, renewToken })
 }
 
-/** Writes where the daemon is; where the disk has no room for that, as soon as it has. @returns what ends the trying */
+/**
+ * Writes the address of the daemon; on a full disk, retries until it succeeds.
+ * @returns a function that stops the retries
+ */
 function tellWhere(path: string, file: DaemonFile, log: Logger): () => void {
   let timer: NodeJS.Timeout | undefined
   const tell = () => {
@@ -210,7 +213,7 @@ function tellWhere(path: string, file: DaemonFile, log: Logger): () => void {
       writeDaemonFile(path, file)
     } catch (error) {
       if (!isStorageFull(error)) throw error
-      if (timer === undefined) log.error({ err: error }, 'daemon.json could not be written and is tried again')
+      if (timer === undefined) log.error({ err: error }, 'daemon.json could not be written and is retried')
       timer = setTimeout(tell, TELL_MS).unref()
     }
   }
@@ -268,7 +271,7 @@ function running({ file, settings, engine, work, watching, closers, servers, log
   return { file, log, stop, stopped }
 }
 
-/** Rejects when a stop has taken so long, unless it has ended. */
+/** Rejects after a timeout, unless the stop has ended. */
 async function overdue(seconds: number, log: Logger, ended: AbortSignal): Promise<void> {
   const hasEnded = await sleep(seconds * 1000, false, { signal: ended }).catch(() => true)
   if (hasEnded) return
@@ -309,7 +312,7 @@ async function closeServers(servers: readonly Server[]): Promise<void> {
   }
 }
 
-/** Closes the last opened first. A part that fails to close does not keep the others open. */
+/** Closes the last opened first. A part that fails to close does not prevent closing the others. */
 async function closeAll(closers: Closers): Promise<void> {
   let failure: unknown
   for (const close of closers.splice(0).reverse()) {

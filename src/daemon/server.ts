@@ -23,7 +23,7 @@ import { compileRoutes } from './routing.js'
 
 export type DaemonApp = Hono<{ Bindings: EdgeBindings }>
 
-/** The application: Hono finds the path, everything else is the edge's work. */
+/** Creates the application: Hono finds the path, the edge does the rest. */
 export function createApp(options: EdgeOptions): DaemonApp {
   const { deps } = options
   const app: DaemonApp = new Hono<{ Bindings: EdgeBindings }>({ getPath: routedPath })
@@ -46,7 +46,10 @@ export function createApp(options: EdgeOptions): DaemonApp {
   return app
 }
 
-/** A base address that ends in a slash makes `/v1//chat-messages` of `/chat-messages`: below `/v1` slashes count once. */
+/**
+ * The path for routing. A base address with a trailing slash turns `/chat-messages` into `/v1//chat-messages`, so
+ * repeated slashes below `/v1` count as one.
+ */
 function routedPath(request: Request): string {
   const path = getPath(request)
   return /^\/+v1\//.test(path) ? path.replace(/\/{2,}/g, '/') : path

@@ -5,11 +5,11 @@ import { defined } from '../lib/defined.js'
 import type { DaemonMode } from '../local/daemon-file.js'
 import type { RoomState } from '../local/disk-room.js'
 
-/** interval of the measuring timer; the histogram counts it into every delay, so it is taken off again */
+/** Interval of the measuring timer, which the histogram includes in every delay; it is subtracted again. */
 const RESOLUTION_MS = 10
 const NANOSECONDS = 1e6
 
-/** Who this daemon process is. */
+/** Identity of this daemon process. */
 export interface Identity {
   instance: string
   pid: number
@@ -31,22 +31,22 @@ export interface StatusSources {
   identity: Identity
   limits: DaemonStatus['limits']
   activity(): Promise<Activity>
-  /** the part of the activity that is one tenant's */
+  /** The activity of one tenant. */
   jobsOf(tenant: string): Promise<{ activeJobs: number; waitingJobs: number }>
   openRequests(): number
   models?(): Promise<NonNullable<DaemonStatus['models']>>
-  /** the process that watches folders */
+  /** The process that watches folders. */
   watcherPid?(): number | undefined
-  /** the room on the disk of the data directory */
+  /** Free space on the disk of the data directory. */
   storage?(): RoomState
-  /** what is wrong with the database */
+  /** Damage of the database. */
   damage?(): string | undefined
 }
 
 export interface StatusReader {
-  /** All of it, of all tenants. */
+  /** The complete status, of all tenants. */
   read(options: { reset: boolean }): Promise<DaemonStatus>
-  /** What callers other than the operator are told: nothing that other tenants' work can be seen in. */
+  /** The status for callers other than the operator, without information about other tenants. */
   readFor(tenant: string): Promise<DaemonStatus>
   close(): void
 }
@@ -111,7 +111,7 @@ function ownMemory(): NonNullable<DaemonStatus['memory']> {
   return { rss, peakRss: Math.max(rss, process.resourceUsage().maxRSS * 1024), heapUsed, external, arrayBuffers }
 }
 
-/** Memory of another process from /proc, or undefined where there is no /proc or no such process. */
+/** Memory of another process from /proc; undefined without /proc or without such a process. */
 function childMemory(pid: number): { rss: number; peakRss: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/status`, 'utf8')

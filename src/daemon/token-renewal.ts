@@ -1,16 +1,17 @@
-/** how often a token that ages as it should is looked at */
+/** Interval of regular checks of the token. */
 const CHECK_MS = 12 * 60 * 60 * 1000
-/** how often the clock is looked at, which costs no more than that */
+/** Interval of cheap checks of the clock. */
 const LOOK_MS = 5_000
-/** a wall clock that went this much more or less than time did was set, or the machine slept */
+/** A larger difference between wall clock and elapsed time means that the clock was set, or the machine slept. */
 const JUMP_MS = 60_000
 
 /**
- * Keeps the token of the command line fresh: twice a day, and when the wall clock has jumped. A machine that slept for
- * longer than the token lives, or whose clock was wrong at the start, would lock its user out for hours.
+ * Keeps the token of the command line fresh: checks it twice a day, and when the wall clock has jumped. Otherwise a
+ * machine that slept longer than the token's lifetime, or started with a wrong clock, would lock out its user for
+ * hours.
  *
- * @param renew makes a new token when the present one is not fresh
- * @param failed is told what it threw
+ * @param renew creates a new token if the current one is not fresh
+ * @param onError called with errors of `renew`
  */
 export function keepTokenFresh(renew: () => Promise<void>, failed: (error: unknown) => void): { close(): void } {
   let seen = offset()
@@ -27,7 +28,7 @@ export function keepTokenFresh(renew: () => Promise<void>, failed: (error: unkno
   return { close: () => clearInterval(timer) }
 }
 
-/** By how much the wall clock is ahead of the one that only grows. */
+/** Difference between the wall clock and the monotonic clock. */
 function offset(): number {
   return Date.now() - performance.now()
 }

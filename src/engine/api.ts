@@ -48,7 +48,7 @@ import type { FileSystemReader } from './vfs/vfs.js'
 import type { GraphOperations } from './views/graph-operations.js'
 import type { FileSystemWriter } from './workspaces/files.js'
 
-/** The embedded engine: everything the two APIs can do, free of HTTP. All failures are `KsError`. */
+/** The embedded engine: all operations of the two APIs, independent of HTTP. All failures are `KsError`. */
 export interface Engine {
   spaces: {
     create(caller: Caller, body: CreateSpaceBody): Promise<KnowledgeSpace>
@@ -86,7 +86,7 @@ export interface Engine {
     ): Promise<ItemAsset>
     /** Admits an upload of one file (`single`) or many. @throws KsError `not-found`, `capacity-exceeded` */
     upload(caller: Caller, spaceId: string, options: UploadOptions): Promise<Upload>
-    /** Makes the bulk job that counts the items of a committed bulk upload. */
+    /** Creates the bulk job that tracks the items of a committed bulk upload. */
     bulkUpload(caller: Caller, spaceId: string, items: AcceptedDocument[]): Promise<BulkUpload>
     /** Waits until a document is published or failed; for `compilation: inline`. */
     settled(caller: Caller, spaceId: string, accepted: AcceptedDocument): Promise<DocumentAsset>
@@ -106,9 +106,9 @@ export interface Engine {
   queries: {
     /** Admits a query. @throws KsError `not-found`, `deletion-active`, `profile-mode-mismatch`, `busy`, `unavailable` */
     start(caller: Caller, body: QueryBody, signal: AbortSignal): Promise<QueryRun>
-    /** Runs a query again, watched: why a document is or is not in its evidence. @throws KsError as `start` */
+    /** Runs a query again and reports why a document is or is not in its evidence. @throws KsError as `start` */
     explain(caller: Caller, spaceId: string, body: ExplainBody): Promise<Explanation>
-    /** Finds passages as a query does, and leaves nothing behind. @throws KsError as `start` */
+    /** Finds passages as a query does, and stores nothing. @throws KsError as `start` */
     search(caller: Caller, spaceId: string, body: SearchBody): Promise<SearchResult>
     trace(caller: Caller, traceId: string): Promise<AnswerTrace>
     evidence(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
@@ -116,7 +116,7 @@ export interface Engine {
     missing(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
   }
   changes: {
-    /** The spaces of the caller's tenant that change, for so many seconds or until the signal aborts. */
+    /** Streams the spaces of the caller's tenant that change, for the given seconds or until the signal aborts. */
     follow(caller: Caller, seconds: number, signal: AbortSignal): AsyncIterable<ChangeFrame>
   }
   quality: QualityOperations
@@ -139,15 +139,18 @@ export interface Engine {
   tokens: {
     isRevoked(jti: string): Promise<boolean>
     revoke(jti: string, expiresAt: number): Promise<void>
-    /** Uses up an id that is valid once. @returns whether it was unused */
+    /** Consumes an id that is valid once. @returns whether it was unused */
     spend(id: string, expiresAt: number): Promise<boolean>
   }
   health(): Promise<Health>
-  /** How many engines are open on the database, this one among them: what all may do together is shared among them. */
+  /** Number of engines that are open on the database, this one included: limits are shared among them. */
   gateways(): number
-  /** Resolves when all that can be read now is durable, or could not be made so: an answer to somebody outside waits for it. */
+  /**
+   * Resolves when all writes that are visible now are durable, or failed to become so: replies to other machines wait
+   * for it.
+   */
   durable(): Promise<void>
-  /** What is wrong with the database, in a sentence, once damage of its file was met. */
+  /** A message about the damage of the database file, once it was noticed. */
   damage(): string | undefined
   /** Running and waiting work, for `daemon status` and for the idle exit. */
   activity(): Promise<{
@@ -159,11 +162,10 @@ export interface Engine {
     indexPid?: number
     parserPids: number[]
   }>
-  /** The part of it that is one tenant's. */
-  /** What was counted since the start, and what waits now: of all tenants, and without a word of whose it is. */
+  /** The counters since the start, and the current queues, of all tenants; contains no data of any of them. */
   measured(): Promise<Measured>
   jobsOf(tenant: string): Promise<{ activeJobs: number; waitingJobs: number }>
   models: ModelOperations
-  /** Stops taking work, lets what runs reach its next durable step, closes everything. */
+  /** Accepts no more work, lets running work reach its next durable step, then closes everything. */
   close(): Promise<void>
 }

@@ -18,116 +18,119 @@ import type { Driver } from './storage/driver.js'
 import type { ObjectStore } from './storage/objects.js'
 import type { StoreIdentity } from './storage/store-identity.js'
 
-/** A space, as far as work behind it has to know: what was published by its head is to be worked at. */
+/** The current publication of a space, as background work needs it. */
 export interface SpaceHead {
   key: number
   head_revision: number
 }
 
-/** What slices ask of the vectors of spaces whose model is a provider's. */
+/** The operations of other slices on the vectors of spaces whose model is a provider's. */
 interface Vectors {
-  /** Looks soon whether a provider owes vectors. */
+  /** Starts a look for due vectors soon. */
   wake(): void
-  /** Asks the provider of a space at once, also for what it refused. */
+  /** Retries the provider of a space now, rejected passages included. */
   askAgain(spaceKey: number): Promise<void>
-  /** Published passages of a space without their vectors, and why. @returns nothing when none is missing */
+  /** Number of published passages of a space without a vector, and why. @returns undefined if none is missing */
   missing(spaceKey: number): Promise<{ passages: number; class: DegradedClass | undefined } | undefined>
-  /** Waits for the vectors of versions while the provider is at work. */
+  /** Waits for the vectors of versions while the provider is being called. */
   patience(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void>
 }
 
-/** What slices ask of moves to other embedding models. */
+/** The operations of other slices on embedding migrations. */
 interface Migrations {
   wake(): void
-  /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
+  /** Called when the caller's transaction has ended a migration: its work stops, and its vectors are removed. */
   ended(migration: { key: number; space_key: number }): Promise<void>
 }
 
-/** What slices ask of the page index. */
+/** The operations of other slices on the page index. */
 interface PageIndexes {
-  /** A space has published. */
+  /** Called when a space has published. */
   published(spaceKey: number): void
-  /** Waits a moment for what is nearly there. @returns documents that have none yet; of many that is the least there are */
+  /**
+   * Waits a moment for indexes that are almost built. @returns number of documents without an index; a lower bound if
+   * there are many
+   */
   missing(space: SpaceHead): Promise<number>
 }
 
-/** What slices ask of the descriptions of pictures. */
+/** The operations of other slices on the descriptions of pictures. */
 interface Pictures {
-  /** A space has published. */
+  /** Called when a space has published. */
   published(spaceKey: number): void
 }
 
-/** What slices ask of who listens to recordings. */
+/** The operations of other slices on transcripts of recordings. */
 interface Recordings {
-  /** Gives the job of a recording back until it is known what is said in it. */
+  /** Releases the job of a recording until its transcript exists. */
   listenTo(space: SpaceRow, work: { job: JobRow; document: DocumentRow }, mediaType: string): Promise<void>
 }
 
-/** What slices ask of the comparison of documents. */
+/** The operations of other slices on the comparison of documents. */
 interface Conflicts {
-  /** A space has published. */
+  /** Called when a space has published. */
   published(spaceKey: number): void
-  /** Waits until everything was compared, for so many milliseconds at most. @returns whether it was */
+  /** Waits until everything is compared, for at most `milliseconds`. @returns whether it is */
   catchUp(space: SpaceHead, milliseconds: number): Promise<boolean>
-  /** Versions of a space that cannot be read. */
+  /** Number of versions of a space that cannot be read. */
   unreadable(spaceKey: number): number
 }
 
-/** What slices ask of the clusters of failed queries. */
+/** The operations of other slices on the clusters of failed queries. */
 interface FailedClusters {
-  /** A failed query of a space was captured, and its row is committed. */
+  /** Called when the row of a captured failed query of a space is committed. */
   captured(spaceKey: number): void
-  /** Waits until every failed query was compared, for so many milliseconds at most; the rest follows behind. */
+  /** Waits until every failed query is clustered, for at most `milliseconds`; the rest follows in the background. */
   catchUp(space: SpaceHead, milliseconds: number): Promise<void>
 }
 
 /**
- * What the slices of the engine share; wired by hand in `engine.ts`. It stands below all slices: of one that works behind
- * the others, it knows only what those ask of it.
+ * The shared services of the engine's slices, wired in `engine.ts`. It is a layer below all slices: of a background
+ * service it declares only the operations that other slices call.
  */
 export interface EngineContext {
-  /** names this gateway, which is one run of a process; what it claims is its own as long as its row is there */
+  /** id of this gateway, which is one run of a process; its claims are valid as long as its row exists */
   instance: string
   db: Driver
-  /** the same, where it is a file of this machine, whose pages can be checked and given back */
+  /** the same database, if it is a local file whose pages can be checked and reclaimed */
   databaseFile: Database | undefined
-  /** whether other gateways may be at work on the same database, as on a server; a file belongs to one process */
+  /** whether other gateways may use the same database, as on a server; a file belongs to one process */
   isShared: boolean
   objects: ObjectStore
-  /** whether the database can know all objects */
+  /** whether the object store belongs to this database */
   identity: StoreIdentity
   indexes: SearchIndexes
   compiler: Compiler
-  /** how far the files are that are read now and take a while, by the ids of their jobs; kept nowhere else */
+  /** progress of slow files that are being parsed, by job id; kept in memory only */
   reading: Map<string, ReadingProgress>
-  /** makes previews of pictures and pages */
+  /** renders previews of pictures and pages */
   drawer: Drawer
   lsa: LsaEmbedding
   models: ModelRegistry
-  /** makes the vectors of spaces whose model is a provider's */
+  /** computes the vectors of spaces whose model is a provider's */
   vectors: Vectors
-  /** moves spaces to other embedding models */
+  /** migrates spaces to other embedding models */
   migrations: Migrations
-  /** makes the page index of what is published */
+  /** builds the page index of published documents */
   pageIndexes: PageIndexes
-  /** has a vision model describe the pictures of what is published, where one is configured */
+  /** describes the pictures of published documents by a vision model, if one is configured */
   pictures: Pictures
-  /** asks a model what is said in recordings, where one is configured */
+  /** transcribes recordings by a model, if one is configured */
   recordings: Recordings
-  /** finds what documents of a space say against each other */
+  /** finds conflicts between documents of a space */
   conflicts: Conflicts
-  /** finds which failed queries ask the same */
+  /** clusters failed queries that ask the same */
   failedClusters: FailedClusters
-  /** tells who follows them which spaces changed */
+  /** notifies listeners of changed spaces */
   changes: ChangedSpaces
   leases: Leases
-  /** what is counted for the operator */
+  /** counters for the operator's metrics */
   measures: Measures
-  /** of questions over what works in the background */
+  /** gives queries priority over background work */
   rightOfWay: RightOfWay
   options: EngineOptions
   log: EngineLog
-  /** milliseconds since the epoch by which things grow old */
+  /** time for ages and expiry, in milliseconds since the epoch */
   now: () => number
   /** called when there may be work for the job runner, or a model to train of the space with this key */
   wake: (spaceKey?: number) => void

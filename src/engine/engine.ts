@@ -88,10 +88,10 @@ import { SemanticViews } from './views/views.js'
 import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 
 /**
- * Opens the engine on a data directory that the caller has locked: recovers what a crash left, starts the index process
- * and the job runner. Everything that the parts share is wired here, by hand.
+ * Opens the engine on a data directory that the caller has locked: recovers after a crash, starts the index process and
+ * the job runner. All services that slices share are wired here.
  *
- * @throws StoreRefused where database and objects do not make a whole store
+ * @throws StoreRefused if database and objects are not a complete store
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const layout = dataLayout(options.dataDir)
@@ -113,7 +113,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   try {
     return await openWith(layout, options, instance, { db, databaseFile, objects, identity })
   } catch (error) {
-    // what was opened behind it ends with the process; connections to a server would hold that up
+    // resources opened after the database end with the process; open connections to a server would keep it alive
     if (databaseFile === undefined) await db.close()
     throw error
   }
@@ -185,13 +185,13 @@ async function openWith(
   research.runner.wake()
   sweeper.start()
   sources.sync.start()
-  // what waited for room on the disk goes on
+  // work that waited for disk space continues
   options.room?.onRoom(wakeAll)
   await warmUp(context)
   return options.database === undefined ? engine : ofCallers(engine)
 }
 
-/** What works behind requests, in the order in which it starts. */
+/** Services that work in the background, in the order in which they start. */
 interface Behind {
   vectors: VectorFiller
   migrations: EmbeddingMigrations
@@ -216,7 +216,7 @@ function wire(
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, context.rightOfWay)
   const views = new SemanticViews(context, derivations)
   const graph = createGraph(context, derivations, views)
-  // compilations, tasks and answers ask for their claims with each write
+  // compilations, tasks and answers check their claims with each write
   for (const one of [sources.sync, behind.migrations, graph.readings]) gateway.whenLost(() => one.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundles(context)
@@ -315,7 +315,7 @@ function wire(
       await context.indexes.close()
       await gateway.close()
       context.objects.close()
-      // a log that the checkpointing thread has in hand would look as if it were needed
+      // a log that the checkpoint thread is using would look as if it were still needed
       await db.close(() => context.identity.closed())
       context.identity.released()
     },

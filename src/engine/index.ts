@@ -1,7 +1,7 @@
 import type { DatabaseAddress } from '../local/database-address.js'
 import type { Migrated } from './storage/postgres/migrate.js'
 
-/** The engine's public surface: what the daemon and the chat service may use. */
+/** The engine's public interface for the daemon and the chat service. */
 export type * from './api.js'
 export type { Caller } from './base/caller.js'
 export type { EngineOptions } from './base/options.js'
@@ -9,7 +9,7 @@ export { openEngine } from './engine.js'
 
 /** Brings a database on a server to the schema of this version. @throws like `migratePostgres` */
 export async function migrateServer(address: DatabaseAddress, options: { newKeys?: boolean }): Promise<Migrated> {
-  // only who runs migrations has use for their texts
+  // loaded on demand: only migrations need their SQL texts
   const { migratePostgres } = await import('./storage/postgres/migrate.js')
   return await migratePostgres(address, options)
 }

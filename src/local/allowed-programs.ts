@@ -6,18 +6,18 @@ import { readIfExists, writePrivateFile } from './private-file.js'
 import type { ProviderSetting } from './provider-setting.js'
 
 /**
- * The command lines that this user lets daemons start, in `programs.json` of the configuration folder. A data directory
- * carries its own `config.json`, and may come from a backup or from somebody else: what it names as a program runs
- * only after somebody has said so on this machine.
+ * Path of `programs.json` in the configuration folder: the command lines that this user allows daemons to start. A data
+ * directory has a separate `config.json` and may come from a backup or from another person: a program that it names
+ * runs only after it was allowed on this machine.
  */
 export function programsPath(configDir: string): string {
   return join(configDir, 'programs.json')
 }
 
-/** First element of an entry that is a list of paths and no command line. */
+/** First element of an entry that lists paths instead of a command line. */
 const PATHS = '{paths}'
 
-/** @returns no program where the file is absent or is not what we write: then nothing is allowed */
+/** @returns no programs where the file is missing or has another form: nothing is allowed then */
 export function allowedPrograms(configDir: string): readonly string[][] {
   try {
     const value: unknown = JSON.parse(readIfExists(programsPath(configDir)) ?? '{}')
@@ -27,7 +27,7 @@ export function allowedPrograms(configDir: string): readonly string[][] {
   }
 }
 
-/** Allows command lines beside those that are allowed. */
+/** Allows command lines in addition to those that are allowed. */
 export function allowPrograms(configDir: string, programs: readonly string[][]): void {
   const known = allowedPrograms(configDir)
   const added = programs.filter((argv) => !isAmong(argv, known))
@@ -43,17 +43,17 @@ export function programsOf(provider: ProviderSetting): string[][] {
   )
 }
 
-/** The entries that a converter needs on the list of allowed programs. */
+/** The entries that a converter needs in the list of allowed programs. */
 export function converterPrograms({ argv, paths }: ConverterSetting): string[][] {
   return commandLines([argv], paths)
 }
 
-/** Command lines, and a further entry with the paths that they may read: those are allowed like a program. */
+/** Command lines, and an entry with the paths that they may read: paths are allowed like programs. */
 function commandLines(programs: readonly (string[] | undefined)[], paths: readonly string[] = []): string[][] {
   return [...programs, paths.length === 0 ? undefined : [PATHS, ...paths]].filter((argv) => argv !== undefined)
 }
 
-/** Those of some command lines that are not allowed. */
+/** The command lines that are not allowed. */
 export function disallowedPrograms(programs: readonly string[][], allowed: readonly string[][]): string[][] {
   return programs.filter((argv) => !isAmong(argv, allowed))
 }

@@ -1,18 +1,21 @@
 import { absolutePaths, parseJson, record, someText } from './setting-readers.js'
 
-/** A program of this machine that makes files which are not read into files which are. There is no shell. */
+/** A program of this machine that converts files of unsupported types. It is started without a shell. */
 export interface ConverterSetting {
-  /** endings of names without a dot, and media types */
+  /** file endings without a dot, and media types */
   types: string[]
-  /** the program and its arguments; `{input}` is the file, `{outdir}` the folder for what is made of it; without `{outdir}` its output is taken */
+  /**
+   * the program and its arguments; `{input}` is the file, `{outdir}` the folder for its output; without `{outdir}` its
+   * standard output is used
+   */
   argv: string[]
-  /** further files and folders that it may read */
+  /** additional files and folders that it may read */
   paths?: string[]
 }
 
 const KEYS: readonly string[] = ['types', 'argv', 'paths']
 
-/** A list of converters. @throws Error that says the rule */
+/** Reads a list of converters. @throws Error with the rule */
 export function converters(value: unknown): readonly ConverterSetting[] {
   const list: unknown = typeof value === 'string' ? parseJson(value) : value
   if (!Array.isArray(list)) throw new Error('a list of converters (in the environment: as JSON)')

@@ -1,15 +1,17 @@
 import { rmSync } from 'node:fs'
 import { readIfExists, writePrivateFile } from './private-file.js'
 
-/** How the daemon was started: by the CLI on demand, by hand, or by the system's service manager. */
+/** How the daemon was started: by the CLI on demand, manually, or by the service manager of the system. */
 export type DaemonMode = 'auto' | 'manual' | 'service'
 
-/** What a running daemon says about itself. Information only: nobody trusts it before the instance has answered. */
+/**
+ * What a running daemon publishes about itself. For information: clients trust it only after the instance has answered.
+ */
 export interface DaemonFile {
   instance: string
   pid: number
   url: string
-  /** unix socket beside the URL */
+  /** unix socket, in addition to the URL */
   socket?: string
   version: string
   startedAt: string
@@ -21,7 +23,7 @@ export function writeDaemonFile(path: string, daemon: DaemonFile): void {
   writePrivateFile(path, `${JSON.stringify(daemon, null, 2)}\n`)
 }
 
-/** @returns undefined when there is no file or it is not one of ours */
+/** @returns `undefined` when there is no file or it has another form */
 export function readDaemonFile(path: string): DaemonFile | undefined {
   try {
     const value: unknown = JSON.parse(readIfExists(path) ?? 'null')
@@ -31,7 +33,7 @@ export function readDaemonFile(path: string): DaemonFile | undefined {
   }
 }
 
-/** Removes the file if it is still the one of `instance`. */
+/** Removes the file if it still belongs to `instance`. */
 export function removeDaemonFile(path: string, instance: string): void {
   if (readDaemonFile(path)?.instance === instance) rmSync(path, { force: true })
 }

@@ -4,7 +4,7 @@ import { type DataLayout, dataLayout, LAYOUT_VERSION } from './layout.js'
 import { createPrivateFile, readIfExists } from './private-file.js'
 import { makePrivate, type OnAside } from './private-modes.js'
 
-/** File systems whose locks or renames cannot be relied on, by the magic number of statfs(2). */
+/** File systems with unreliable locks or renames, by the magic number of statfs(2). */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -14,10 +14,10 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 }
 
 /**
- * Makes sure that a data directory exists, is readable by its owner only, and has a layout this version knows.
+ * Ensures that a data directory exists, is readable by its owner only, and has a layout that this version supports.
  *
- * @throws KsError `unavailable` for a newer layout, a network file system, a VERSION file that is no number, or a link or
- *   another user's file in a place of the directory
+ * @throws KsError `unavailable` for a newer layout, a network file system, a VERSION file that is no number, or a link
+ * or another user's file at a path of the directory
  */
 export function prepareDataDir(root: string, options: { allowNetworkDisk: boolean; onAside?: OnAside }): DataLayout {
   const layout = dataLayout(root)
@@ -39,7 +39,7 @@ export function prepareDataDir(root: string, options: { allowNetworkDisk: boolea
   return layout
 }
 
-/** The kind of network file system that a path lies on; nothing for a local disk. */
+/** The kind of network file system that contains a path; `undefined` for a local disk. */
 function networkFileSystem(path: string): string | undefined {
   return NETWORK_FILE_SYSTEMS[statfsSync(path).type >>> 0]
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** Where the server of a database is, without what opens it. */
+/** The location of a database server, without credentials. */
 export interface DatabaseAddress {
-  /** for people: hosts and name alone */
+  /** for people: hosts and name only */
   shown: string
-  /** the same database by each of its hosts, of which one takes writes; as `pg` reads them */
+  /** the same database by each of its hosts, of which one accepts writes; in the format of `pg` */
   hosts: readonly [string, ...string[]]
-  /** Asked for each connection, so that a password that was changed is taken up; absent where the environment has it. */
+  /** Called for each connection, so that a changed password takes effect; absent where the environment provides it. */
   password?: () => Promise<string>
 }
 
@@ -15,18 +15,18 @@ const FORM = 'postgres://user@host:port/name, with several hosts as host:port,ho
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^/?#]*)(\?[^#]*)?$/i
 
 /**
- * Reads the address of a database. The password comes from a file, from `PGPASSWORD` or `~/.pgpass`, as `pg` reads them, or
- * from the address.
+ * Parses the address of a database. The password comes from a file, from `PGPASSWORD` or `~/.pgpass` as `pg` reads
+ * them, or from the address.
  *
- * @param passwordFile holds the password on its first line
- * @throws Error that says the form, without the address: it may hold a password
+ * @param passwordFile contains the password on its first line
+ * @throws Error with the expected form, without the address: it may contain a password
  */
 export function databaseAddress(address: string, passwordFile?: string): DatabaseAddress {
   const [, scheme, user = '', named = '', path = '', query = ''] = PARTS.exec(address) ?? []
   if (scheme === undefined) throw new Error(FORM)
   const [first, ...others] = named.split(',').map((host) => one(`postgres://${user}${host}${path}${query}`))
   if (first === undefined) throw new Error(FORM)
-  // a socket is named by a parameter, as it has no host
+  // The path of a unix socket is a parameter: such an address has no host.
   const shown = `postgres://${first.searchParams.get('host') ?? named}${path}`
   if (passwordFile === undefined) return { shown, hosts: [first.href, ...others.map(({ href }) => href)] }
   for (const url of [first, ...others]) url.password = ''
@@ -37,7 +37,7 @@ export function databaseAddress(address: string, passwordFile?: string): Databas
   }
 }
 
-/** The password in an address, or in the file beside it, for the log to leave out. */
+/** The password in an address or in its file, which the log redacts. */
 export function databasePassword(address: string, passwordFile?: string): string | undefined {
   if (passwordFile !== undefined) return firstLine(readFileSync(passwordFile, 'utf8'))
   const [, , user = ''] = PARTS.exec(address) ?? []
@@ -48,7 +48,7 @@ export function databasePassword(address: string, passwordFile?: string): string
 function one(text: string): URL {
   if (!URL.canParse(text)) throw new Error(FORM)
   const url = new URL(text)
-  // whichever host is met is asked whether it can be written
+  // Any host is tried, and asked whether it accepts writes.
   url.searchParams.delete('target_session_attrs')
   return url
 }

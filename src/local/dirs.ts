@@ -10,11 +10,11 @@ export interface LocalDirs {
   config: string
   /** safe to delete */
   cache: string
-  /** what survives a restart but is not worth a backup */
+  /** data that survives a restart but needs no backup */
   state: string
 }
 
-/** Where a process looks its folders up; injectable for tests. */
+/** Inputs for finding the folders; replaced in tests. */
 export interface DirSources {
   env: Readonly<Record<string, string | undefined>>
   platform: NodeJS.Platform
@@ -24,8 +24,8 @@ export interface DirSources {
 const APP = 'ks'
 
 /**
- * The folders of this user: `KS_DATA_DIR`, `KS_CONFIG_DIR`, `KS_CACHE_DIR` and `KS_STATE_DIR` win, then the
- * platform's own rules (XDG Base Directory 0.8 where its variables are set, %APPDATA%, ~/Library).
+ * The folders of this user: `KS_DATA_DIR`, `KS_CONFIG_DIR`, `KS_CACHE_DIR` and `KS_STATE_DIR` take precedence over the
+ * rules of the platform (XDG Base Directory 0.8 where its variables are set, %APPDATA%, ~/Library).
  */
 export function localDirs(
   sources: DirSources = { env: process.env, platform: process.platform, home: homedir() },

@@ -1,23 +1,23 @@
 import { constants } from 'node:os'
 import { KsError } from '../contract/errors.js'
 
-/** No room, a quota of the file system, a limit of the process for one file, no inodes. */
+/** No space, a quota of the file system, a file size limit of the process, no inodes. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'])
 const READ_ONLY = new Set(['EROFS', 'SQLITE_READONLY'])
-/** what node has no name for and tells by its number alone */
+/** errors for which node has only a number */
 const NAMES = new Map([[constants.errno.EDQUOT, 'EDQUOT']])
 const FAULTY = new Set(['EIO', 'SQLITE_IOERR'])
-/** The process, or the machine, may open no more files for now. */
+/** The process or the machine cannot open more files for now. */
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE'])
-/** What native libraries say where only their words arrive. */
+/** Messages of native libraries that have no error code. */
 const FULL_WORDS = /no space left on device|disk quota exceeded|database or disk is full|os error 28\b/i
 const READ_ONLY_WORDS = /read-only file system|os error 30\b/i
 
 /**
- * The failure of the contract for what a disk refused, wherever bytes are written: `storage-full` where there is no room,
- * `unavailable` where it is read-only or faulty, or no more files may be opened.
+ * Converts an error of a disk to one of the contract, wherever bytes are written: `storage-full` without space,
+ * `unavailable` for a read-only or faulty disk, or too many open files.
  *
- * @returns nothing for an error that says something else, or that is one of the contract already
+ * @returns `undefined` for any other error, and for one that is already of the contract
  */
 export function diskError(error: unknown): KsError | undefined {
   if (!(error instanceof Error) || error instanceof KsError) return undefined
@@ -33,17 +33,17 @@ export function diskError(error: unknown): KsError | undefined {
   return undefined
 }
 
-/** Whether a failure says that the disk has no room, as the disk told it or as one of the contract. */
+/** Whether an error means that the disk is full, as an error of the disk or of the contract. */
 export function isStorageFull(error: unknown): boolean {
   return (error instanceof KsError ? error : diskError(error))?.code === 'storage-full'
 }
 
-/** Whether a failure says that the disk is read-only: it says nothing of what stands there. */
+/** Whether an error means that the disk is read-only, which says nothing about its content. */
 export function isReadOnlyDisk(error: unknown): boolean {
   return error instanceof Error && (isOneOf(READ_ONLY, codeOf(error)) || READ_ONLY_WORDS.test(error.message))
 }
 
-/** Runs what writes to the disk; what the disk refuses comes as the failure of the contract. */
+/** Runs work that writes to the disk; converts errors of the disk to those of the contract. */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -60,7 +60,7 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** Codes of SQLite may be extended, as SQLITE_IOERR_WRITE is. */
+/** SQLite extends its codes, such as SQLITE_IOERR_WRITE. */
 function isOneOf(codes: ReadonlySet<string>, code: string): boolean {
   return codes.has(code) || codes.has(code.split('_').slice(0, 2).join('_'))
 }

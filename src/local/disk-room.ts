@@ -6,34 +6,34 @@ import { diskError } from './disk-error.js'
 import { sizeOf } from './file-system.js'
 import { isCode } from './private-file.js'
 
-/** How much room a disk has for the data directory. */
+/** Space on the disk of the data directory. */
 export interface RoomState {
   isFull: boolean
-  /** bytes that may still be written, the reserve not counted */
+  /** bytes that can still be written, without the reserve */
   freeBytes: number
-  /** bytes that must come free before writing is taken up again; 0 while the disk is not full */
+  /** bytes that must become free before writing resumes; 0 while the disk is not full */
   missingBytes: number
 }
 
-/** What a start takes before it can tell anybody that the disk is full. */
+/** Space that a start needs before it can report that the disk is full. */
 const START_BYTES = 2 * 1024 * 1024
 const START_SHARE = 1 / 32
-/** What deletions, the traces of queries and the end of jobs take while there is no room for anything else. */
+/** Space for deletions, traces of queries and the end of jobs while the disk is full. */
 const RESERVE_BYTES = 16 * 1024 * 1024
-/** of a small disk only a part */
+/** on a small disk only this fraction */
 const RESERVE_SHARE = 1 / 8
-/** below this the disk counts as full before a write has failed: the database's log alone takes as much at a time */
+/** below this the disk counts as full before a write has failed: the database's log alone grows by as much at a time */
 const LOW_BYTES = 1024 * 1024
 const LOW_SHARE = 1 / 64
 const PIECE_BYTES = 256 * 1024
-/** what a quota leaves does not show in what the disk has free, only by taking it */
+/** free space of the disk does not show the rest of a quota; only an attempt does */
 const RETRY_MS = 1000
 const LOOK_MS = 5000
 
 /**
- * The room that the data directory keeps for itself: a file of random bytes, made while there is room and given up when
- * a write finds none. The disk counts as full until the file could be made again. A second, smaller one is given up at a
- * start only, and taken back as far as it can be when the start is over.
+ * Reserves space for the data directory: a file of random bytes, created while there is space and removed when a write
+ * finds none. The disk counts as full until the file can be created again. A second, smaller file is removed at a start
+ * only, and restored as far as possible after it.
  */
 export class DiskRoom {
   readonly #path: string
@@ -44,7 +44,7 @@ export class DiskRoom {
   readonly #low: number
   readonly #listeners = new Set<() => void>()
   #isFull = false
-  /** rises when the room is given up: a file that was being made then is not kept */
+  /** rises with each release of the reserve: a file that is being created at that time is discarded */
   #givenUp = 0
   #failedAt = Number.NEGATIVE_INFINITY
   #taking: Promise<boolean> | undefined
@@ -53,7 +53,7 @@ export class DiskRoom {
 
   /**
    * @param path the file
-   * @param folder a folder that is there, on the disk that this is about
+   * @param folder an existing folder on the same disk
    */
   constructor(path: string, folder: string) {
     this.#path = path
@@ -65,7 +65,7 @@ export class DiskRoom {
     this.#low = Math.min(LOW_BYTES, Math.floor(blocks * bsize * LOW_SHARE))
   }
 
-  /** Takes the room while there is some, gives it up where there is none, and looks again every few seconds. */
+  /** Creates the reserve while there is space, releases it where there is none, and checks again every few seconds. */
   async begin(): Promise<void> {
     const missing = Math.max(0, this.#size - sizeOf(this.#path))
     if (this.#free() < missing + this.#low) {
@@ -75,12 +75,12 @@ export class DiskRoom {
     this.#later()
   }
 
-  /** Takes back what only a start may use. */
+  /** Restores the reserve for the next start. */
   async started(): Promise<void> {
     await this.#keep(this.#startPath, this.#startSize)
   }
 
-  /** Keeps for the next start what is left of the room. */
+  /** Restores the reserve as far as possible for the next start. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -98,32 +98,32 @@ export class DiskRoom {
     return { isFull, freeBytes, missingBytes: isFull ? Math.max(0, this.#wanted() - freeBytes) : 0 }
   }
 
-  /** Calls `listener` whenever there is room again. */
+  /** Calls `listener` whenever there is space again. */
   onRoom(listener: () => void): void {
     this.#listeners.add(listener)
   }
 
-  /** A write found no room: what is kept is given up to those that may use it. */
+  /** A write found no space: releases the reserve for those that may use it. */
   ranOut(): void {
     this.#isFull = true
     this.#givenUp++
     try {
       rmSync(this.#path, { force: true })
     } catch {
-      // a disk that can only be read: writers are told so
+      // Read-only disk: writers get that error.
     }
   }
 
-  /** Takes note of a failure, should it be one of a full disk. */
+  /** Reports an error, which counts if the disk is full. */
   note(error: unknown): void {
     const failure = error instanceof KsError ? error : diskError(error)
     if (failure?.code !== 'storage-full') return
-    // a file that would pass a limit of the process says nothing of the disk
+    // EFBIG is a limit of the process, not of the disk.
     if (isCode(failure.cause, 'EFBIG')) return
     this.ranOut()
   }
 
-  /** Looks whether there is room to write. */
+  /** Checks whether there is space to write. */
   async hasRoom(): Promise<boolean> {
     const free = this.#free()
     if (free < this.#low && !this.#isFull) this.ranOut()
@@ -135,7 +135,7 @@ export class DiskRoom {
     return await this.#taking
   }
 
-  /** Makes the file as large as it should be. @returns whether there is room to write */
+  /** Grows the file to its full size. @returns whether there is space to write */
   async #take(): Promise<boolean> {
     const givenUp = this.#givenUp
     try {
@@ -162,16 +162,16 @@ export class DiskRoom {
     this.#timer.unref()
   }
 
-  /** Makes a file as large as it should be, or as there is room for. */
+  /** Grows a file to a size, or as far as there is space. */
   async #keep(path: string, size: number): Promise<void> {
     try {
       await enlarge(path, Math.min(size, sizeOf(path) + this.#free()))
     } catch {
-      // a part of it is better than nothing
+      // A part is better than nothing.
     }
   }
 
-  /** Free bytes at which the disk is no longer full: for the file, and for something to write beside it. */
+  /** Free bytes at which the disk is no longer full: for the reserve, and for writes. */
   #wanted(): number {
     return this.#size - sizeOf(this.#path) + 2 * this.#low
   }
@@ -185,7 +185,7 @@ export class DiskRoom {
 async function enlarge(path: string, size: number): Promise<void> {
   const file = await open(path, 'a', 0o600)
   try {
-    // random: some file systems keep no room for zeros
+    // random: some file systems reserve no space for zeros
     const piece = randomBytes(PIECE_BYTES)
     for (let held = (await file.stat()).size; held < size; held += PIECE_BYTES)
       await file.writeFile(piece.subarray(0, Math.min(PIECE_BYTES, size - held)))

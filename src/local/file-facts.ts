@@ -1,19 +1,19 @@
 import type { BigIntStats } from 'node:fs'
 
-/** What a file looked like: when two of these are equal, its bytes are taken to be the same. */
+/** Metadata of a file: when two of these are equal, the bytes are assumed to be equal. */
 export interface FileFacts {
-  /** size, times and inode as text; empty when it was looked at too soon after a change to be telling */
+  /** size, times and inode as text; empty when it was read too soon after a change to be reliable */
   fingerprint: string
-  /** the file system it lies on */
+  /** the file system that contains it */
   device: string
   /** bytes */
   size: number
 }
 
-/** A change within the same tick of the file system's clock leaves the times as they were. */
+/** A change within the same tick of the file system's clock does not change the times. */
 const TICK_MS = 100
 
-/** @param now milliseconds since the epoch at which the file was looked at */
+/** @param now milliseconds since the epoch at which the metadata was read */
 export function fileFacts(stats: BigIntStats, now: number): FileFacts {
   const changed = Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs))
   return {
@@ -23,7 +23,7 @@ export function fileFacts(stats: BigIntStats, now: number): FileFacts {
   }
 }
 
-/** The fingerprint whatever the time: for comparing two scans with each other. */
+/** The fingerprint without the check of the time: for comparing two scans. */
 export function plainFingerprint({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size}-${mtimeNs}-${ctimeNs}-${ino}`
 }

@@ -9,15 +9,13 @@ export function isObjectKey(text: string): boolean {
   return OBJECT_KEY.test(text)
 }
 
-/*
- * Files by their numbers: a `FileHandle` costs a small file more than its bytes do.
- */
+/* Files by descriptor: for a small file, a `FileHandle` costs more than its bytes. */
 
 export const opened = promisify<string, string, number | undefined, number>(open)
 export const synced = promisify(fsync)
 export const closed = promisify(close)
 
-/** Writes what follows a place in some bytes. @returns how many bytes of it */
+/** Writes bytes from an offset on. @returns number of bytes written */
 export function written(file: number, bytes: Uint8Array, from: number): Promise<number> {
   return new Promise((resolve, reject) => {
     write(file, bytes, from, bytes.length - from, null, (error, count) =>
@@ -26,7 +24,7 @@ export function written(file: number, bytes: Uint8Array, from: number): Promise<
   })
 }
 
-/** What was written to a file, or the entries of a directory, is on the disk when this resolves. */
+/** Makes the content of a file, or the entries of a directory, durable. */
 export async function syncPath(path: string): Promise<void> {
   const file = await opened(path, 'r', undefined)
   try {
@@ -36,12 +34,12 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Bytes of a file; 0 where there is none. */
+/** Size of a file in bytes; 0 where there is none. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Nothing for an error that says that there is no such file. @throws any other */
+/** Returns `undefined` for the error of a missing file. @throws any other error */
 export function ignoreMissing(error: unknown): undefined {
   if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined
   throw error

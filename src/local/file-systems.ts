@@ -1,15 +1,15 @@
 import { readFileSync, realpathSync, statfsSync } from 'node:fs'
 import { posix } from 'node:path'
 
-/** A part of a folder whose file system tells nobody of changes that another machine makes. */
+/** A part of a folder whose file system does not report changes by other machines. */
 export interface SilentDisk {
-  /** from the folder with `/`, `` for the folder itself */
+  /** relative to the folder, with `/`; empty for the folder itself */
   path: string
-  /** what people call the file system: `NFS`, `WSL drive` */
+  /** common name of the file system: `NFS`, `WSL drive` */
   kind: string
 }
 
-/** Kinds by the type that the table of mounts gives. */
+/** Kinds by the type in the mount table. */
 const BY_NAME: Readonly<Record<string, string>> = {
   nfs: 'NFS',
   nfs4: 'NFS',
@@ -30,7 +30,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   ncpfs: 'NCP',
   drvfs: 'WSL drive',
   wslfs: 'WSL drive',
-  // folders of the host in a virtual machine, and in the containers of one
+  // Folders of the host in a virtual machine and in its containers.
   vboxsf: 'VirtualBox folder',
   prl_fs: 'Parallels folder',
   vmhgfs: 'VMware folder',
@@ -42,10 +42,10 @@ const BY_NAME: Readonly<Record<string, string>> = {
   fuse: 'FUSE',
 }
 
-/** Of the FUSE family, what only this machine changes: a disk of its own, or the root of a container. */
+/** FUSE file systems that only this machine changes: a local disk, or the root of a container. */
 const TELLING_FUSE = ['fuseblk', 'fuse.fuse-overlayfs', 'fuse.lxcfs']
 
-/** Kinds by the magic number of statfs(2), for where the table of mounts cannot be read. */
+/** Kinds by the magic number of statfs(2), for when the mount table cannot be read. */
 const BY_MAGIC: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -71,8 +71,8 @@ const BY_MAGIC: Readonly<Record<number, string>> = {
 }
 
 /**
- * The parts of a folder that lie on a silent disk: the folder itself, or what is mounted below it. Nothing elsewhere than
- * on Linux, whose table of mounts is read.
+ * The parts of a folder on silent disks: the folder itself, or mounts below it. None on systems other than Linux, whose
+ * mount table is read.
  */
 export function silentDisks(folder: string): SilentDisk[] {
   if (process.platform !== 'linux') return []
@@ -83,7 +83,7 @@ export function silentDisks(folder: string): SilentDisk[] {
   }
 }
 
-/** @param table as proc(5) describes `mountinfo` @param folder real path */
+/** @param table in the format of `mountinfo` in proc(5) @param folder real path */
 export function silentMounts(table: string, folder: string): SilentDisk[] {
   const mounts = mountsOf(table)
   const above = ancestry(folder).find((path) => mounts.has(path))
@@ -94,7 +94,7 @@ export function silentMounts(table: string, folder: string): SilentDisk[] {
   return own === undefined ? below : [{ path: '', kind: own }]
 }
 
-/** What is mounted where; of several mounts over one another the last one is seen. */
+/** Mounts by path; of several mounts on one path the last one is visible. */
 function mountsOf(table: string): Map<string, string | undefined> {
   const mounts = new Map<string, string | undefined>()
   for (const line of table.split('\n')) {
@@ -113,7 +113,7 @@ function kindOf(type: string, options: string): string | undefined {
   return type.startsWith('fuse.') ? `FUSE (${type.slice('fuse.'.length)})` : undefined
 }
 
-/** Spaces and the like stand as octal numbers: `\040`. */
+/** Spaces and some other characters are octal numbers: `\040`. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_all, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 }
@@ -131,6 +131,6 @@ function byMagic(folder: string): SilentDisk[] {
     const kind = BY_MAGIC[statfsSync(folder).type >>> 0]
     return kind === undefined ? [] : [{ path: '', kind }]
   } catch {
-    return [] // a folder that is gone is reported by the scan of it
+    return [] // the scan reports a folder that is gone
   }
 }

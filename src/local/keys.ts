@@ -8,22 +8,22 @@ import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from './layout.js'
 import { createPrivateFile, readIfExists, writePrivateFile } from './private-file.js'
 
-/** Issuer and audience of tokens that a data directory signs itself. */
+/** Issuer and audience of tokens signed by a data directory. */
 export const LOCAL_ISSUER = 'knowledge-spaces'
 export const LOCAL_AUDIENCE = 'knowledge-spaces'
 export const LOCAL_TENANT = 'local'
 
-/** The scopes that count; `*` satisfies the other two. */
+/** The supported scopes; `*` includes the other two. */
 export const SCOPES = ['knowledge-spaces:read', 'knowledge-spaces:write', 'knowledge-spaces:*'] as const
 export type Scope = (typeof SCOPES)[number]
 
 export const TOKEN_LIFE_DAYS = 30
-/** tolerated difference between clocks, in seconds; not applied to the end of a token of this data directory */
+/** tolerated difference between clocks, in seconds; not applied to the expiry of a token of this data directory */
 export const CLOCK_LEEWAY_SECONDS = 60
 
 const KEY_BYTES = 32
 const DAY_SECONDS = 86_400
-/** the CLI's own token is replaced when less than this share of its life is left */
+/** the CLI's token is replaced when less than this fraction of its life remains */
 const RENEW_BELOW = 0.5
 
 export interface TokenRequest {
@@ -34,7 +34,7 @@ export interface TokenRequest {
   lifeSeconds?: number
   /** id of the token; default: a new one */
   jti?: string
-  /** the session of a console tab that the token ends with */
+  /** the session of a console tab, with which the token ends */
   session?: TabSession
 }
 
@@ -61,24 +61,24 @@ export function loadSigningKey(dataDir: string): Uint8Array {
   return loadKey(dataLayout(dataDir).signingKey)
 }
 
-/** The key that encrypts the credentials of sources: 256 random bits, made and guarded like the signing key. */
+/** The key that encrypts the credentials of sources: 256 random bits, created and protected like the signing key. */
 export function loadDataKey(dataDir: string): Uint8Array {
   return loadKey(dataLayout(dataDir).dataKey).subarray(0, KEY_BYTES)
 }
 
 /**
- * Takes the keys of a deployment into a data directory: whoever has that one finds them where they always are.
+ * Copies the keys of a deployment into a data directory, where all other code expects them.
  *
- * @param folder with `signing.key` and `data.key`, as a data directory has them
- * @throws KsError `unavailable` where one is absent, or the data directory has others
+ * @param folder contains `signing.key` and `data.key`, like a data directory
+ * @throws KsError `unavailable` where one is missing, or the data directory has different ones
  */
 export function adoptKeys(folder: string, layout: DataLayout): void {
   for (const path of [layout.signingKey, layout.dataKey]) {
     const given = join(folder, basename(path))
     const text = readIfExists(given)
-    if (text === undefined) throw new KsError('unavailable', `${given} is not there: setting keys names its folder`)
+    if (text === undefined) throw new KsError('unavailable', `${given} does not exist: the setting keys names its folder`)
     if (createPrivateFile(path, text) !== text)
-      throw new KsError('unavailable', `${path} is not the same as ${given}: move away the one that does not count`)
+      throw new KsError('unavailable', `${path} differs from ${given}: move away the one that is not valid`)
   }
 }
 
@@ -91,7 +91,7 @@ function loadKey(path: string): Uint8Array {
   return key
 }
 
-/** Signs a token for this data directory's daemon; none need be running. */
+/** Signs a token for the daemon of this data directory, which need not be running. */
 export async function createToken(dataDir: string, request: TokenRequest): Promise<CreatedToken> {
   const key = loadSigningKey(dataDir)
   const now = Math.floor(Date.now() / 1000)
@@ -112,10 +112,10 @@ export async function createToken(dataDir: string, request: TokenRequest): Promi
 }
 
 /**
- * Claims of a token that this key signed and that is valid now. It ends at its `exp`. Its begin has the leeway of
- * clocks: gateways that share the key sign by their own clocks.
+ * Claims of a token that this key signed and that is valid now. Expiry at `exp` is exact. Its start has the leeway of
+ * clocks: gateways that share the key have different clocks.
  *
- * @throws Error of jose when it is not
+ * @throws Error of jose when it is invalid
  */
 export async function verifyLocalToken(key: Uint8Array, token: string) {
   const { payload, protectedHeader } = await jwtVerify(token, key, {
@@ -129,12 +129,15 @@ export async function verifyLocalToken(key: Uint8Array, token: string) {
   return { payload, header: protectedHeader }
 }
 
-/** The token with which the CLI of this user speaks to the daemon; the file is there once a daemon has started. */
+/** The token of this user's CLI for the daemon; the file exists once a daemon has started. */
 export function readCliToken(dataDir: string): string | undefined {
   return readIfExists(dataLayout(dataDir).cliToken)?.trim()
 }
 
-/** Renews the CLI's token when it is absent, of another key, or past half of its life. @returns the token now */
+/**
+ * Renews the CLI's token when it is missing, signed by another key, or past half of its life. @returns the current
+ * token
+ */
 export async function ensureCliToken(dataDir: string): Promise<string> {
   const current = readCliToken(dataDir)
   if (current !== undefined && (await isFresh(dataDir, current))) return current
@@ -147,7 +150,7 @@ export async function ensureCliToken(dataDir: string): Promise<string> {
   return token
 }
 
-/** The id of a token, unverified: for commands that revoke a token they were given. */
+/** The unverified id of a token: for commands that revoke a given token. */
 export function tokenId(token: string): string | undefined {
   try {
     return decodeJwt(token).jti
@@ -161,7 +164,7 @@ async function isFresh(dataDir: string, token: string): Promise<boolean> {
     const { payload } = await verifyLocalToken(loadSigningKey(dataDir), token)
     const left = (payload.exp ?? 0) - Date.now() / 1000
     const life = TOKEN_LIFE_DAYS * DAY_SECONDS
-    // one that lives longer than tokens do was made by a clock that has been set back since
+    // A longer life than that of tokens means that the clock was set back.
     return left > life * RENEW_BELOW && left <= life
   } catch {
     return false
@@ -177,7 +180,7 @@ function localUser(): string {
 }
 
 function refuseSharedFile(path: string): void {
-  if (process.platform === 'win32') return // access there is by list, not by mode
+  if (process.platform === 'win32') return // Windows protects files by access lists, not by mode.
   const mode = statSync(path).mode & 0o777
   if ((mode & 0o077) !== 0)
     throw new KsError('unavailable', `${path} must be readable by its owner only, its mode is ${mode.toString(8)}`)

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 
-/** Version of the arrangement of files below. A data directory of a higher one is not opened. */
+/** Version of the file layout below. A data directory with a higher one is not opened. */
 export const LAYOUT_VERSION = 1
 
-/** Names of everything in a data directory. */
+/** Paths of everything in a data directory. */
 export interface DataLayout {
   root: string
   version: string
@@ -15,7 +15,7 @@ export interface DataLayout {
   dataKey: string
   cliToken: string
   config: string
-  /** room that is kept for what must be written on a full disk */
+  /** reserved space for what must be written on a full disk */
   reserve: string
   runDir: string
   socket: string
@@ -23,23 +23,23 @@ export interface DataLayout {
   log: string
   databaseDir: string
   database: string
-  /** says which server has the database, when it is not here */
+  /** names the server of the database, when that is not local */
   databaseElsewhere: string
   objects: string
-  /** says which store the objects are of, and how often it was opened */
+  /** id of the store of the objects, and how often it was opened */
   storeFile: string
-  /** while it is there, no object goes that the database does not know; a person removes it */
+  /** while this file exists, no object that is unknown to the database is removed; an operator deletes it */
   keepUnknown: string
-  /** names this folder of objects to a database on a server */
+  /** id of this object folder for a database on a server */
   objectsName: string
-  /** says where the objects are, when they are not here */
+  /** location of the objects, when they are not local */
   elsewhere: string
-  /** while it is renewed, a backup is being taken and no object goes */
+  /** while it is renewed, a backup is being taken and no object is removed */
   pin: string
-  /** while it is there, a backup is being restored into the directory, or that was cut off */
+  /** exists while a backup is being restored into the directory, or after that was interrupted */
   restoring: string
   indexes: string
-  /** models of this machine with the program that runs them: fetched on consent, and safe to fetch again */
+  /** local models with the program that runs them: downloaded with consent, and safe to download again */
   models: string
 }
 

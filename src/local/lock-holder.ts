@@ -4,14 +4,16 @@ import { readDaemonFile } from './daemon-file.js'
 import type { DataLayout } from './layout.js'
 
 const POLL_MS = 50
-/** where the system does not tell who holds a lock: a daemon that has just taken it says so within this */
+/**
+ * where the system does not report the holder of a lock: time in which a daemon that has just taken it publishes its id
+ */
 const STARTING_MS = 10_000
 
 /**
- * The process that holds the lock of a data directory, as the kernel tells; where it does not, as the daemon itself says
+ * The process that holds the lock of a data directory, as the kernel reports it; else as the daemon itself reports it
  * once it answers.
  *
- * @returns undefined where neither says
+ * @returns `undefined` where neither does
  */
 export async function lockHolder(layout: DataLayout): Promise<number | undefined> {
   const known = holderOf(layout.lock)
@@ -23,19 +25,19 @@ export async function lockHolder(layout: DataLayout): Promise<number | undefined
   return undefined
 }
 
-/** From /proc/locks: `1: POSIX  ADVISORY  WRITE 4711 00:2b:1234 0 EOF`. */
+/** Reads /proc/locks: `1: POSIX ADVISORY WRITE 4711 00:2b:1234 0 EOF`. */
 function holderOf(path: string): number | undefined {
   try {
     const { dev, ino } = statSync(path)
-    // the device as Linux encodes it for programs (makedev(3))
+    // The device as Linux encodes it for programs (makedev(3)).
     const major = Math.floor(dev / 2 ** 8) % 2 ** 12
     const minor = (dev % 2 ** 8) + Math.floor(dev / 2 ** 20) * 2 ** 8
     const held = readFileSync('/proc/locks', 'utf8')
       .split('\n')
       .map((line) => line.split(/\s+/))
-      // a process of another container has no number here
+      // A process of another container has no id here.
       .filter(([, , , kind, pid, file]) => kind === 'WRITE' && Number(pid) > 0 && file?.endsWith(`:${ino}`) === true)
-    // layered file systems tell programs of another device than they lock on
+    // Layered file systems report another device to programs than to the lock table.
     const exact = held.find(([, , , , , file]) => file === `${hex(major)}:${hex(minor)}:${ino}`)
     const [only, ...others] = new Set(held.map(([, , , , pid]) => pid))
     const pid = exact?.[4] ?? (others.length === 0 ? only : undefined)

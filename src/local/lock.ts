@@ -2,23 +2,25 @@ import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 
 /**
- * One process owns a data directory. Node has no flock, so the owner keeps an exclusive transaction open on a tiny
- * SQLite file: the kernel frees it when the process dies, however it dies, so no pid is ever guessed at.
+ * Lock of the one process that owns a data directory. Node has no flock, so the owner keeps an exclusive transaction
+ * open on a tiny SQLite file: the kernel releases it when the process dies in any way, so no process id is needed.
  */
 export interface OwnerLock {
-  /** Names this very file: two owners of one name follow each other. A copy of the directory has another one. */
+  /**
+   * Identifies this very file: owners with the same name follow each other. A copy of the directory has another name.
+   */
   name: string
   release(): void
 }
 
-/** longer than a probe by `isLocked` can take, shorter than anybody notices */
+/** longer than a probe by `isLocked` takes, too short to be noticed */
 const PROBE_TOLERANCE_MS = 250
 
-/** @returns undefined when another process holds the lock */
+/** @returns `undefined` when another process holds the lock */
 export function acquireLock(path: string): OwnerLock | undefined {
   const file = new Sqlite(path, { timeout: PROBE_TOLERANCE_MS })
   try {
-    // no journal: nothing is ever written, so that a full disk does not matter
+    // no journal: nothing is ever written, so a full disk does not matter
     file.pragma('journal_mode = MEMORY')
     file.pragma('locking_mode = EXCLUSIVE')
     file.exec('BEGIN EXCLUSIVE')
@@ -30,13 +32,13 @@ export function acquireLock(path: string): OwnerLock | undefined {
   return { name: nameOf(path), release: () => file.close() }
 }
 
-/** Numbers of devices change with a restart of the machine; the moment of birth stays, and no copy has it. */
+/** Device numbers change with a restart of the machine; the creation time stays, and no copy has it. */
 function nameOf(path: string): string {
   const { dev, ino, birthtimeNs } = statSync(path, { bigint: true })
   return birthtimeNs > 0n ? `${ino}@${birthtimeNs}` : `${dev}:${ino}`
 }
 
-/** Whether a living process owns the data directory. Takes a shared lock for an instant and nothing else. */
+/** Whether a living process owns the data directory. Only takes a shared lock for an instant. */
 export function isLocked(path: string): boolean {
   let file: Sqlite.Database | undefined
   try {

@@ -1,5 +1,5 @@
 import { isRecord } from '../lib/json/values.js'
-/** What a model costs, in US dollars for a million tokens. */
+/** Prices of a model, in US dollars per million tokens. */
 export interface ModelPrice {
   inputUsdPerMillion: number
   outputUsdPerMillion: number
@@ -7,7 +7,7 @@ export interface ModelPrice {
 
 const RULE = 'prices as {"MODEL": {"inputUsdPerMillion": 0.5, "outputUsdPerMillion": 1.5}}'
 
-/** Reads the prices of a provider's models; `*` names those without a price of their own. @throws Error with the rule */
+/** Reads the prices of a provider's models; `*` is for models without a separate price. @throws Error with the rule */
 export function modelPrices(value: unknown): Record<string, ModelPrice> {
   return Object.fromEntries(entriesOf(value).map(([model, price]) => [model, modelPrice(price)]))
 }

@@ -1,21 +1,24 @@
-/** Where objects are that are not files of the data directory: a bucket of a server that speaks S3. */
+/** Location of objects that are not files of the data directory: a bucket of an S3 server. */
 export interface ObjectPlace {
   bucket: string
-  /** empty, or with a slash at its end */
+  /** empty, or ends with a slash */
   prefix: string
   region: string
-  /** absent: the servers of AWS */
+  /** absent: AWS */
   endpoint?: string
 }
 
-/** No ARN, no access point, no express bucket: those names make the client ask elsewhere. */
+/** Excludes ARNs, access points and express buckets: with those names the client connects to other servers. */
 const BUCKET = /^(?!.*--)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const PREFIX = /^([A-Za-z0-9_.-]+\/)*$/
 const REGION = /^[a-z0-9-]{1,64}$/
 const FORM = 's3://bucket/prefix, with ?endpoint=https://host:port and ?region=name where it is not AWS'
 const DEFAULT_REGION = 'us-east-1'
 
-/** Reads `s3://bucket/prefix?endpoint=…&region=…`. @throws Error that says the rule, without the text: it may hold a secret */
+/**
+ * Parses `s3://bucket/prefix?endpoint=…&region=…`. @throws Error with the rule, without the text: it may contain a
+ * secret
+ */
 export function objectPlace(text: string): ObjectPlace {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 's3:') throw new Error(FORM)
@@ -40,7 +43,7 @@ function originOf(text: string): string {
   return url.origin
 }
 
-/** How a place is named to a person. */
+/** Formats a location for people. */
 export function placeText({ bucket, prefix, endpoint }: ObjectPlace): string {
   return `s3://${bucket}/${prefix}${endpoint === undefined ? '' : ` at ${endpoint}`}`
 }

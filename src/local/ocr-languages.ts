@@ -3,31 +3,31 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
-/** npm scope of the packages that hold what Tesseract knows of a language */
+/** npm scope of the packages with language data for Tesseract */
 export const LANGUAGE_SCOPE = '@tesseract.js-data'
 const DEFAULT_LANGUAGES: readonly string[] = ['eng']
-/** in the setting: installed languages of other scripts are tried, too, where a page needs it */
+/** in the setting: also try installed languages of other scripts where a page needs them */
 const DETECT = 'auto'
-/** languages that are tried at most on one picture */
+/** maximum number of languages that are tried on one picture */
 const MOST_TRIED = 8
-/** of the data directory, with a user's own data of languages */
+/** folder of a user's language data in the data directory */
 const FOLDER = 'languages'
 
-/** The kind of data that Tesseract's LSTM engine reads fastest at nearly the best quality. */
+/** The kind of data that Tesseract's LSTM engine reads fastest, at nearly the best quality. */
 const KIND = '4.0.0_best_int'
 const ENDING = '.traineddata'
-/** Codes of Tesseract: ISO 639-2 with its own additions, such as `chi_sim` and `jpn_vert`. */
+/** Codes of Tesseract: ISO 639-2 with additions, such as `chi_sim` and `jpn_vert`. */
 const CODE = /^[a-z]{3}(?:_[a-z]{3,8})?$/
 
-/** Whether a word may be the code of a language of Tesseract. */
+/** Whether a text may be the code of a Tesseract language. */
 export function isLanguageCode(code: string): boolean {
   return CODE.test(code)
 }
 
 /**
- * The languages that are installed: data packages of npm beside this program's own, and `.traineddata` files in a folder.
+ * The installed languages: npm packages with data next to this program, and `.traineddata` files in a folder.
  *
- * @param folder of a user's own files; it need not be there
+ * @param folder of a user's files; it need not exist
  */
 export function installedLanguages(folder?: string): string[] {
   const found = new Set<string>()
@@ -44,9 +44,9 @@ export function installedLanguages(folder?: string): string[] {
 }
 
 /**
- * What Tesseract knows of a language; a user's own file comes before the package.
+ * Tesseract's data for a language; a user's file takes precedence over the package.
  *
- * @returns nothing when it is not installed
+ * @returns `undefined` when it is not installed
  */
 export function languageData(code: string, folder?: string): Uint8Array | undefined {
   if (!isLanguageCode(code)) return undefined
@@ -57,7 +57,7 @@ export function languageData(code: string, folder?: string): Uint8Array | undefi
   return path.endsWith('.gz') ? gunzipSync(bytes) : bytes
 }
 
-/** Whether a file is there and may be read: the reading process gets an error for paths outside of its folders. */
+/** Whether a file exists and is readable: the reading process gets an error for paths outside of its folders. */
 function exists(path: string): boolean {
   try {
     return existsSync(path)
@@ -66,29 +66,29 @@ function exists(path: string): boolean {
   }
 }
 
-/** Where a user's own data of languages lies. */
+/** Folder of a user's language data. */
 export function languagesFolder(dataDir: string): string {
   return join(dataDir, FOLDER)
 }
 
-/** The languages of a space, or of all. */
+/** The languages of a space, or of all spaces. */
 export interface LanguageChoice {
   codes: readonly string[]
-  /** whether installed languages of other scripts are tried where these read badly */
+  /** whether installed languages of other scripts are tried where these give poor results */
   detects: boolean
 }
 
-/** Which languages are looked for in pictures, and where their data may be found. */
+/** Languages that are read in pictures, and the folder of their data. */
 export interface ChosenLanguages {
   forAll: LanguageChoice
-  /** of spaces that have their own, by their slugs */
+  /** of spaces with separate languages, by slug */
   ofSpaces: Readonly<Record<string, LanguageChoice>>
   folder: string
 }
 
 /**
- * The setting `ocrLanguages` as it is meant: `eng+deu` for all spaces, `letters=deu+eng` for the space letters; `auto`
- * among them has languages of other scripts tried.
+ * Parses the setting `ocrLanguages`: `eng+deu` for all spaces, `letters=deu+eng` for the space letters; `auto` also
+ * tries languages of other scripts.
  */
 export function chosenLanguages(dataDir: string, setting: readonly string[]): ChosenLanguages {
   const forAll: string[] = []
@@ -101,7 +101,7 @@ export function chosenLanguages(dataDir: string, setting: readonly string[]): Ch
   return { forAll: choiceOf(forAll), ofSpaces, folder: languagesFolder(dataDir) }
 }
 
-/** The languages of a choice as pictures are read in them, with those that are tried where they read badly. */
+/** The languages of a choice for reading pictures, and those that are tried where they give poor results. */
 export function languagesToRead(
   { codes, detects }: LanguageChoice,
   folder: string,
@@ -116,10 +116,10 @@ function choiceOf(named: readonly string[]): LanguageChoice {
 }
 
 /**
- * Installed languages whose script is none of those of `codes`, eight at most: text of another script reads as rubbish,
- * text of the same script nearly well.
+ * Installed languages with scripts other than those of `codes`, at most eight: text of another script is read as
+ * nonsense, text of the same script nearly correctly.
  *
- * @param folder of a user's own files; it need not be there
+ * @param folder of a user's files; it need not exist
  */
 export function languagesOfOtherScripts(codes: readonly string[], folder?: string): string[] {
   const known = new Set([undefined, ...codes.map(scriptOf)])
@@ -128,7 +128,7 @@ export function languagesOfOtherScripts(codes: readonly string[], folder?: strin
     .slice(0, MOST_TRIED)
 }
 
-/** The script a language is mostly written in, such as `Latn`; nothing for what is no language (`osd`, `equ`). */
+/** The main script of a language, such as `Latn`; `undefined` for codes that are no language (`osd`, `equ`). */
 function scriptOf(code: string): string | undefined {
   const [language = '', variant] = code.split('_')
   if (variant === 'tra') return 'Hant'
@@ -137,7 +137,7 @@ function scriptOf(code: string): string | undefined {
   return new Intl.Locale(language).maximize().script
 }
 
-/** Reads the setting. @throws Error for what is no code of a language */
+/** Reads the setting. @throws Error for an invalid code */
 export function languageSetting(entries: readonly string[]): readonly string[] {
   for (const entry of entries) {
     const parts = entry.split('=')
@@ -152,10 +152,10 @@ function packed(scope: string, code: string): string {
   return join(scope, code, KIND, `${code}${ENDING}.gz`)
 }
 
-/** In the `node_modules` of an installed package: files that npm knows nothing of, and would remove. */
+/** Marks the `node_modules` of an installed package: npm does not know its files and would remove them. */
 const NOT_OF_NPM = '.packed'
 
-/** The folder in whose `node_modules` packages of languages are looked for first, beside the one that comes with ks. */
+/** The folder in whose `node_modules` language packages are searched first, next to the bundled one. */
 export function placeOfPackages(): string {
   const places = packageFolders().filter((place) => !existsSync(join(dirname(place), NOT_OF_NPM)))
   const folderOf = (place: string) => dirname(dirname(place))
@@ -164,7 +164,7 @@ export function placeOfPackages(): string {
   return scope === undefined ? '.' : folderOf(scope)
 }
 
-/** Every folder of the scope that a module of this program would be looked for in. */
+/** All folders in which a module of this program would search the scope. */
 function packageFolders(): string[] {
   const places = createRequire(import.meta.url).resolve.paths(`${LANGUAGE_SCOPE}/eng`) ?? []
   return places.map((place) => join(place, LANGUAGE_SCOPE)).filter((place) => dirname(place).endsWith('node_modules'))

@@ -13,14 +13,14 @@ import {
 import { sep } from 'node:path'
 
 /**
- * Reading in folders where somebody else may write: between a look at a name and the opening of it, the file or a folder
- * above it may become a link. What counts is therefore what was opened, not what the name stood for.
+ * Reading in folders where other users may write: between the check of a name and the opening, the file or a folder
+ * above it may become a link. Therefore the opened file is checked, not its name.
  */
 
-/** Does not wait for the other end of a pipe that stands in the place of a file. */
+/** Does not block on a pipe in place of a file. */
 export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** `EOUTSIDE` for what does not lie in its folder, `ENOTFILE` for what is no regular file. */
+/** `EOUTSIDE` for what is not in its folder, `ENOTFILE` for what is no regular file. */
 export class RefusedFile extends Error {
   readonly code: 'EOUTSIDE' | 'ENOTFILE'
 
@@ -32,10 +32,10 @@ export class RefusedFile extends Error {
 }
 
 /**
- * Makes sure that an opened file is a regular one and lies in a folder.
+ * Checks that an opened file is a regular one and is in a folder.
  *
  * @param fd opened from `path` with READ_FLAGS
- * @param root real path of the folder; undefined for a file that was named by itself
+ * @param root real path of the folder; `undefined` for a file that was named directly
  * @throws RefusedFile
  */
 export function checkOpened(fd: number, path: string, root: string | undefined): void {
@@ -55,7 +55,7 @@ export function openInside(path: string, root: string | undefined): number {
   }
 }
 
-/** At most `size` bytes from the beginning of a file. @throws like `openInside` */
+/** Reads at most `size` bytes from the beginning of a file. @throws like `openInside` */
 export function readInside(path: string, root: string | undefined, size = Number.POSITIVE_INFINITY): Buffer {
   const fd = openInside(path, root)
   try {
@@ -73,10 +73,10 @@ export function readInside(path: string, root: string | undefined, size = Number
 }
 
 /**
- * What stands in a folder that itself is reached through no link.
+ * Lists a folder whose path contains no link.
  *
  * @param folder real path
- * @throws RefusedFile `EOUTSIDE` where a link has taken the place of it or of one above; the system's error
+ * @throws RefusedFile `EOUTSIDE` where it or a folder above was replaced by a link; the system's error
  */
 export function readFolder(folder: string): { entries: Dirent[]; names: () => Buffer[] } {
   if (process.platform !== 'linux') {
@@ -101,7 +101,7 @@ function namesIn(folder: string): Buffer[] {
   }
 }
 
-/** @returns the folder and a path that leads to it whatever becomes of its name */
+/** @returns the folder and a path that stays valid whatever happens to its name */
 function openFolder(folder: string): { fd: number; path: string } {
   const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   try {
@@ -114,10 +114,10 @@ function openFolder(folder: string): { fd: number; path: string } {
   }
 }
 
-/** Where an opened file lies. */
+/** The real path of an opened file. */
 function openedPath(fd: number, path: string): string {
   if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${fd}`)
-  // No system call tells it elsewhere: the name is followed again, and has to lead to what was opened.
+  // Other systems have no call for it: the name is resolved again, and must lead to the opened file.
   const now = realpathSync(path)
   const [opened, there] = [fstatSync(fd, { bigint: true }), lstatSync(now, { bigint: true })]
   if (opened.dev !== there.dev || opened.ino !== there.ino || realpathSync(path) !== now) throw outside(path)

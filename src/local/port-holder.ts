@@ -4,18 +4,18 @@ import { basename } from 'node:path'
 /** The process that listens on a port. */
 export interface PortHolder {
   pid: number
-  /** name of its program, without arguments, which may hold secrets */
+  /** name of its program, without arguments, which may contain secrets */
   program: string
 }
 
 /** State of a listening socket in the kernel's table. */
 const LISTENING = '0A'
-/** Programs that are known by what they run. */
+/** Interpreters, which are named with their script. */
 const INTERPRETER = /^(?:node|bun|deno|python[\d.]*|ruby|perl|php|java|sh|bash)$/
 
 /**
- * Who listens on a TCP port of this machine, where `/proc` lets one see: on Linux, processes of the same user, or all as
- * root.
+ * Finds the process that listens on a TCP port of this machine, where `/proc` is readable: on Linux, processes of the
+ * same user, or all as root.
  */
 export function portHolder(port: number): PortHolder | undefined {
   const inodes = listeningInodes(port)
@@ -28,7 +28,7 @@ export function portHolder(port: number): PortHolder | undefined {
   return undefined
 }
 
-/** Names of the port's sockets as the descriptors of their process link to them: `socket:[4711]`. */
+/** Names of the port's sockets as links of file descriptors: `socket:[4711]`. */
 function listeningInodes(port: number): Set<string> {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0')
   const rows = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => textOf(path).split('\n').slice(1))
@@ -52,7 +52,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // gone, another user's, or no Linux
+    // gone, another user's, or not Linux
     return []
   }
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Files only their owner may read, and that are whole or absent whenever the machine stops. */
+/** Files that only their owner may read, and that are complete or missing whenever the machine stops. */
 
-/** Replaces `path` by a file of mode 0600 with `text`. */
+/** Replaces `path` with a file of mode 0600 that contains `text`. */
 export function writePrivateFile(path: string, text: string): void {
   const temporary = writeTemporary(path, text)
   try {
@@ -19,7 +19,7 @@ export function writePrivateFile(path: string, text: string): void {
 /**
  * Creates `path` with `text` unless it exists already.
  *
- * @returns what the file holds now: of several processes that create it at once, one wins and all read its text
+ * @returns the content of the file: of several processes that create it concurrently, one wins and all read its text
  */
 export function createPrivateFile(path: string, text: string): string {
   const temporary = writeTemporary(path, text)
@@ -52,7 +52,7 @@ function writeTemporary(path: string, text: string): string {
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
   const file = openSync(temporary, 'wx', 0o600)
   try {
-    // not writeSync(): a disk that is nearly full may take a part of the text without an error
+    // not writeSync(): a disk that is nearly full may accept a part of the text without an error
     writeFileSync(file, text)
     fsyncSync(file)
   } catch (error) {
@@ -65,7 +65,7 @@ function writeTemporary(path: string, text: string): string {
 }
 
 function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return // folders cannot be opened there
+  if (process.platform === 'win32') return // folders cannot be opened on Windows
   const handle = openSync(folder, 'r')
   try {
     fsyncSync(handle)

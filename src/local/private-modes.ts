@@ -4,26 +4,26 @@ import { KsError } from '../contract/errors.js'
 import type { DataLayout } from './layout.js'
 import { isCode } from './private-file.js'
 
-/** What others than the owner may do. */
+/** Permissions of users other than the owner. */
 const OTHERS = 0o077
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
 const LOG_NAME = /^daemon\.log(?:\.\d+)?$/
 
-/** Reports a path that was renamed, because a file was in the path of a folder or the reverse. */
+/** Called with a path that was renamed because a file was in the place of a folder, or the reverse. */
 export type OnAside = (path: string, aside: string) => void
 
 /**
- * Makes everything of a data directory its owner's alone: folders and files that others may read or write are mended.
+ * Restricts everything in a data directory to its owner: folders and files that others may read or write are changed.
  * Keys that others could read are left to the code that loads them: they may be known already.
  *
- * @param onAside where given, a folder in the path of a derived file, or a file in that of a derived folder, is renamed
+ * @param onAside where given, a folder at the path of a derived file, or a file at that of a derived folder, is renamed
  * @throws KsError `unavailable` where a path is a link, another user's, or of another kind
  */
 export function makePrivate(layout: DataLayout, onAside?: OnAside): void {
-  if (process.platform === 'win32') return // modes say nothing there
-  // the directory itself may be reached by a link: the user who starts the daemon names it
+  if (process.platform === 'win32') return // modes mean nothing on Windows
+  // The directory itself may be a link: the user who starts the daemon chooses it.
   mend(layout.root, statSync(layout.root), FOLDER_MODE)
   const { runDir, logsDir, databaseDir, objects, indexes } = layout
   const { version, lock, daemonFile, cliToken, config, reserve, signingKey, dataKey, socket } = layout
@@ -44,7 +44,7 @@ export function makePrivate(layout: DataLayout, onAside?: OnAside): void {
   }
 }
 
-/** Renames a path of the wrong kind whose content can be made again. Links are left to the checks. */
+/** Renames a path of the wrong kind whose content can be derived again. Links are left to the checks. */
 function putAside(path: string, kind: 'folder' | 'file', onAside: OnAside): void {
   const found = lstatIfExists(path)
   if (found === undefined || found.isSymbolicLink() || found.isDirectory() === (kind === 'folder')) return
@@ -52,7 +52,7 @@ function putAside(path: string, kind: 'folder' | 'file', onAside: OnAside): void
   try {
     renameSync(path, aside)
   } catch (cause) {
-    if (isCode(cause, 'ENOENT')) return // another daemon that starts renamed it
+    if (isCode(cause, 'ENOENT')) return // another starting daemon renamed it
     throw new KsError('unavailable', `${path} must be a ${kind}, and what is there cannot be renamed`, { cause })
   }
   onAside(path, aside)
@@ -66,7 +66,7 @@ function checkPlace(path: string, kind: 'folder' | 'file'): void {
 
 function refuseForeign(path: string, found: Stats | undefined, kind: 'folder' | 'file'): void {
   if (found === undefined) return
-  if (found.isSymbolicLink()) throw new KsError('unavailable', `${path} must be a ${kind} of its own, it is a link`)
+  if (found.isSymbolicLink()) throw new KsError('unavailable', `${path} must be a ${kind}, it is a link`)
   if (kind === 'folder' ? !found.isDirectory() : !found.isFile())
     throw new KsError('unavailable', `${path} must be a ${kind}, it is something else`)
   const user = process.getuid?.()

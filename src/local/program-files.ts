@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The files of this program itself, as patterns of `--allow-fs-read`: its code, and the folders in which Node looks for
- * its packages.
+ * The files of this program as patterns of `--allow-fs-read`: its code, and the folders in which Node searches its
+ * packages.
  */
 export function programFiles(): string[] {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const packages = (createRequire(import.meta.url).resolve.paths('x') ?? []).filter(existsSync)
   const own = [root, realpathSync(root)].flatMap((folder) => [join(folder, 'dist', '*'), join(folder, 'package.json')])
-  // Node ends where a pattern is repeated
+  // Node exits where a pattern is repeated.
   return [...new Set([...own, ...packages.map((folder) => join(folder, '*'))])]
 }

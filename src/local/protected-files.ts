@@ -7,24 +7,24 @@ import { dataLayout } from './layout.js'
 import { readIfExists } from './private-file.js'
 import { SETTINGS, type SettingName } from './settings.js'
 
-/** Files that are never ingested: the directories of this program and the keys of its settings, by device and inode. */
+/** Files that are never ingested: the directories of this program and the keys in its settings, by device and inode. */
 export interface ProtectedFiles {
   /** Whether a path itself is protected; symbolic links are followed. */
   has(path: string): boolean
-  /** @returns why a path, or one above its real path, is refused; undefined where it may be read */
+  /** @returns why a path, or one above its real path, is refused; `undefined` where it may be read */
   refusal(path: string): string | undefined
 }
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Settings of the daemon that name a secret file, or a folder of secrets. */
+/** Settings of the daemon that name a secret file or a folder of secrets. */
 const KEY_SETTINGS = ['tlsKey', 'jwtPublicKeyFile', 'backendPasswordFile', 'keys'] as const satisfies SettingName[]
 
 /**
- * The protected files as they are now.
+ * The protected files at this moment.
  *
- * @param dirs in use; the ones of this user without overrides are protected, too
- * @param keyFiles that settings name
+ * @param dirs in use; those of this user without overrides are protected, too
+ * @param keyFiles from the settings
  */
 export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): ProtectedFiles {
   const usual = localDirs({
@@ -34,7 +34,7 @@ export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): Pr
   })
   const folders = [dirs, usual].flatMap(({ data, config, state }) => [data, config, state])
   const { signingKey, dataKey, cliToken, config, database } = dataLayout(dirs.data)
-  // single files, too: a hard link to one is outside of the folders
+  // Single files, too: a hard link to one is outside of the folders.
   const paths = [...folders, signingKey, dataKey, cliToken, config, database, ...keyFiles]
   const protectedBy = new Map<string, string>()
   for (const path of paths) {
@@ -50,7 +50,7 @@ export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): Pr
         if (found !== undefined)
           return (
             `${JSON.stringify(path)} is protected${found === path ? '' : ` by ${JSON.stringify(found)}`}: ` +
-            'data, configuration, state and keys of this program go into no space'
+            'data, configuration, state and keys of this program cannot be added to a space'
           )
       }
       return undefined
@@ -58,13 +58,13 @@ export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): Pr
   }
 }
 
-/** The key files that the environment or `config.json` of a data directory names. */
+/** The key files in the environment or in `config.json` of a data directory. */
 export function configuredKeyFiles(dataDir: string, env: Env): string[] {
   const file = recordIn(readIfExists(dataLayout(dataDir).config) ?? '') ?? {}
   return KEY_SETTINGS.flatMap((name) => textOf(env[SETTINGS[name].env]) ?? textOf(file[name]) ?? [])
 }
 
-/** The key files of settings in force. */
+/** The key files of the effective settings. */
 export function keyFilesOf(settings: Readonly<Partial<Record<SettingName, unknown>>>): string[] {
   return KEY_SETTINGS.flatMap((name) => textOf(settings[name]) ?? [])
 }
@@ -89,7 +89,7 @@ function realPath(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch {
-    return undefined // what reads it reports why
+    return undefined // the reader of the path reports the reason
   }
 }
 

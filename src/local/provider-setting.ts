@@ -1,47 +1,49 @@
 import { type ModelPrice, modelPrices } from './model-prices.js'
 import { absolutePaths, atLeast, parseJson, record, someText, text, webAddress } from './setting-readers.js'
 
-/** A program that speaks or listens, as the operator wrote it. It is started as it is named: there is no shell. */
+/** A program for speech or transcription, as the operator configured it. It is started without a shell. */
 export interface ProgramSetting {
-  /** the program and its arguments; `{input}`, `{output}`, `{voice}`, `{language}` and `{model}` are filled in */
+  /**
+   * the program and its arguments with the placeholders `{input}`, `{output}`, `{voice}`, `{language}` and `{model}`
+   */
   argv: string[]
-  /** run first, to bring the input into a form that the program reads; needs `{input}` and `{output}` */
+  /** command that runs first, to convert the input to a form that the program reads; needs `{input}` and `{output}` */
   convert?: string[]
-  /** further files and folders that both may read */
+  /** additional files and folders that both may read */
   paths?: string[]
-  /** where nobody chose one */
+  /** default voice */
   voice?: string
   language?: string
 }
 
-/** One model provider, as the operator wrote it. Where it may be is the operator's choice: loopback is allowed. */
+/** A model provider, as the operator configured it. The operator decides where it is: loopback is allowed. */
 export interface ProviderSetting {
   pluginId: string
-  /** the name that model references use */
+  /** name in model references */
   provider: string
   /** with or without `/v1` at its end; programs of this machine have none */
   baseUrl?: string
-  /** of a `command` provider: the programs that speak and that listen */
+  /** of a `command` provider: the programs for speech and transcription */
   speech?: ProgramSetting
   transcription?: ProgramSetting
   apiKey?: string
   /** environment variable that holds the key */
   apiKeyEnv?: string
-  /** for a whole call with its retries, of a streamed answer for each silence; 60 s where absent */
+  /** timeout of a complete call with its retries; of a streamed answer, of each pause; default 60 s */
   timeoutMs?: number
-  /** until a streamed answer begins; where absent `timeoutMs`, or 30 s without that */
+  /** timeout until a streamed answer begins; default `timeoutMs`, else 30 s */
   firstTokenTimeoutMs?: number
-  /** the same of a call that nobody waits for, as when documents are read; where absent `timeoutMs`, or 300 s without that */
+  /** the same for background calls, as when documents are read; default `timeoutMs`, else 300 s */
   ingestTimeoutMs?: number
-  /** windows of language models in tokens, by name; `*` for those without one of their own; 8,192 where absent */
+  /** context windows of language models in tokens, by name; `*` for all others; default 8,192 */
   contextTokens?: Record<string, number>
-  /** texts in one embedding request; 64 where absent */
+  /** texts in one embedding request; default 64 */
   maxBatch?: number
-  /** calls at once; where absent 4, and 64 answers of its models beside them */
+  /** maximum of concurrent calls; default 4, and 64 answers of its models in addition */
   maxConcurrency?: number
-  /** further request headers; values are kept like the key */
+  /** additional request headers; values are protected like the key */
   headers?: Record<string, string>
-  /** by model; `*` for those without a price of their own; a model without any is taken to be free */
+  /** by model; `*` for all others; a model without a price is free */
   prices?: Record<string, ModelPrice>
 }
 
@@ -60,7 +62,7 @@ const PROVIDER_KEYS: readonly string[] = [
   ...PROVIDER_COUNTS,
 ]
 
-/** A list of providers. @throws Error that says the rule */
+/** Reads a list of providers. @throws Error with the rule */
 export function providers(value: unknown): readonly ProviderSetting[] {
   const list: unknown = typeof value === 'string' ? parseJson(value) : value
   if (!Array.isArray(list)) throw new Error('a list of providers (in the environment: as JSON)')
@@ -89,7 +91,7 @@ function provider(value: unknown): ProviderSetting {
   return read
 }
 
-/** One number stands for every model. */
+/** A single number applies to every model. */
 function windows(value: unknown): Record<string, number> {
   if (typeof value === 'number') return { '*': atLeast(1)(value) }
   const fields = record(value, 'contextTokens as a number, or as {"MODEL": 32768, "*": 8192}')

@@ -19,16 +19,16 @@ const VARIABLES = [
   'XDG_RUNTIME_DIR',
 ]
 
-/** Folders in which containers and services get their secrets. */
+/** Folders in which containers and services find their secrets. */
 const MOUNTED = ['/run/secrets', '/var/run/secrets', '/run/credentials']
 
 /**
  * Files and folders that no program which reads documents may see: the data directory, the folders of this user's
- * configuration, keys that settings name, and hidden entries of the home folder. They may not exist.
+ * configuration, keys in the settings, and hidden entries of the home folder. They may not exist.
  */
 export function secretPaths(dataDir: string, settings: Settings, sources: DirSources): string[] {
   const { env, home } = sources
-  // KUBECONFIG is a list
+  // KUBECONFIG is a list.
   const variables = VARIABLES.flatMap((name) => [env[name], ...(env[name]?.split(delimiter) ?? [])])
   const named = [settings.keys, settings.tlsKey, settings.backendPasswordFile, ...variables]
   return [

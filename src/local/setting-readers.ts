@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
 import { isRecord } from '../lib/json/values.js'
-/** Readers of single values: of `config.json`, or the text of an environment variable. Each throws the rule. */
+/** Readers of single values from `config.json` or the text of an environment variable. Each throws its rule. */
 
 export function text(value: unknown): string {
   if (typeof value !== 'string') throw new Error('a text')
@@ -31,7 +31,7 @@ export function numeric(value: unknown): number {
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
 }
 
-/** @returns undefined for text that is no JSON: the parser's own message would repeat it, keys and all */
+/** @returns `undefined` for text that is no JSON: the parser's message would repeat it, including keys */
 export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
@@ -48,11 +48,11 @@ export function record(value: unknown, rule: string): Record<string, unknown> {
 export function texts(value: unknown): readonly string[] {
   const list: unknown = typeof value === 'string' ? value.split(',') : value
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string'))
-    throw new Error('a list of texts (in the environment: parted by commas)')
+    throw new Error('a list of texts (in the environment: separated by commas)')
   return list.map((item) => item.trim()).filter((item) => item !== '')
 }
 
-/** Files and folders by their full path. @param rule name of the field */
+/** Reads absolute paths of files and folders. @param rule name of the field */
 export function absolutePaths(value: unknown, rule: string): string[] {
   const list: unknown[] = Array.isArray(value) ? value : []
   const paths = list.filter((item) => typeof item === 'string' && isAbsolute(item) && !item.includes('\0'))
@@ -71,7 +71,7 @@ export function ranges(value: unknown): readonly string[] {
   throw new Error(`addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(wrong)}`)
 }
 
-/** Origins as a policy of a page names them. */
+/** Reads origins in the form of a content security policy. */
 export function origins(value: unknown): readonly string[] {
   const list = texts(value)
   const wrong = list.find((item) => !/^https?:\/\/[a-z0-9.*[\]:-]+$/i.test(item))

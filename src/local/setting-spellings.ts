@@ -1,20 +1,20 @@
 import { isRecord } from '../lib/json/values.js'
 import type { SettingName } from './settings.js'
 
-/** Other spellings of settings: a key of its own, or an object within the object. */
+/** Alternative spellings of settings, as a key or as an object within the object. */
 const SPELLINGS = new Map<string, SettingName>([['egress.allow', 'egressAllow']])
 
-/** The name in the table of settings for a name as it is written; what is not known stays. */
+/** The canonical name of a setting; unknown names do not change. */
 export function canonicalName(name: string): string {
   return SPELLINGS.get(name) ?? name
 }
 
-/** What a configuration file holds, by the names of the table. @throws Error that names a setting which is there twice */
+/** The settings of a configuration file by canonical name. @throws Error for a setting that is given twice */
 export function withCanonicalNames(file: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(file).flatMap(([key, value]) => spelledOut(key, value))
   const named = new Map<string, unknown>()
   for (const [name, value] of entries) {
-    if (named.has(name)) throw new Error(`the setting ${name} is there twice`)
+    if (named.has(name)) throw new Error(`the setting ${name} is given twice`)
     named.set(name, value)
   }
   return Object.fromEntries(named)

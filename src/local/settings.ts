@@ -19,8 +19,8 @@ import {
 } from './setting-readers.js'
 
 /**
- * Every setting of the daemon, once: its default, its name in `config.json` and in the environment, how its text is
- * read, and one line of documentation. The daemon, `ks config` and the docs read this table. Free of zod.
+ * All settings of the daemon: default, name in `config.json` and in the environment, reader, and one line of
+ * documentation. The daemon, `ks config` and the docs use this table. It does not depend on zod.
  */
 
 export interface ModelSetting {
@@ -29,7 +29,7 @@ export interface ModelSetting {
   model: string
 }
 
-/** Names of the quotas that a space's manifest holds. */
+/** Names of the quotas in the manifest of a space. */
 const QUOTA_NAMES = [
   'maxActiveJobCount',
   'maxActiveSessionCount',
@@ -53,11 +53,11 @@ interface Setting<T> {
   env: string
   default: T
   doc: string
-  /** Reads a value of `config.json`, or the text of an environment variable. @throws Error that says the rule */
+  /** Reads a value of `config.json`, or the text of an environment variable. @throws Error with the rule */
   read(value: unknown): T
 }
 
-/** An alternative to a value: the setting may be absent. */
+/** A setting that may be absent. */
 type Optional<T> = T | undefined
 
 export const SETTINGS = {
@@ -94,7 +94,7 @@ export const SETTINGS = {
     'BACKEND',
     undefined,
     backend,
-    'server that has the database: postgres://user@host:port/name, or several hosts parted by commas; default a file of the data directory',
+    'database server: postgres://user@host:port/name, or several hosts separated by commas; default a file in the data directory',
   ),
   backendPasswordFile: setting<Optional<string>>(
     'BACKEND_PASSWORD_FILE',
@@ -106,7 +106,7 @@ export const SETTINGS = {
     'SEARCH',
     'index',
     oneOf(['index', 'postgres']),
-    'who looks for words and vectors: index, an index in the data directory; postgres, the server that backend names, which needs pgvector',
+    'search for words and vectors: index, an index in the data directory; postgres, the server of backend, which needs pgvector',
   ),
   keys: setting<Optional<string>>(
     'KEYS',
@@ -118,7 +118,7 @@ export const SETTINGS = {
     'OBJECTS',
     undefined,
     placeOfObjects,
-    'where the bytes of documents are: s3://bucket/prefix?endpoint=https://host&region=name; default the data directory',
+    'storage of the bytes of documents: s3://bucket/prefix?endpoint=https://host&region=name; default the data directory',
   ),
   compilation: setting<'durable' | 'inline'>(
     'COMPILATION',
@@ -126,38 +126,38 @@ export const SETTINGS = {
     oneOf(['durable', 'inline']),
     'durable: an upload answers 202 at once; inline: 201 once the document is published',
   ),
-  uploadBytes: setting('UPLOAD_BYTES', 512 * 1024 ** 2, atLeast(1), 'largest uploaded file, bytes'),
-  bulkFiles: setting('BULK_FILES', 1000, atLeast(1), 'most files in one bulk upload'),
-  bulkBytes: setting('BULK_BYTES', 2 * 1024 ** 3, atLeast(1), 'most bytes in one bulk upload'),
+  uploadBytes: setting('UPLOAD_BYTES', 512 * 1024 ** 2, atLeast(1), 'maximum size of an uploaded file, in bytes'),
+  bulkFiles: setting('BULK_FILES', 1000, atLeast(1), 'maximum number of files in one bulk upload'),
+  bulkBytes: setting('BULK_BYTES', 2 * 1024 ** 3, atLeast(1), 'maximum size of one bulk upload, in bytes'),
   concurrentQueries: setting<Optional<number>>(
     'CONCURRENT_QUERIES',
     undefined,
     atLeast(1),
-    'queries that run at once; default 4 for each core',
+    'maximum number of concurrent queries; default 4 per core',
   ),
   waitingQueries: setting(
     'WAITING_QUERIES',
     256,
     atLeast(0),
-    'queries that wait for a place; one more is refused with 429, of the tenant that has most waiting',
+    'maximum number of queries that wait to run; one more is refused with 429, from the tenant with most waiting queries',
   ),
   readingProcesses: setting<Optional<number>>(
     'READING_PROCESSES',
     undefined,
     atLeast(1),
-    'processes that read documents at once, started when there is work for them; default one for every two cores, four at most',
+    'maximum number of processes that read documents, started on demand; default one for every two cores, at most four',
   ),
   converters: setting(
     'CONVERTERS',
     none<ConverterSetting>(),
     converters,
-    'programs that make files readable whose types are not: a list of {types, argv, paths}',
+    'programs that convert files of unsupported types: a list of {types, argv, paths}',
   ),
   unconfinedPrograms: setting(
     'UNCONFINED_PROGRAMS',
     false,
     flag,
-    'start converters and programs of providers also where neither bubblewrap nor unshare confines them: they read and write all that the daemon may',
+    'start converters and programs of providers even where neither bubblewrap nor unshare confines them: they can read and write whatever the daemon can',
   ),
   ocrLanguages: setting<readonly string[]>(
     'OCR_LANGUAGES',
@@ -169,9 +169,9 @@ export const SETTINGS = {
     'EMBEDDING_THREADS',
     undefined,
     atLeast(1),
-    'threads that embed texts with the models of this machine; default one for every four cores, four at most',
+    'threads that embed texts with local models; default one for every four cores, at most four',
   ),
-  spacesPerTenant: setting('SPACES_PER_TENANT', 1000, atLeast(1), 'most knowledge spaces of one tenant'),
+  spacesPerTenant: setting('SPACES_PER_TENANT', 1000, atLeast(1), 'maximum number of knowledge spaces of one tenant'),
   quotas: setting<QuotaSetting>(
     'QUOTAS',
     {},
@@ -182,13 +182,13 @@ export const SETTINGS = {
     'RETENTION_INTERVAL_MINUTES',
     60,
     positiveNumber,
-    'time between two runs of the clean-up that retention policies ask for',
+    'interval of the clean-up by retention policies',
   ),
   retentionBatchRows: setting(
     'RETENTION_BATCH_ROWS',
     200,
     atLeast(1),
-    'most rows that one transaction of the clean-up removes',
+    'maximum number of rows that one transaction of the clean-up removes',
   ),
   egressAllow: setting(
     'EGRESS_ALLOW',
@@ -200,16 +200,16 @@ export const SETTINGS = {
     'CHAT_PAGES',
     none<string>(),
     texts,
-    'chat applications that anybody who reaches the daemon may speak with at /chat/ID: an id, or tenant/id',
+    'chat applications that are public at /chat/ID for everyone who can reach the daemon: an id, or tenant/id',
   ),
   chatPageFrames: setting(
     'CHAT_PAGE_FRAMES',
     none<string>(),
     origins,
-    'sites that may show those pages in a frame, as https://name',
+    'sites that may embed these pages in a frame, as https://name',
   ),
   trustedProxies: setting('TRUSTED_PROXIES', none<string>(), ranges, 'proxies whose X-Forwarded-For names the client'),
-  rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests a minute for each token; 0 is no limit'),
+  rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests per minute and token; 0 for no limit'),
   providers: setting(
     'PROVIDERS',
     none<ProviderSetting>(),
@@ -232,7 +232,7 @@ export const SETTINGS = {
     'VISION_MODEL',
     undefined,
     model,
-    'model that describes pictures of documents, as pluginId/provider/model; default none: no picture is shown to a model',
+    'model that describes pictures of documents, as pluginId/provider/model; default none: no picture is sent to a model',
   ),
   defaultSpeech: setting<Optional<ModelSetting>>(
     'DEFAULT_SPEECH',
@@ -244,13 +244,13 @@ export const SETTINGS = {
     'DEFAULT_TRANSCRIPTION',
     undefined,
     model,
-    'model that writes down what is said: in recordings, and where a chat application names none; as pluginId/provider/model',
+    'model that transcribes recordings, and speech in chat applications that name none; as pluginId/provider/model',
   ),
   jwtJwksUrl: setting<Optional<string>>(
     'JWT_JWKS_URL',
     undefined,
     webAddress,
-    'where the public keys of an identity provider are',
+    'URL of the public keys of an identity provider',
   ),
   jwtPublicKeyFile: setting<Optional<string>>(
     'JWT_PUBLIC_KEY_FILE',
@@ -272,19 +272,19 @@ export const SETTINGS = {
     'IDLE_EXIT_MINUTES',
     30,
     positiveNumber,
-    'a daemon that the CLI started leaves after this long without work',
+    'idle time after which a daemon started by the CLI exits',
   ),
   stopSeconds: setting(
     'STOP_SECONDS',
     20,
     positiveNumber,
-    'a stop in order takes at most this long; what has not ended then is killed, and nothing acknowledged is lost',
+    'maximum duration of an orderly stop; what still runs then is killed, and nothing acknowledged is lost',
   ),
   logLevel: setting<LogLevel>(
     'LOG_LEVEL',
     'info',
     oneOf(['debug', 'info', 'warn', 'error']),
-    'least level that is logged',
+    'lowest level that is logged',
   ),
 } as const
 

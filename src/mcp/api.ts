@@ -2,9 +2,9 @@ import type { CallInput, CallResult, RouteKey } from '../client/routes.js'
 import type { ServerEvent } from '../client/sse.js'
 
 /**
- * The operations of the contract, by whatever way they are reached: over HTTP from `ks mcp`, or within the daemon through
- * the same routes. Tools, resources and prompts know nothing else of the product. Failures are those of the client:
- * `ApiError` and `ConnectionError`.
+ * The operations of the contract, over HTTP from `ks mcp` or through the same routes within the daemon. Tools,
+ * resources and prompts use nothing else of the product. Failures are those of the client: `ApiError` and
+ * `ConnectionError`.
  */
 export interface Api {
   request<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<CallResult<K>>
@@ -13,7 +13,7 @@ export interface Api {
 }
 
 export interface ApiStream {
-  /** lower-case names */
+  /** Header names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>
   events: AsyncGenerator<ServerEvent>
 }

@@ -1,18 +1,18 @@
 /**
- * Answers are bounded in tokens of whatever model reads them. Tokenizers differ, so this is the cautious side of an
- * estimate: four characters of plain text to a token, one character of scripts that are written without spaces.
+ * Answers are limited in tokens of an unknown model. Tokenizers differ, so this estimate is high: four characters of
+ * ASCII or two other characters make a token, and each character of a script without spaces is one.
  */
 const PLAIN_CHARS = 4
 const OTHER_CHARS = 2
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u
 
 export const TOKENS = { min: 200, default: 4000, max: 50_000 } as const
-/** what an item costs beside its text: names of fields, marks, an address */
+/** Overhead of an item beyond its text: field names, marks, an address. */
 export const ITEM_OVERHEAD = 40
-/** what the line about marks and the words of the answer cost */
+/** Overhead of the notice about marks and the texts around an answer. */
 export const NOTICE_TOKENS = 60
 
-/** Tokens that a text takes, about. */
+/** Estimated number of tokens in a text. */
 export function tokensOf(text: string): number {
   let tokens = 0
   for (const char of text) tokens += weight(char)
@@ -27,12 +27,12 @@ function weight(char: string): number {
 
 export interface CutText {
   text: string
-  /** characters of the original that are in it */
+  /** Number of characters of the original that are included. */
   chars: number
   isCut: boolean
 }
 
-/** The beginning of a text, as far as it fits, to the end of a line or a word where one is near. */
+/** Truncates a text to a number of tokens, at the end of a line or word if one is near. */
 export function cutText(text: string, tokens: number): CutText {
   let used = 0
   let end = 0
@@ -53,7 +53,7 @@ function ending(text: string, end: number): CutText {
   return { text: text.slice(0, chars), chars, isCut: true }
 }
 
-/** How many items, from the first, fit. The first always does: an answer that holds nothing would not go on. */
+/** The number of items, from the first, that fit. At least one, because an empty answer could not be continued. */
 export function fitting<T>(items: readonly T[], tokens: number, textOf: (item: T) => string): number {
   let used = 0
   for (const [index, item] of items.entries()) {

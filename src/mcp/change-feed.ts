@@ -3,16 +3,19 @@ import { LIMITS } from '../contract/limits.js'
 import { recordIn, textOf } from '../lib/json/values.js'
 import type { Api } from './api.js'
 
-/** What whoever follows the changes of spaces is told. */
+/** Callbacks of the stream of space changes. */
 interface Told {
-  /** from now on every change is told */
+  /** From now on every change is reported. */
   open(): void
   changed(spaceId: string): void
-  /** @param isAbsent the service has no such feed: to ask again is of no use */
+  /** @param isAbsent the service has no such stream: reconnecting does not help */
   ended(isAbsent: boolean): void
 }
 
-/** Follows which spaces change, by one stream for all of them, until it breaks. @returns what ends it, after which nothing is told */
+/**
+ * Subscribes to changes of all spaces by one stream, until it breaks.
+ * @returns a function that ends the stream, after which no callback is called
+ */
 export function followSpaces(api: Api, told: Told): () => void {
   const leaving = new AbortController()
   void follow(api, told, leaving.signal)
@@ -31,7 +34,7 @@ async function follow(api: Api, told: Told, signal: AbortSignal): Promise<void> 
       if (id !== undefined) told.changed(id)
     }
   } catch (error) {
-    // a service that is away comes again
+    // A service that is unreachable comes back.
     isAbsent = error instanceof ApiError && error.status === 404
   }
   if (!signal.aborted) told.ended(isAbsent)

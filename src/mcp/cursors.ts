@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 import { ToolError } from './failure.js'
 
-/** Cursors of our own, for answers that no operation pages: an offset, and what it is an offset of. */
+/** Cursors for results that no operation pages: an offset, and a fingerprint of the arguments. */
 const CURSOR = /^([0-9a-f]{8})\.(\d{1,12})$/
 
 export function cursorAt(offset: number, of: unknown): string {
   return `${fingerprint(of)}.${offset}`
 }
 
-/** @throws ToolError `invalid-cursor` for one of other arguments */
+/** @throws ToolError `invalid-cursor` for a cursor of other arguments */
 export function offsetOf(cursor: string | undefined, of: unknown): number {
   if (cursor === undefined) return 0
   const [, mark, offset] = CURSOR.exec(cursor) ?? []
   if (mark === fingerprint(of)) return Number(offset)
   throw new ToolError(
     'invalid-cursor',
-    'the cursor is of an answer to other arguments',
-    'Call again without cursor, or with the arguments of the answer that gave it.',
+    'the cursor belongs to a call with different arguments',
+    'Call again without cursor, or with the arguments of the call that returned it.',
   )
 }
 

@@ -11,7 +11,7 @@ const NAMESPACE = /^\/(sources|knowledge|evidence|workspaces)(\/|$)/
 const CANDIDATES = 5
 const FOUND = 50
 
-/** What somebody means: a file of the virtual file system, or a document. */
+/** A file of the virtual file system, or a document. */
 export interface Target {
   space: SpaceRef
   /** absolute path in the virtual file system */
@@ -19,7 +19,10 @@ export interface Target {
   documentId?: string
 }
 
-/** @throws ToolError for a name of nothing, or of several things */
+/**
+ * Resolves a name, path, id or ks:// address.
+ * @throws ToolError if nothing or several documents match
+ */
 export async function targetOf(spaces: Spaces, api: Api, text: string, spaceName?: string): Promise<Target> {
   const address = text.startsWith('ks://') ? parseUri(text) : undefined
   if (text.startsWith('ks://') && address === undefined)
@@ -34,15 +37,15 @@ export async function targetOf(spaces: Spaces, api: Api, text: string, spaceName
   if (/^\/*$/.test(name))
     throw new ToolError(
       'invalid-request',
-      'this names a whole space',
-      'Name a document; `list` and `find` show which there are.',
+      'this names a space, not a document',
+      'Name a document; use `list` or `find` to see the documents.',
     )
   if (NAMESPACE.test(name)) return { space, path: name }
   if (isUuid(name)) return { space, documentId: name.toLowerCase() }
   return { space, documentId: await byFilename(api, space, name.replace(/^\//, '')) }
 }
 
-/** The id of the document that somebody means. */
+/** Resolves the id of a document from a name, path, id or ks:// address. */
 export async function documentIdOf(spaces: Spaces, api: Api, text: string, spaceName?: string) {
   const target = await targetOf(spaces, api, text, spaceName)
   const { space, path, documentId } = target
@@ -53,7 +56,11 @@ export async function documentIdOf(spaces: Spaces, api: Api, text: string, space
   )
   const named = file.resourceType === 'document' ? file.targetId : file.metadata.documentId
   if (typeof named === 'string') return { space, documentId: named }
-  throw new ToolError('invalid-request', `${oneLine(text)} is not a document`, '`find` and `list` show documents.')
+  throw new ToolError(
+    'invalid-request',
+    `${oneLine(text)} is not a document`,
+    'Use `find` or `list` to find documents.',
+  )
 }
 
 /** The path of a document's text. */
@@ -67,7 +74,7 @@ export async function pathOfDocument(api: Api, space: SpaceRef, documentId: stri
   throw new ToolError(
     'not-found',
     `the document ${documentId} has no text yet`,
-    'It is still being read, or failed; `spaces` tells how current the index is. Call again later.',
+    'It is still being read, or reading failed; `spaces` shows the state of the index. Call again later.',
   )
 }
 
@@ -85,8 +92,8 @@ async function byFilename(api: Api, space: SpaceRef, filename: string): Promise<
   const paths = items.slice(0, CANDIDATES).map(({ path }) => path)
   throw new ToolError(
     'invalid-request',
-    `${items.length} documents or more have ${JSON.stringify(oneLine(filename))} in their name`,
-    'Give the path of one, such as these.',
+    `${items.length} or more documents have ${JSON.stringify(oneLine(filename))} in their name`,
+    'Give the path of one of them, such as:',
     paths,
   )
 }
@@ -97,7 +104,7 @@ async function named(api: Api, space: SpaceRef, filename: string) {
   return items.filter(({ resourceType }) => resourceType === 'document')
 }
 
-/** Documents by the last part of their name. */
+/** Documents whose name contains the last part of a path. */
 async function bearing(api: Api, space: SpaceRef, filename: string) {
   const last = filename.slice(filename.lastIndexOf('/') + 1)
   if (last === '') return []

@@ -2,11 +2,11 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { oneLine, Writer } from './content.js'
 
-/** A call that the caller can correct: what is wrong, and what to do next. */
+/** A failure that the caller can correct: what is wrong, and what to do next. */
 export class ToolError extends Error {
   readonly code: string
   readonly next: string
-  /** words of documents that help, such as names to choose from */
+  /** Text of documents that helps, such as names to choose from. */
   readonly content: readonly string[]
 
   constructor(code: string, message: string, next: string, content: readonly string[] = []) {
@@ -18,41 +18,41 @@ export class ToolError extends Error {
   }
 }
 
-/** What a model does about a failure, by code; the more general ones by status. */
+/** Advice for a model, by error code. */
 const NEXT: Readonly<Record<string, string>> = {
   'invalid-request': 'Correct the argument that the message names and call again.',
-  'invalid-cursor': 'Call again without cursor; cursors are good for the same arguments only.',
+  'invalid-cursor': 'Call again without cursor; a cursor is only valid with the same arguments.',
   unauthenticated: 'Tell the user that the token is missing, has expired or was revoked; calling again does not help.',
-  'scope-missing': 'Tell the user that the token may not do this; tools that only read may still work.',
-  'not-found': 'Check the name: `spaces` lists spaces, `list` and `find` what is in one.',
+  'scope-missing': 'Tell the user that the token does not permit this; read-only tools may still work.',
+  'not-found': 'Check the name: `spaces` lists spaces, `list` and `find` list their content.',
   'slug-taken': 'Choose another name.',
-  'path-taken': 'Choose another path, or remove what is there.',
+  'path-taken': 'Choose another path, or remove the existing file.',
   'capacity-exceeded': 'Wait some seconds and call again.',
-  'rate-limited': 'Wait and call again; ask for more in one call instead of calling often.',
+  'rate-limited': 'Wait and call again; request more in one call instead of calling often.',
   busy: 'Wait some seconds and call again.',
   'quota-exceeded': 'Tell the user that a quota is used up; calling again does not help.',
   'research-limits-exceeded': 'Ask a narrower question, or give a larger budget.',
-  'already-terminal': 'It has ended: `research_status` gives what it found.',
+  'already-terminal': 'The task has ended: get its result with `research_status`.',
   usage: 'Correct the argument that the message names and call again.',
   'not-configured': 'Tell the user that this needs a setting of the service.',
   'provider-not-configured': 'Tell the user that a model provider is not configured; `search` works without one.',
   unavailable: 'Wait some seconds and call again.',
-  unreachable: 'The service does not answer. Wait some seconds and call again; tell the user if that fails too.',
+  unreachable: 'The service is unreachable. Wait some seconds and call again; tell the user if that fails, too.',
   timeout: 'Call again, with a narrower question or path.',
   'answer-failed': 'Call again, or use `search` and read the passages yourself.',
 }
-const OTHERWISE = 'Tell the user what the message says.'
+const OTHERWISE = 'Report the message to the user.'
 
 interface Failure {
   code: string
   message: string
   next: string
   traceId?: string
-  /** seconds */
+  /** In seconds. */
   retryAfter?: number
 }
 
-/** Rethrows a refusal with the names that the tool has for arguments of the operation. */
+/** Rethrows a rejection with the argument names of the tool in place of those of the operation. */
 export function namedAs(names: Readonly<Record<string, string>>): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiError) || error.status !== 400) throw error
@@ -80,7 +80,7 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof ConnectionError)
     return { code: error.code, message: error.message, next: NEXT[error.code] ?? '' }
-  // what a command of the terminal says, which has a code and a hint of its own
+  // Errors of CLI commands have their own code and hint.
   if (error instanceof Error) {
     const code = 'code' in error && typeof error.code === 'string' ? error.code : 'internal'
     const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
@@ -89,7 +89,7 @@ export function failureOf(error: unknown): Failure {
   return { code: 'internal', message: 'the call failed unexpectedly', next: OTHERWISE }
 }
 
-/** A failure as the answer of a tool, which a model reads; a failure of the protocol it would never see. */
+/** A failure as a tool result, which the model reads; it would not see a protocol error. */
 export function toolFailure(error: unknown): CallToolResult {
   const failure = failureOf(error)
   const wait = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`

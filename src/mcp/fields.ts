@@ -2,49 +2,51 @@ import { z } from 'zod'
 import { LIMITS } from '../contract/limits.js'
 import { TOKENS } from './budget.js'
 
-/** Arguments and fields that several tools have. */
+/** Arguments and fields that several tools share. */
 
 export const space = z
   .string()
   .min(1)
   .max(LIMITS.slug)
   .optional()
-  .describe('Slug or id of the space. May be left out where there is only one; `spaces` lists them.')
+  .describe('Slug or id of the space. Optional if there is only one; `spaces` lists them.')
 
-/** Blanks find nothing, which would look like an answer. */
-export const queryText = z.string().min(1).max(LIMITS.queryText).regex(/\S/, 'a question or words')
+/** Blank text finds nothing, which would look like a result. */
+export const queryText = z.string().min(1).max(LIMITS.queryText).regex(/\S/, 'a question or search terms')
 
 export const maxTokens = z
   .int()
   .min(TOKENS.min)
   .max(TOKENS.max)
   .default(TOKENS.default)
-  .describe('About how many tokens the answer may take. What does not fit is told, with a cursor to go on.')
+  .describe(
+    'Approximate maximum size of the result in tokens. The result reports omitted content, with a cursor or offset to continue.',
+  )
 
 export const cursor = z
   .string()
   .min(1)
   .max(LIMITS.cursor)
   .optional()
-  .describe('nextCursor of the last answer, with the same other arguments.')
+  .describe('nextCursor of the previous result; keep the other arguments.')
 
 export const document = z
   .string()
   .min(1)
   .max(LIMITS.virtualPathBytes * 4)
-  .describe('A document: its id, its filename, its path in the file system, or a ks:// address.')
+  .describe('Document: its id, filename, path in the virtual file system, or ks:// address.')
 
-export const nextCursor = z.string().optional().describe('there is more; absent at the end')
+export const nextCursor = z.string().optional().describe('cursor of the next page; absent on the last page')
 
 export const indexState = z
   .strictObject({
-    isCurrent: z.boolean().describe('everything that could be read of what was sent to the space can be found'),
-    pendingDocuments: z.int().describe('documents that are still being read; at least this many'),
-    failedDocuments: z.int().describe('documents that could not be read; at least this many'),
-    reasons: z.array(z.string()).describe('why something may be missing, failed documents too'),
+    isCurrent: z.boolean().describe('whether all readable documents of the space can be found'),
+    pendingDocuments: z.int().describe('minimum number of documents still being read'),
+    failedDocuments: z.int().describe('minimum number of documents that could not be read'),
+    reasons: z.array(z.string()).describe('reasons why content may be missing, including failed documents'),
   })
   .describe(
-    'How current the index is: nothing found in a current one means that all documents were searched in these words, where degradedReasons is empty.',
+    'State of the index. An empty result covers all documents only if isCurrent is true and degradedReasons is empty.',
   )
 
 export const place = {

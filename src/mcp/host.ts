@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { Api } from './api.js'
 
-/** What became of files that were ingested. */
+/** Result of ingesting one file. */
 export interface IngestedFile {
   filename: string
   status: string
@@ -12,32 +12,32 @@ export interface IngestedFile {
 export interface IngestRequest {
   paths: string[]
   spaceId: string
-  /** wait until every document is published or failed */
+  /** Wait until every document is published or failed. */
   wait: boolean
   signal: AbortSignal
   progress(done: number, total: number): void
 }
 
-/** Files of the machine that the server runs on; only a server over stdio has them. */
+/** Files of the machine that the server runs on; only a stdio server has access to them. */
 export interface LocalFiles {
   ingest(request: IngestRequest): Promise<IngestedFile[]>
 }
 
 export interface SpacesView {
-  /** the one that is shown */
+  /** The only visible space. */
   only?: string | undefined
-  /** the one that is meant where a call names none */
+  /** The default space of calls that name none. */
   preferred?: string | undefined
 }
 
-/** What serves a session: a command over stdio, or the daemon over HTTP. */
+/** Environment of a session: a command over stdio, or the daemon over HTTP. */
 export interface Host {
   version: string
-  /** slugs or ids of spaces */
+  /** Slugs or ids of spaces. */
   view: SpacesView
-  /** the gateway in the name of whoever sent a request; of the session where there is none */
+  /** The gateway, called with the identity of the sender of a request; without a request, that of the session. */
   api(context?: ServerContext): Api
-  /** whether tools that write are offered */
+  /** Whether tools that write are offered. */
   mayWrite: boolean
   local?: LocalFiles | undefined
 }

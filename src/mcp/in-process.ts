@@ -5,7 +5,7 @@ import type { ServerEvent } from '../client/sse.js'
 import { recordIn, textOf } from '../lib/json/values.js'
 import type { Api, ApiStream } from './api.js'
 
-/** Answers a request as if it had come over the network. */
+/** Handles a request as if it had arrived over the network. */
 export type Dispatch = (request: Request) => Promise<Response>
 
 interface Parts {
@@ -15,10 +15,10 @@ interface Parts {
   signal?: AbortSignal
 }
 
-/** only its path and query are looked at: the request never leaves the process */
+/** Only its path and query are used: the request never leaves the process. */
 const ORIGIN = 'http://in-process'
 
-/** The gateway's own routes, called in the name of whoever has the token: with its scopes, limits and tenant. */
+/** The routes of the gateway, called with a token: its scopes, limits and tenant apply. */
 export function inProcessApi(dispatch: Dispatch, token: string): Api {
   const call = async (key: RouteKey, input: object, accept: string): Promise<Response> => {
     const { path, query, body, signal }: Parts = input
@@ -39,7 +39,7 @@ export function inProcessApi(dispatch: Dispatch, token: string): Api {
   return {
     async request<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<CallResult<K>> {
       const response = await call(key, input, 'application/json')
-      // the contract is the type of the answer
+      // The contract defines the type of the response.
       return JSON.parse((await response.text()) || 'null')
     },
     async stream<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<ApiStream> {
@@ -63,7 +63,7 @@ async function apiError(response: Response): Promise<ApiError> {
   return new ApiError({
     status,
     code: headers.get('x-error-code') ?? codeOfStatus(status),
-    message: textOf(recordIn(text)?.error) ?? `the service answered ${status}`,
+    message: textOf(recordIn(text)?.error) ?? `the service returned status ${status}`,
     ...(traceId === null ? {} : { traceId }),
     ...(retryAfter === null ? {} : { retryAfter: Number(retryAfter) }),
   })

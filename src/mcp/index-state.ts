@@ -5,10 +5,10 @@ import type { indexState } from './fields.js'
 
 export type IndexState = z.output<typeof indexState>
 
-/** documents that are counted at most; more are as good a reason to wait */
+/** Limit of the count; a larger number is no better reason to wait. */
 const COUNTED = 100
 
-/** How current the index of a space is. What could not be read makes it no older: waiting does not help. */
+/** State of the index of a space. Unreadable documents do not make it out of date: waiting does not help. */
 export async function indexStateOf(api: Api, spaceId: string, degraded: readonly string[] = []): Promise<IndexState> {
   const jobs = async (state: 'open' | 'failed') => {
     const { items } = await api.request('GET /knowledge-spaces/{id}/jobs', {
@@ -21,7 +21,7 @@ export async function indexStateOf(api: Api, spaceId: string, degraded: readonly
   const reasons = [...degraded]
   if (pendingDocuments > 0)
     reasons.push(
-      `${count(pendingDocuments)} ${pendingDocuments === 1 ? 'is' : 'are'} still being read and cannot be found yet, or only as before`,
+      `${count(pendingDocuments)} ${pendingDocuments === 1 ? 'is' : 'are'} still being read and cannot be found yet, or only in the previous version`,
     )
   const isCurrent = reasons.length === 0
   if (failedDocuments > 0) reasons.push(`${count(failedDocuments)} could not be read and cannot be found`)
@@ -33,38 +33,38 @@ function count(documents: number): string {
   return counted(documents, 'document')
 }
 
-/** What a name that leads nowhere may be of yet: said behind what else to do; nothing where everything was read. */
+/** Hint for a name that is not found: it may belong to a document that is still being read. Empty if all were read. */
 export async function notReadYet(api: Api, spaceId: string): Promise<string> {
   const { isCurrent, reasons } = await indexStateOf(api, spaceId)
-  return isCurrent ? '' : ` The index is NOT current, so it may come yet: ${reasons.join('; ')}.`
+  return isCurrent ? '' : ` The index is NOT current, so it may appear later: ${reasons.join('; ')}.`
 }
 
-/** What was looked for, and what it had to do without. */
+/** Coverage of a search without a hit. */
 interface Lack {
-  /** asked for before the search: what was published since was not searched */
+  /** Read before the search: documents published since were not searched. */
   index: IndexState
-  /** what could not be searched */
+  /** Parts that could not be searched. */
   degraded?: readonly string[] | undefined
-  /** what was looked through */
+  /** Description of the searched content. */
   where?: string | undefined
 }
 
-/** What an answer without a hit means. */
+/** Explains a search without a hit. */
 export function absence(what: string, { index, degraded = [], where = 'the documents' }: Lack): string {
   const why = [...degraded, ...index.reasons].join('; ')
   if (!index.isCurrent) return `${what} The index is NOT current, so it may still be in ${where}: ${why}.`
   if (degraded.length > 0) return `${what} NOT everything could be searched, so it may still be in ${where}: ${why}.`
   const covered = `${what} The index is current: the search covered all of ${where}`
-  return why === '' ? `${covered}, in these words.` : `${covered} that could be read, in these words; ${why}.`
+  return why === '' ? `${covered}, for these terms.` : `${covered} that could be read, for these terms; ${why}.`
 }
 
-/** The same; a space that holds nothing is told apart. */
+/** Explains a search without a hit, with a separate text for an empty space. */
 export async function absenceIn(api: Api, spaceId: string, what: string, lack: Lack): Promise<string> {
   const { items } = await api.request('GET /knowledge-spaces/{id}/documents', {
     path: { id: spaceId },
     query: { limit: 1 },
   })
   if (items.length === 0 && lack.index.isCurrent)
-    return `${what} The space holds no documents yet: \`ingest\` brings them.`
+    return `${what} The space has no documents yet: add some with \`ingest\`.`
   return absence(what, lack)
 }

@@ -1,16 +1,16 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { allTools } from './tools/all.js'
 
-/** A tool as clients see it, and who may. */
+/** A tool as clients see it, with its requirements. */
 export interface ListedTool {
   tool: Tool
-  /** needs a token that may write */
+  /** Requires a token with write permission. */
   writes: boolean
-  /** needs the files of this machine */
+  /** Requires the files of this machine. */
   isLocal: boolean
 }
 
-/** All tools there are. Programs that are bundled hold this ready made: their build calls it (`scripts/tools-as-data.js`). */
+/** All tools. Bundled programs contain this list precomputed by their build (`scripts/tools-as-data.js`). */
 export async function listedTools(): Promise<readonly ListedTool[]> {
   return (await allTools()).map(({ writes, isLocal, describe }) => ({ writes, isLocal, tool: describe() }))
 }

@@ -6,11 +6,11 @@ import { ToolError } from './failure.js'
 import { notReadYet } from './index-state.js'
 import type { SpaceRef } from './spaces.js'
 
-/** entries of a folder that are compared with a name */
+/** Maximum number of folder entries to compare with a name. */
 const COMPARED = 1000
 const SHOWN = 5
 
-/** Does something with a path; where it leads nowhere, tells what there is that has nearly that name. */
+/** Runs an operation on a path; if the path does not exist, the error suggests similar names. */
 export async function atPath<T>(api: Api, space: SpaceRef, path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -20,7 +20,7 @@ export async function atPath<T>(api: Api, space: SpaceRef, path: string, work: (
   }
 }
 
-/** The deepest folder above a path that is there, and what it holds that is named most like it. */
+/** An error with the deepest existing ancestor folder and its entries with similar names. */
 async function lostPath(api: Api, space: SpaceRef, path: string): Promise<ToolError | undefined> {
   const parts = path.split('/').filter((part) => part !== '')
   for (let length = parts.length - 1; length > 0; length--) {
@@ -32,12 +32,12 @@ async function lostPath(api: Api, space: SpaceRef, path: string): Promise<ToolEr
     if (listed === undefined) continue
     const wanted = parts[length] ?? ''
     const near = nearestFirst(wanted, listed.items, ({ name }) => name)
-    const what = `no path ${JSON.stringify(oneLine(path))} in ${oneLine(space.slug)}: ${oneLine(folder)} holds no ${JSON.stringify(oneLine(wanted))}`
+    const what = `no path ${JSON.stringify(oneLine(path))} in ${oneLine(space.slug)}: ${oneLine(folder)} contains no ${JSON.stringify(oneLine(wanted))}`
     const paths = near.slice(0, SHOWN).map((item) => (item.kind === 'directory' ? `${item.path}/` : item.path))
     const next =
       paths.length === 0
-        ? 'That folder is empty; `tree` and `find` show what there is.'
-        : 'Of what it holds, these are named most like it; `list` shows all.'
+        ? 'That folder is empty; use `tree` or `find` to see existing entries.'
+        : 'These entries have similar names; `list` shows all.'
     return new ToolError('not-found', what, next + (await notReadYet(api, space.id)), paths)
   }
   return undefined

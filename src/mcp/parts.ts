@@ -17,7 +17,7 @@ type File = Target & { path: string }
 const NAMED = 30
 const CONTEXT_CHARS = 4000
 
-/** Every section of an outline, each before those below it. */
+/** All sections of an outline in preorder. */
 export function sectionsOf(nodes: readonly OutlineNode[]): OutlineNode[] {
   const all: OutlineNode[] = []
   const waiting = [...nodes].reverse()
@@ -34,7 +34,7 @@ export async function outlineOf(api: Api, space: SpaceRef, documentId: string) {
   })
 }
 
-/** @throws ToolError that names the sections there are */
+/** @throws ToolError that lists the existing sections */
 export async function sectionRange(api: Api, file: File, name: string): Promise<Range> {
   const { nodes } = await outlineOf(api, file.space, await idOf(api, file))
   const sections = sectionsOf(nodes)
@@ -51,12 +51,17 @@ export async function sectionRange(api: Api, file: File, name: string): Promise<
   const next =
     listed.length === 0
       ? 'The document has no sections: read it by offset.'
-      : 'Give one of these sections, or read by start and end as `outline` gives them.'
-  if (other !== undefined) throw new ToolError('invalid-request', 'several sections are named so', next, listed)
-  throw new ToolError('not-found', `no section ${JSON.stringify(oneLine(name))} with a place in the text`, next, listed)
+      : 'Give one of these sections, or read by start and end from `outline`.'
+  if (other !== undefined) throw new ToolError('invalid-request', 'several sections have this name', next, listed)
+  throw new ToolError(
+    'not-found',
+    `no section ${JSON.stringify(oneLine(name))} with a position in the text`,
+    next,
+    listed,
+  )
 }
 
-/** A passage with some paragraphs before and behind it. */
+/** The range of a passage with some paragraphs before and after it. */
 export async function paragraphsAround(api: Api, file: File, range: Range, paragraphs: number): Promise<Range> {
   const from = Math.max(0, range.start - CONTEXT_CHARS)
   const query = { path: file.path, offset: from, maxBytes: 4 * (range.end - from + CONTEXT_CHARS) }
@@ -72,7 +77,10 @@ export async function paragraphsAround(api: Api, file: File, range: Range, parag
   return { start: from + start, end: from + end }
 }
 
-/** The text of some pages, from what was read of the document. @throws ToolError where it has no such pages */
+/**
+ * The text of a range of pages, from the parse artifact of the document.
+ * @throws ToolError if there are no such pages
+ */
 export async function textOfPages(api: Api, file: File, pages: { first: number; last: number }): Promise<string> {
   const documentId = await idOf(api, file)
   const at = { id: file.space.id, documentId }
@@ -86,7 +94,7 @@ export async function textOfPages(api: Api, file: File, pages: { first: number; 
   if (last === 0)
     throw new ToolError('invalid-request', 'the document has no pages', 'Read it by section or by offset.')
   if (pages.first > last || pages.last < pages.first)
-    throw new ToolError('invalid-request', `the document has ${counted(last, 'page')}`, `Ask for pages of 1-${last}.`)
+    throw new ToolError('invalid-request', `the document has ${counted(last, 'page')}`, `Give pages within 1-${last}.`)
   const lines: string[] = []
   let page = 0
   for (const { pageNumber, text } of elements) {

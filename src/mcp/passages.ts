@@ -8,16 +8,16 @@ import { type Link, oneLine, type Writer } from './content.js'
 import { place } from './fields.js'
 import { uriOf } from './uri.js'
 
-/** A passage as tools give it. */
+/** A passage in the result of a tool. */
 export const passage = z.strictObject({
-  number: z.int().describe('its mark in the answer is this in brackets'),
+  number: z.int().describe('number of its citation, such as [1], in the answer'),
   ...place,
   text: z.string(),
-  isCut: z.boolean().describe('text is only its beginning'),
+  isCut: z.boolean().describe('whether the text is truncated'),
   score: z.number(),
   freshness: z
     .enum(['fresh', 'stale', 'unknown'])
-    .describe('stale: the file has changed or is gone since, or a newer version is on its way'),
+    .describe('stale: the file has changed or was deleted, or a newer version is being read'),
 })
 export type Passage = z.output<typeof passage>
 
@@ -39,7 +39,7 @@ export function passageOf(item: FoundPassage | EvidenceItem, number: number, spa
   }
 }
 
-/** The same with no more text than fits. */
+/** The passage with its text truncated to a number of tokens. */
 export function shortened(passage: Passage, tokens: number): Passage {
   const { text, isCut } = cutText(passage.text, tokens)
   return isCut ? { ...passage, text, isCut } : passage
@@ -48,12 +48,12 @@ export function shortened(passage: Passage, tokens: number): Passage {
 export function writePassage(writer: Writer, { number, uri, ...passage }: Passage): void {
   const where = [...passage.section, ...(passage.page === undefined ? [] : [`p. ${passage.page}`])].join(' › ')
   const range = passage.start === undefined ? '' : ` characters ${passage.start}–${passage.end ?? ''}`
-  const stale = passage.freshness === 'stale' ? '; STALE: the file has changed or is gone since' : ''
+  const stale = passage.freshness === 'stale' ? '; STALE: the file has changed or was deleted' : ''
   writer.line(`[${number}] score ${passage.score}, ${passage.freshness}${stale}; ${uri}${range}`)
   writer.content(
     `${oneLine(passage.document)}${where === '' ? '' : ` › ${oneLine(where)}`}\n${passage.text}${passage.isCut ? '\n…' : ''}`,
   )
-  if (passage.isCut) writer.line('It is cut here: `read` with its start and end gives all of it.')
+  if (passage.isCut) writer.line('Truncated: `read` with its start and end returns the complete passage.')
 }
 
 export function linksOf(passages: readonly Passage[]): Link[] {

@@ -8,26 +8,26 @@ interface PromptDefinition extends Prompt {
 const CITED =
   'Cite every statement with the document, its section or page, and the ks:// address. Where nothing was found, state that and what was searched for, not that the documents lack it; tell it apart from what an index that is not current may hide.'
 
-const space = { name: 'space', description: 'slug of the space; may be left out where there is one' }
+const space = { name: 'space', description: 'slug of the space; optional if there is only one' }
 const inSpace = ({ space: name }: Readonly<Record<string, string>>) => (name ? ` in the space "${name}"` : '')
 
 const PROMPTS: readonly PromptDefinition[] = [
   {
     name: 'ask_with_citations',
     title: 'Ask with citations',
-    description: 'Answer a question from the documents of a space, each statement with its place.',
-    arguments: [{ name: 'question', description: 'what to answer', required: true }, space],
+    description: 'Answer a question from the documents of a space, with a citation for each statement.',
+    arguments: [{ name: 'question', description: 'question to answer', required: true }, space],
     write: (args) =>
       `Answer this question from the documents${inSpace(args)} alone: ${args.question}\n\nCall \`ask\` first; check what it cites with \`read\`, and look for more with \`search\`. ${CITED}`,
   },
   {
     name: 'compare_documents',
     title: 'Compare documents',
-    description: 'What two documents have in common, and where they differ.',
+    description: 'Compare two documents: what they have in common, and how they differ.',
     arguments: [
       { name: 'first', description: 'a document: filename, path or ks:// address', required: true },
       { name: 'second', description: 'another document', required: true },
-      { name: 'about', description: 'what to compare; everything where it is left out' },
+      { name: 'about', description: 'aspect to compare; default: everything' },
       space,
     ],
     write: (args) =>
@@ -36,18 +36,18 @@ const PROMPTS: readonly PromptDefinition[] = [
   {
     name: 'find_contradictions',
     title: 'Find contradictions',
-    description: 'Statements of the documents that contradict each other.',
-    arguments: [{ name: 'topic', description: 'what the statements are about', required: true }, space],
+    description: 'Find statements in the documents that contradict each other.',
+    arguments: [{ name: 'topic', description: 'topic of the statements', required: true }, space],
     write: (args) =>
       `Find statements on "${args.topic}" that contradict each other in the documents${inSpace(args)}.\n\nCall \`ask\` and look at its state and conflicts; then \`search\` with several wordings and compare what the passages say of numbers, dates, names and duties. For each contradiction give both statements in their own words, which is newer, and what may explain it. Say it where you find none. ${CITED}`,
   },
   {
     name: 'write_report',
     title: 'Write a report',
-    description: 'A report on a topic from the documents, with sources.',
+    description: 'Write a report on a topic from the documents, with sources.',
     arguments: [
-      { name: 'topic', description: 'what the report is about', required: true },
-      { name: 'length', description: 'how long, for example "two pages"' },
+      { name: 'topic', description: 'topic of the report', required: true },
+      { name: 'length', description: 'length, for example "two pages"' },
       space,
     ],
     write: (args) =>
@@ -59,7 +59,7 @@ export function listPrompts(): Prompt[] {
   return PROMPTS.map(({ write: _, ...prompt }) => prompt)
 }
 
-/** @throws ToolError for a name or arguments that are none */
+/** @throws ToolError for an unknown name or a missing argument */
 export function getPrompt(name: string, args: Readonly<Record<string, string>> = {}): GetPromptResult {
   const prompt = PROMPTS.find((one) => one.name === name)
   if (prompt === undefined)

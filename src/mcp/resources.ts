@@ -14,10 +14,10 @@ import { ToolError } from './failure.js'
 import type { Spaces } from './spaces.js'
 import { URI_TEMPLATE, uriOf } from './uri.js'
 
-/** as many documents as one page of the list has */
+/** Documents per page of the list. */
 const PAGE = 50
 const COMPLETED = 100
-/** characters of a resource; a longer one is read in pieces with the tool `read` */
+/** Maximum size of a resource in bytes; longer ones are read in parts with the tool `read`. */
 const MAX_BYTES = 1024 * 1024
 
 export const TEMPLATES: ResourceTemplateType[] = [
@@ -26,19 +26,20 @@ export const TEMPLATES: ResourceTemplateType[] = [
     title: 'File of a space',
     uriTemplate: URI_TEMPLATE,
     description:
-      'Text of a document, section, passage or workspace file: ks://space/sources/…, /knowledge/…, /evidence/…, /workspaces/…; a folder gives the names of what it holds. ks://space/ID is a document by its id.',
+      'Text of a document, section, passage or workspace file: ks://space/sources/…, /knowledge/…, /evidence/…, /workspaces/…; a folder returns the names of its entries. ks://space/ID is a document by its id.',
     mimeType: 'text/plain',
   },
 ]
 
-/** The documents of all spaces, a page at a time: the cursor names the space and where in it to go on. */
+/** The documents of all spaces, page by page: the cursor contains the space and the cursor within it. */
 export async function listResources(api: Api, spaces: Spaces, cursor?: string): Promise<ListResourcesResult> {
   const all = await spaces.all()
   const [id = '', at = ''] = cursor?.split(':') ?? []
   const index = cursor === undefined ? 0 : all.findIndex((space) => space.id === id)
   const space = all[index]
   if (space === undefined && cursor === undefined) return { resources: [] }
-  if (space === undefined) throw new ToolError('invalid-cursor', 'the cursor is none of this list', 'Begin anew.')
+  if (space === undefined)
+    throw new ToolError('invalid-cursor', 'the cursor does not belong to this list', 'List again without cursor.')
   const query = { limit: PAGE, ...(at === '' ? {} : { cursor: at }) }
   const page = await api.request('GET /knowledge-spaces/{id}/documents', { path: { id: space.id }, query })
   const next = page.nextCursor === undefined ? all[index + 1]?.id : `${space.id}:${page.nextCursor}`
@@ -46,7 +47,7 @@ export async function listResources(api: Api, spaces: Spaces, cursor?: string): 
     resources: page.items.map(({ id: documentId, filename, sizeBytes, updatedAt, createdAt }) => ({
       uri: uriOf({ space: space.slug, documentId }),
       name: oneLine(filename),
-      // the text that was read of it, whatever the file is
+      // Text extracted from the document, whatever its file type.
       mimeType: 'text/plain',
       size: sizeBytes,
       annotations: { lastModified: updatedAt ?? createdAt },
@@ -77,7 +78,7 @@ function asUri(uri: string): string {
   throw new ToolError('not-found', `no resource ${JSON.stringify(oneLine(uri))} here`, 'Addresses are ks://space/path.')
 }
 
-/** What may stand for a variable of the template, given what is there of it. */
+/** Completes a variable of the resource template from existing spaces and paths. */
 export async function complete(
   api: Api,
   spaces: Spaces,
@@ -105,7 +106,7 @@ async function pathsFrom(api: Api, spaces: Spaces, value: string, name: string |
     const inside = await names(api, space.id, `/${folder.replace(/\/$/, '')}`)
     return inside.map((one) => folder + one).filter((one) => one.startsWith(text))
   } catch (error) {
-    // a path that leads nowhere has no completion
+    // A path that does not exist has no completion.
     if (error instanceof ToolError || (error instanceof ApiError && error.status < 500)) return []
     throw error
   }

@@ -11,21 +11,21 @@ import type { Host } from './host.js'
 import { type Dispatch, inProcessApi } from './in-process.js'
 import { createServer } from './server.js'
 
-/** Sessions of the streamable HTTP transport, each with a server of its own. */
+/** Sessions of the streamable HTTP transport, each with its own server. */
 export const SESSIONS = {
-  /** of all callers together: each takes some tens of kilobytes */
+  /** Of all callers together: a session takes some tens of kilobytes. */
   most: 1000,
-  /** of one caller; the next one ends the oldest */
+  /** Of one caller; a further session ends the oldest. */
   perCaller: 100,
-  /** without a request or an open stream */
+  /** Time without a request or an open stream. */
   idleMs: 30 * 60_000,
 }
 const SWEEP_MS = 60_000
 
 export interface Caller {
-  /** whose session it is: another caller's id opens nothing */
+  /** Owner of the session: the id of another caller's session does not match. */
   key: string
-  /** the tenant whose share of all sessions it counts for */
+  /** The tenant for the fair share of sessions. */
   tenant: string
   token: string
   mayWrite: boolean
@@ -35,7 +35,7 @@ export interface SessionsOptions {
   version: string
   dispatch: Dispatch
   limits?: Partial<typeof SESSIONS>
-  /** makes the server of a session */
+  /** Creates the server of a session. */
   serve?: (host: Host) => Server
 }
 
@@ -45,9 +45,9 @@ interface Session {
   tenant: string
   server: Server
   transport: WebStandardStreamableHTTPServerTransport
-  /** of the last request, for what the session looks at by itself */
+  /** Token of the last request, for the session's background requests. */
   token: string
-  /** requests and streams that are open */
+  /** Number of open requests and streams. */
   open: number
   usedAt: number
 }
@@ -61,7 +61,7 @@ export class McpSessions {
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#limits = { ...SESSIONS, ...options.limits }
-    // one that does not close in order is forgotten like the others
+    // A session that fails to close is forgotten like the others.
     const sweep = () => void this.sweep().catch(() => undefined)
     this.#sweeper = setInterval(sweep, Math.min(SWEEP_MS, this.#limits.idleMs))
     this.#sweeper.unref()
@@ -72,19 +72,21 @@ export class McpSessions {
   }
 
   /**
-   * @param body parsed, of a request that has one
-   * @param space the one space that a new session is to show
+   * Handles one request of the transport.
+   *
+   * @param body parsed body, if the request has one
+   * @param space the only space visible to a new session
    */
   async handle(request: Request, body: unknown, caller: Caller, space?: string): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    if (id === null) return this.#begin(request, body, caller, space)
+    if (id === null) return this.#start(request, body, caller, space)
     const session = this.#sessions.get(id)
-    // the protocol wants 404, after which a client begins anew
+    // The protocol requires 404, after which a client starts a new session.
     if (session === undefined || session.key !== caller.key) return refusal(404, -32001, 'Session not found')
     return this.#serve(session, request, body, caller)
   }
 
-  /** Ends sessions that nobody uses. */
+  /** Ends idle sessions. */
   async sweep(now = performance.now()): Promise<void> {
     for (const session of [...this.#sessions.values()]) {
       if (session.open === 0 && now - session.usedAt >= this.#limits.idleMs) await this.#end(session)
@@ -96,11 +98,11 @@ export class McpSessions {
     for (const session of [...this.#sessions.values()]) await this.#end(session)
   }
 
-  async #begin(request: Request, body: unknown, caller: Caller, space?: string): Promise<Response> {
+  async #start(request: Request, body: unknown, caller: Caller, space?: string): Promise<Response> {
     const first: unknown = Array.isArray(body) ? body[0] : body
     if (request.method !== 'POST' || !isInitializeRequest(first))
       return refusal(400, -32000, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
-    if (!(await this.#makeRoom(caller))) return refusal(503, -32000, 'Too many sessions; try again later')
+    if (!(await this.#ensureCapacity(caller))) return refusal(503, -32000, 'Too many sessions; try again later')
     const session = await this.#open(caller, space)
     const response = await this.#serve(session, request, body, caller)
     if (!response.ok) await this.#end(session)
@@ -108,15 +110,15 @@ export class McpSessions {
   }
 
   /**
-   * Ends the oldest sessions of a caller that has too many. When all sessions are taken, ends one of the tenant with
-   * the most, which may be the caller's own. Sessions without an open stream end first.
+   * Ends the oldest sessions of a caller that has too many. If all sessions are taken, ends one of the tenant with the
+   * most, which may be the caller's own. Sessions without an open stream end first.
    *
-   * @returns whether the caller may begin one
+   * @returns whether the caller may start a session
    */
-  async #makeRoom({ key, tenant }: Caller): Promise<boolean> {
+  async #ensureCapacity({ key, tenant }: Caller): Promise<boolean> {
     const { perCaller, most } = this.#limits
     const own = this.#sessionsOf((session) => session.key === key)
-    // requests at once may have exceeded the limit by several
+    // Concurrent requests may have exceeded the limit by several.
     for (const session of own.slice(0, Math.max(0, own.length + 1 - perCaller))) await this.#end(session)
     if (this.#sessions.size < most) return true
     await this.sweep()
@@ -139,7 +141,7 @@ export class McpSessions {
     return [...theirs.values()].reduce((found, one) => (one.length > found.length ? one : found), [])
   }
 
-  /** Sessions without an open stream first, then by their last use. */
+  /** Sessions without an open stream first, then by last use. */
   #sessionsOf(isWanted: (session: Session) => boolean): Session[] {
     const found = [...this.#sessions.values()].filter(isWanted)
     return found.sort((a, b) => Number(a.open > 0) - Number(b.open > 0) || a.usedAt - b.usedAt)
@@ -166,7 +168,7 @@ export class McpSessions {
     session.open++
     let isOver = false
     const ended = () => {
-      // a stream whose reader goes ends twice: by that, and by what it was read from
+      // A stream whose reader disconnects ends twice: by the reader and by its source.
       if (isOver) return
       isOver = true
       session.open--
@@ -204,7 +206,7 @@ function groupBy(sessions: readonly Session[], field: 'tenant' | 'key'): Map<str
   return groups
 }
 
-/** Tells when the last byte of a response is out, or its reader has gone. */
+/** Calls `ended` after the last byte of a response, or when its reader has disconnected. */
 function whenOver(response: Response, ended: () => void): Response {
   if (response.body === null) {
     ended()

@@ -15,7 +15,7 @@ export interface SpaceRef {
 const PAGE = 1000
 const NAMED = 20
 
-/** The spaces that a session sees: all of the caller's, or the one it is narrowed to. */
+/** The spaces visible to a session: all of the caller's, or the one that it is restricted to. */
 export class Spaces {
   readonly #api: Api
   readonly #view: SpacesView
@@ -26,16 +26,16 @@ export class Spaces {
     this.#view = view
   }
 
-  /** Oldest first. */
+  /** All spaces, oldest first. */
   all(): Promise<SpaceRef[]> {
     this.#listed ??= this.#list()
     return this.#listed
   }
 
   /**
-   * The space with a slug or id; without a name the one that is preferred, or the only one there is.
+   * The space with a slug or id; without a name the default space, or the only one.
    *
-   * @throws ToolError that names the spaces there are
+   * @throws ToolError that lists the existing spaces
    */
   async named(given?: string): Promise<SpaceRef> {
     const spaces = await this.all()
@@ -43,9 +43,9 @@ export class Spaces {
     const found = text === undefined && spaces.length === 1 ? spaces[0] : spaces.find((one) => isNamed(one, text))
     if (found !== undefined) return found
     const names = spaces.slice(0, NAMED).map(({ slug }) => slug)
-    const list = names.length === 0 ? 'There is none yet.' : `There are: ${names.map(oneLine).join(', ')}.`
+    const list = names.length === 0 ? 'There are none yet.' : `There are: ${names.map(oneLine).join(', ')}.`
     if (text === undefined)
-      throw new ToolError('invalid-request', 'space is required, since there is not exactly one', list)
+      throw new ToolError('invalid-request', 'space is required unless there is exactly one', list)
     throw new ToolError('not-found', `no space ${JSON.stringify(oneLine(text))} here`, list)
   }
 

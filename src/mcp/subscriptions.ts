@@ -7,121 +7,121 @@ import { ToolError } from './failure.js'
 import type { Spaces } from './spaces.js'
 
 /**
- * The service tells which spaces change, and what is subscribed to in them is looked at then. What no publication changes is
- * looked at by the clock, as is everything of a service that tells nothing: this often after something happened, and less
- * and less often while nothing does.
+ * The service streams which spaces change, and subscribed resources in them are checked then. Resources that no
+ * publication changes are polled, as are all if the service has no such stream. The interval starts short after an
+ * event and grows while nothing happens.
  */
 export const LOOKS = {
   soonestMs: 2000,
   latestMs: 30_000,
   slower: 1.25,
-  /** between a change that was told and the look at it: what comes together is looked at once */
+  /** Delay between a reported change and the check, so that simultaneous changes are checked once. */
   promptMs: 100,
-  /** where every change is told, in case one was not */
+  /** Interval while every change is reported, in case one was missed. */
   followedMs: 5 * 60_000,
 }
 const MOST = 100
-/** a space is asked for its revision where that is in place of looking at this many resources */
+/** With at least this many resources, one request for the revision of their space replaces checking each. */
 const WORTH_ASKING = 2
 
 interface Options {
-  /** what to ask with now */
+  /** The API with the current token. */
   api(): Api
   spaces(api: Api): Spaces
-  /** told of each resource that changed */
+  /** Called for each resource that changed. */
   changed(uri: string): Promise<void>
   looks?: typeof LOOKS
 }
 
 interface Watched {
   target: Target
-  /** a text that changes with the resource */
+  /** A text that changes with the resource. */
   state: string
 }
 
-/** What one session wants to be told of. It asks for nothing while there is nothing. */
+/** The subscriptions of one session. No requests are sent while there are none. */
 export class Subscriptions {
   readonly #options: Options
-  readonly #looks: typeof LOOKS
-  readonly #watched = new Map<string, Watched>()
-  /** of spaces, as of the last look */
+  readonly #timing: typeof LOOKS
+  readonly #resources = new Map<string, Watched>()
+  /** Revisions of spaces at the last check. */
   #revisions = new Map<string, number>()
-  /** by the clock */
+  /** Timer of the poll. */
   #timer: NodeJS.Timeout | undefined
   #pauseMs: number
-  /** at spaces that were told of */
-  #prompt: NodeJS.Timeout | undefined
-  readonly #toldOf = new Set<string>()
-  #lookedAt = Number.NEGATIVE_INFINITY
-  /** one look after the other: two at once would tell of a change twice */
-  #looking: Promise<void> = Promise.resolve()
+  /** Timer of the check of reported spaces. */
+  #promptTimer: NodeJS.Timeout | undefined
+  readonly #reportedSpaceIds = new Set<string>()
+  #checkedAt = Number.NEGATIVE_INFINITY
+  /** Checks run one after the other: concurrent ones would report a change twice. */
+  #checking: Promise<void> = Promise.resolve()
   #feed: 'none' | 'opening' | 'open' | 'absent' = 'none'
-  #leaveFeed = () => {}
+  #closeFeed = () => {}
   #isClosed = false
 
   constructor(options: Options) {
     this.#options = options
-    this.#looks = options.looks ?? LOOKS
-    this.#pauseMs = this.#looks.soonestMs
+    this.#timing = options.looks ?? LOOKS
+    this.#pauseMs = this.#timing.soonestMs
   }
 
-  /** @throws ToolError, ApiError for what is not there */
+  /** @throws ToolError, ApiError if the resource does not exist */
   async add(uri: string, api: Api): Promise<void> {
     const { spaces } = this.#options
-    this.#checkRoom(uri)
+    this.#assertCapacity(uri)
     const target = await targetOf(spaces(api), api, uri)
     const state = await stateOf(api, target)
-    // others may have come while this one was looked at
-    this.#checkRoom(uri)
+    // Other calls may have added subscriptions meanwhile.
+    this.#assertCapacity(uri)
     if (this.#isClosed) return
-    this.#watched.set(uri, { target, state })
-    // whether it changed since the last look is not known of it
+    this.#resources.set(uri, { target, state })
+    // It is unknown whether it changed since the last check.
     this.#revisions.delete(target.space.id)
-    this.#follow()
+    this.#openFeed()
     this.soon()
   }
 
   remove(uri: string): void {
-    this.#watched.delete(uri)
-    if (this.#watched.size === 0) this.#rest()
+    this.#resources.delete(uri)
+    if (this.#resources.size === 0) this.#stopPolling()
   }
 
-  /** Something happened that may have changed what is watched. */
+  /** Polls soon: a watched resource may have changed. */
   soon(): void {
-    this.#pauseMs = this.#looks.soonestMs
-    this.#next()
+    this.#pauseMs = this.#timing.soonestMs
+    this.#scheduleNext()
   }
 
   close(): void {
     this.#isClosed = true
-    this.#watched.clear()
-    this.#rest()
+    this.#resources.clear()
+    this.#stopPolling()
   }
 
-  #rest(): void {
+  #stopPolling(): void {
     clearTimeout(this.#timer)
-    clearTimeout(this.#prompt)
-    this.#prompt = undefined
-    this.#toldOf.clear()
+    clearTimeout(this.#promptTimer)
+    this.#promptTimer = undefined
+    this.#reportedSpaceIds.clear()
     if (this.#feed !== 'absent') this.#feed = 'none'
-    this.#leaveFeed()
+    this.#closeFeed()
   }
 
-  #checkRoom(uri: string): void {
-    if (this.#watched.size < MOST || this.#watched.has(uri)) return
+  #assertCapacity(uri: string): void {
+    if (this.#resources.size < MOST || this.#resources.has(uri)) return
     throw new ToolError('capacity-exceeded', `a session may subscribe to ${MOST} resources`, 'Unsubscribe from one.')
   }
 
-  #follow(): void {
+  #openFeed(): void {
     if (this.#feed !== 'none') return
     this.#feed = 'opening'
-    this.#leaveFeed = followSpaces(this.#options.api(), {
+    this.#closeFeed = followSpaces(this.#options.api(), {
       open: () => {
         this.#feed = 'open'
-        // what changed before it opened was not told
+        // Changes before the stream opened were not reported.
         this.soon()
       },
-      changed: (id) => this.#told(id),
+      changed: (id) => this.#onSpaceChanged(id),
       ended: (isAbsent) => {
         this.#feed = isAbsent ? 'absent' : 'none'
         this.soon()
@@ -129,54 +129,55 @@ export class Subscriptions {
     })
   }
 
-  #told(spaceId: string): void {
-    if (![...this.#watched.values()].some(({ target }) => target.space.id === spaceId)) return
-    this.#toldOf.add(spaceId)
-    const { promptMs, soonestMs } = this.#looks
-    // a space that is being filled changes all the time
-    const pause = Math.max(promptMs, this.#lookedAt + soonestMs - performance.now())
-    this.#prompt ??= setTimeout(() => {
-      this.#prompt = undefined
-      this.#lookedAt = performance.now()
-      const told = new Set(this.#toldOf)
-      this.#toldOf.clear()
-      void this.#inTurn((api) => this.#lookAt(api, ({ space }) => told.has(space.id)))
+  #onSpaceChanged(spaceId: string): void {
+    if (![...this.#resources.values()].some(({ target }) => target.space.id === spaceId)) return
+    this.#reportedSpaceIds.add(spaceId)
+    const { promptMs, soonestMs } = this.#timing
+    // A space that is being filled changes all the time.
+    const pause = Math.max(promptMs, this.#checkedAt + soonestMs - performance.now())
+    this.#promptTimer ??= setTimeout(() => {
+      this.#promptTimer = undefined
+      this.#checkedAt = performance.now()
+      const told = new Set(this.#reportedSpaceIds)
+      this.#reportedSpaceIds.clear()
+      void this.#runExclusive((api) => this.#check(api, ({ space }) => told.has(space.id)))
     }, pause)
-    this.#prompt.unref()
+    this.#promptTimer.unref()
   }
 
-  #next(): void {
+  #scheduleNext(): void {
     clearTimeout(this.#timer)
-    if (this.#watched.size === 0 || this.#isClosed) return
-    this.#timer = setTimeout(() => void this.#look(), this.#pauseMs)
+    if (this.#resources.size === 0 || this.#isClosed) return
+    this.#timer = setTimeout(() => void this.#poll(), this.#pauseMs)
     this.#timer.unref()
   }
 
-  /** The look by the clock. */
-  async #look(): Promise<void> {
-    this.#follow()
-    const hasChanged = await this.#inTurn(async (api) => {
+  /** One poll. */
+  async #poll(): Promise<void> {
+    this.#openFeed()
+    const hasChanged = await this.#runExclusive(async (api) => {
       const still = await this.#unchangedSpaces(api)
-      return this.#lookAt(api, (target) => !(isPublished(target) && still.has(target.space.id)))
+      return this.#check(api, (target) => !(isPublished(target) && still.has(target.space.id)))
     })
-    const { soonestMs, latestMs, slower, followedMs } = this.#looks
-    const isTold = this.#feed === 'open' && [...this.#watched.values()].every(({ target }) => isPublished(target))
+    const { soonestMs, latestMs, slower, followedMs } = this.#timing
+    const isTold = this.#feed === 'open' && [...this.#resources.values()].every(({ target }) => isPublished(target))
     if (isTold) this.#pauseMs = followedMs
     else this.#pauseMs = hasChanged ? soonestMs : Math.min(latestMs, this.#pauseMs * slower)
-    this.#next()
+    this.#scheduleNext()
   }
 
-  async #inTurn(look: (api: Api) => Promise<boolean>): Promise<boolean> {
-    const before = this.#looking
+  async #runExclusive(look: (api: Api) => Promise<boolean>): Promise<boolean> {
+    const before = this.#checking
     let over = () => {}
-    this.#looking = new Promise((resolve) => {
+    this.#checking = new Promise((resolve) => {
       over = resolve
     })
     await before
     try {
       return await look(this.#options.api())
     } catch {
-      // a service that is away, or a client that is gone: the next look, at all of them, or the end of the session tells
+      // The service is unreachable or the client disconnected: the next check, of all resources, or the end of the
+      // session follows.
       this.#revisions.clear()
       return false
     } finally {
@@ -185,14 +186,14 @@ export class Subscriptions {
   }
 
   /** @returns whether something changed */
-  async #lookAt(api: Api, isMeant: (target: Target) => boolean): Promise<boolean> {
+  async #check(api: Api, isMeant: (target: Target) => boolean): Promise<boolean> {
     let hasChanged = false
-    for (const [uri, watched] of [...this.#watched]) {
+    for (const [uri, watched] of [...this.#resources]) {
       if (!isMeant(watched.target)) continue
       const state = await stateOf(api, watched.target).catch(stateOfLack)
-      // whether it changed is asked again, whatever its space published since
+      // Checks it again next time, whatever its space published since.
       if (state === undefined) this.#revisions.delete(watched.target.space.id)
-      if (state === undefined || state === watched.state || this.#watched.get(uri) !== watched) continue
+      if (state === undefined || state === watched.state || this.#resources.get(uri) !== watched) continue
       watched.state = state
       hasChanged = true
       await this.#options.changed(uri)
@@ -200,10 +201,10 @@ export class Subscriptions {
     return hasChanged
   }
 
-  /** Spaces of several resources that published nothing since the last look. */
+  /** Spaces of several resources that published nothing since the last check. */
   async #unchangedSpaces(api: Api): Promise<Set<string>> {
     const counts = new Map<string, number>()
-    for (const { target } of this.#watched.values())
+    for (const { target } of this.#resources.values())
       if (isPublished(target)) counts.set(target.space.id, (counts.get(target.space.id) ?? 0) + 1)
     const before = this.#revisions
     this.#revisions = new Map()
@@ -211,7 +212,7 @@ export class Subscriptions {
     for (const [id, count] of counts) {
       if (count < WORTH_ASKING) continue
       const { projections } = await api.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
-      // asked before its resources: what is published in between is seen by the next look
+      // Read before the resources: the next check sees publications in between.
       this.#revisions.set(id, projections.projectionVersion)
       if (before.get(id) === projections.projectionVersion) unchanged.add(id)
     }
@@ -219,14 +220,14 @@ export class Subscriptions {
   }
 }
 
-/** Changes with a revision of its space alone: what agents write and what is derived behind a publication does not. */
+/** Whether it changes only with a revision of its space: files of agents and data derived in the background do not. */
 function isPublished({ path, documentId }: Target): boolean {
   return documentId !== undefined || path?.startsWith('/sources/') === true
 }
 
 const GONE = 'gone'
 
-/** @returns undefined where nobody knows: the service is away */
+/** @returns undefined if the state is unknown because the service is unreachable */
 function stateOfLack(error: unknown): string | undefined {
   const isGone =
     (error instanceof ApiError && error.status === 404) || (error instanceof ToolError && error.code === 'not-found')
@@ -252,7 +253,7 @@ async function stateOf(api: Api, { space, path, documentId }: Target): Promise<s
   }
 }
 
-/** of a text; longer ones have a time in their metadata, too */
+/** Longer texts have a time in their metadata, too. */
 const MAX_COMPARED = 64 * 1024
 
 function digest(value: unknown): string {

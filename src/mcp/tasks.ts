@@ -11,9 +11,9 @@ import type { Spaces } from './spaces.js'
 import { readStatus, researchResult, startResearch } from './tools/research.js'
 
 /**
- * Research as a task of the protocol (2025-11-25): a client that asks for one gets it, and follows it with `tasks/get`,
- * `tasks/result`, `tasks/cancel` and `tasks/list`. The task is that of the service under the same id, so it outlives the
- * session.
+ * Research as a task of the protocol (2025-11-25): a client may request one and follow it with `tasks/get`,
+ * `tasks/result`, `tasks/cancel` and `tasks/list`. The task is that of the service under the same id, so it outlives
+ * the session.
  */
 const POLL_MS = 1000
 const PAGE = 50
@@ -33,12 +33,15 @@ export async function startTask(args: unknown, { api, spaces }: TaskCall): Promi
 
 type Run = (given: unknown, call: TaskCall, context: ServerContext) => Promise<Record<string, unknown>>
 
-/** A method of the protocol with the schema of its parameters. @throws ToolError for others */
+/**
+ * A method of the protocol with the schema of its parameters.
+ * @throws ToolError for invalid parameters
+ */
 function method<P>(schema: z.ZodType<P>, run: (params: P, ...rest: [TaskCall, ServerContext]) => ReturnType<Run>): Run {
   return (given, ...rest) => {
     const { success, data, error } = schema.safeParse(given)
     if (success) return run(data, ...rest)
-    throw new ToolError('invalid-request', refusal(error, schema, given, 'the parameters'), 'Give what is missing.')
+    throw new ToolError('invalid-request', refusal(error, schema, given, 'the parameters'), 'Correct the parameters.')
   }
 }
 
@@ -61,11 +64,11 @@ export const taskMethods = {
   }),
 }
 
-/** Waits for the end, as the protocol wants it. */
+/** Waits for the end, as the protocol requires. */
 async function resultOf(taskId: string, { api, spaces }: TaskCall, signal: AbortSignal): Promise<CallToolResult> {
   for (;;) {
     const status = await readStatus(api, spaces, taskId, { offset: 0, maxTokens: TOKENS.max })
-    // a report is written a moment after its task is completed
+    // The report is stored a moment after its task is completed.
     if (status.hasEnded && (status.stage !== 'completed' || status.report !== undefined)) return researchResult(status)
     await sleep(POLL_MS, undefined, { signal })
   }
@@ -82,7 +85,7 @@ function taskOf({ id, stage, createdAt, updatedAt, error }: ResearchTaskJob): Ta
     taskId: id,
     status: stage === 'completed' || stage === 'failed' ? stage : stage === 'canceled' ? 'cancelled' : 'working',
     statusMessage: error ?? stage,
-    // kept as long as the service keeps research
+    // Stored as long as the service stores research.
     ttl: null,
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),

@@ -9,22 +9,22 @@ import { ToolError } from './failure.js'
 import type { LocalFiles } from './host.js'
 import type { Spaces } from './spaces.js'
 
-/** What a tool works with beside its arguments. */
+/** Context of a tool call. */
 export interface ToolCall {
   api: Api
   spaces: Spaces
-  /** aborts when the client cancels the call or goes away */
+  /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal
-  /** told to the client where it asked for it */
+  /** Reported to the client if it requested progress. */
   progress(message: string, done?: number, total?: number): void
-  /** absent where the server is on another machine than its user's files */
+  /** Absent if the server runs on another machine than its user's files. */
   local: LocalFiles | undefined
-  /** folders that the client lets the server work in; undefined where it does not say */
+  /** Folders in which the client permits the server to work; undefined if it does not report any. */
   roots(): Promise<string[] | undefined>
 }
 
 export interface ToolAnswer<T> {
-  /** for a model, with the words of documents marked */
+  /** Text for a model, with text of documents marked. */
   text: string
   data: T
   links?: Link[]
@@ -32,9 +32,9 @@ export interface ToolAnswer<T> {
 
 export interface ToolDefinition {
   name: string
-  /** needs a token that may write */
+  /** Requires a token with write permission. */
   writes: boolean
-  /** needs the files of this machine */
+  /** Requires the files of this machine. */
   isLocal: boolean
   describe(): Tool
   run(args: unknown, call: ToolCall): Promise<CallToolResult>
@@ -45,18 +45,18 @@ interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
   title: string
   description: string
   input: I
-  /** made where somebody asks for it: a call does not */
+  /** Created on demand: a call does not need it. */
   output(): O
   annotations: ToolAnnotations
   isLocal?: true
-  /** may be run as a task of the protocol */
+  /** May be run as a task of the protocol. */
   isTask?: true
   run(args: z.output<I>, call: ToolCall): Promise<ToolAnswer<z.output<O>>>
 }
 
 export const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
 
-/** A tool from its schemas and what it does. */
+/** Defines a tool from its schemas and its function. */
 export function tool<I extends z.ZodObject, O extends z.ZodObject>(parts: ToolParts<I, O>): ToolDefinition {
   const { name, title, description, input, output, annotations } = parts
   let described: Tool | undefined
@@ -80,14 +80,14 @@ export function tool<I extends z.ZodObject, O extends z.ZodObject>(parts: ToolPa
   }
 }
 
-/** @throws ToolError that says which argument is wrong, and how */
+/** @throws ToolError with the invalid argument and the rule */
 export function argumentsOf<I extends z.ZodObject>(name: string, input: I, args: unknown): z.output<I> {
   const parsed = input.safeParse(args ?? {})
   if (parsed.success) return parsed.data
   throw new ToolError(
     'invalid-request',
     refusal(parsed.error, input, args, 'the arguments'),
-    `Call \`${name}\` again with arguments as its input schema has them.`,
+    `Call \`${name}\` again with arguments that match its input schema.`,
   )
 }
 
@@ -95,7 +95,10 @@ export function resultOf({ text, data, links = [] }: ToolAnswer<object>): CallTo
   return { content: [{ type: 'text', text }, ...linkBlocks(links)], structuredContent: plain(data) }
 }
 
-/** Models read it, so it says nothing twice: the dialect is that of the protocol, and a format says what its pattern does. */
+/**
+ * JSON Schema without redundancy, for models: omits the dialect, which the protocol defines, and patterns that repeat a
+ * format.
+ */
 function objectSchema(schema: z.ZodObject, io: 'input' | 'output'): Tool['inputSchema'] {
   const withoutPattern = (_key: string, value: unknown) => {
     if (!isRecord(value) || typeof value.format !== 'string' || typeof value.pattern !== 'string') return value
@@ -106,7 +109,7 @@ function objectSchema(schema: z.ZodObject, io: 'input' | 'output'): Tool['inputS
   return rest
 }
 
-/** As it goes over the wire: without keys that have no value. */
+/** The data as sent: without keys that are undefined. */
 function plain(data: object): Record<string, unknown> {
   const value: Record<string, unknown> = JSON.parse(JSON.stringify(data))
   return value

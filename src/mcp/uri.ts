@@ -3,7 +3,7 @@ import { isUuid } from '../lib/ids.js'
 /** `ks://space/path`: a file of the virtual file system; `ks://space/ID`: a document by its id. */
 export interface Address {
   space: string
-  /** absolute; absent where a document is named */
+  /** Absolute path; absent for an address of a document. */
   path?: string
   documentId?: string
 }
@@ -12,7 +12,7 @@ const URI = /^ks:\/\/([^/?#]+)(?:\/([^?#]*))?$/
 
 export const URI_TEMPLATE = 'ks://{space}/{+path}'
 
-/** @returns undefined for what is no such address */
+/** @returns undefined for an invalid address */
 export function parseUri(uri: string): Address | undefined {
   const match = URI.exec(uri)
   if (match?.[1] === undefined) return undefined
@@ -23,7 +23,7 @@ export function parseUri(uri: string): Address | undefined {
     if (parts.length === 1 && isUuid(first)) return { space, documentId: first }
     return { space, path: `/${parts.join('/')}` }
   } catch {
-    return undefined // a percent sign that begins no escape
+    return undefined // An invalid percent escape.
   }
 }
 

@@ -71,7 +71,7 @@ describe('where a command speaks to', () => {
   it('names the nearest context for one that does not exist', () => {
     user()
     expect(() => settings({ context: 'wrok' })).toThrow(
-      expect.objectContaining({ message: 'no context "wrok" here', exit: 5, hint: expect.stringContaining('`work`') }),
+      expect.objectContaining({ message: 'unknown context "wrok"', exit: 5, hint: expect.stringContaining('`work`') }),
     )
   })
 

@@ -114,9 +114,9 @@ describe('a gate on answers', () => {
     ])
     const report = makeReport(now, run, [], comparison)
     expect(reportLines(report).join('\n')).toMatch(
-      /Wrong answers:\n {2}a\n {4}not in the answer: "four weeks"\n {4}in the answer: "two weeks"[\s\S]*Answers that broke:\n {2}a\n/,
+      /Wrong answers:\n {2}a\n {4}not in the answer: "four weeks"\n {4}in the answer: "two weeks"[\s\S]*No longer right:\n {2}a\n/,
     )
-    expect(junit(report)).toContain('name="a"><failure message="the answer broke"/>')
+    expect(junit(report)).toContain('name="a"><failure message="the answer is no longer right"/>')
   })
 })
 

@@ -89,7 +89,7 @@ describe('a list', () => {
 
   it('refuses an unknown field with the list of all, and knows those a single item may lack', async () => {
     const wrong = output({ fields: ['nam'] }).output.list(items, list)
-    await expect(wrong).rejects.toMatchObject({ message: 'no field "nam" here', exit: 2 })
+    await expect(wrong).rejects.toMatchObject({ message: 'unknown field "nam"', exit: 2 })
     const rare = output({ fields: ['description'] })
     await rare.output.list(items, { ...list, fields: ['description'] })
     expect(rare.out.text()).toBe('\n\n')

@@ -68,10 +68,10 @@ describe('an error on stderr', () => {
   })
 
   it('says what helps where waiting alone does not, else how long to wait', () => {
-    expect(errorReport(api('storage-full', 503, { retryAfter: 5 })).hint).toContain('make room')
+    expect(errorReport(api('storage-full', 503, { retryAfter: 5 })).hint).toContain('free space on its disk')
     expect(errorReport(api('rate-limited', 429, { retryAfter: 5 })).hint).toBe('try again in 5 s')
     const full = new DaemonStartError('the daemon exited before it was ready: the disk of /data is full', [])
-    expect(errorReport(full).hint).toContain('make room')
+    expect(errorReport(full).hint).toContain('free disk space')
   })
 
   it('calls a bug a bug', () => {

@@ -120,7 +120,7 @@ describe('the view', () => {
     expect(shown).toContain('page 4 of 90')
     expect(shown).toMatch(/> space-05 +5 +100\+ +over 90 s/)
     expect(shown).toContain('requests 55.0/s')
-    expect(shown).toContain('left alone')
+    expect(shown).toContain('suspended')
   })
 
   it('moves, sorts, shows one space alone, pauses and lists its keys', () => {
@@ -142,7 +142,7 @@ describe('the view', () => {
     const lacks = { ...reading(1, CLOCK), lacks: ['only the operator may'], metrics: undefined }
     const shown = text({ ...state, now: lacks, trouble: { since: CLOCK - 5000, message: 'gone\u001b[2J' } }, 120, 30)
     expect(shown).toContain('not shown: only the operator may')
-    expect(shown).toContain('no answer since')
+    expect(shown).toContain('no response since')
     expect(shown).not.toContain('requests ')
   })
 })
@@ -199,7 +199,7 @@ describe('ks top', () => {
         [/> three/, 'g'],
         [/> one/, 'G'],
         [/> two/, '\r'],
-        [/only this one/, '\u001b'],
+        [/only this space/, '\u001b'],
         [/ one +1 +0[\s\S]*> two/, 'q'],
       ],
     })

@@ -158,9 +158,9 @@ describe('a walk over a folder', () => {
     symlinkSync('nowhere', join(root, 'broken.md'))
     expect(names()).toEqual(['a.md', 'again.md', 'sub/b.md'])
     expect(walk([root], defaults).skipped.map(({ filename, reason }) => [basename(filename), reason])).toEqual([
-      ['broken.md', 'a symbolic link that leads nowhere'],
-      ['etc', 'a symbolic link that leaves the folder'],
-      ['leak.md', 'a symbolic link that leaves the folder'],
+      ['broken.md', 'a broken symbolic link'],
+      ['etc', 'a symbolic link to outside of the folder'],
+      ['leak.md', 'a symbolic link to outside of the folder'],
     ])
   })
 
@@ -261,7 +261,7 @@ describe('paths on the command line', () => {
   it('must exist, and must not give two files the same name', () => {
     expect(() => walk([join(root, 'nope')], defaults)).toThrow('does not exist')
     const paths = [put('a/x.md'), put('b/x.md')]
-    expect(() => walk(paths, defaults)).toThrow('would both be called "x.md"')
+    expect(() => walk(paths, defaults)).toThrow('would both be named "x.md"')
   })
 
   it('may be patterns that no shell expanded', async () => {

@@ -20,7 +20,7 @@ function connect(target: { url: string; token?: string; socketPath?: string }): 
 }
 
 describe('a call', () => {
-  it('fills the path, the query and the token, and reads the JSON of the answer', async () => {
+  it('fills in the path, the query and the token, and parses the JSON response', async () => {
     let authorization: string | undefined
     server = await testServer((request, response) => {
       authorization = request.headers.authorization
@@ -32,13 +32,13 @@ describe('a call', () => {
     expect(authorization).toBe('Bearer secret')
   })
 
-  it('percent-encodes path parts, so that an id with a slash stays one part', async () => {
+  it('percent-encodes path parts, so that an id with a slash remains one part', async () => {
     server = await testServer((_, response) => response.end('{}'))
     await connect({ url: server.url }).request('GET /jobs/{id}', { path: { id: 'a/b ?' } })
     expect(server.seen).toEqual(['GET /jobs/a%2Fb%20%3F'])
   })
 
-  it('turns a refusal into its own sentence, code, status, trace and wait', async () => {
+  it('turns an error response into an ApiError with message, code, status, trace id and Retry-After', async () => {
     server = await testServer((_, response) => {
       response.writeHead(409, { 'x-error-code': 'slug-taken', 'x-trace-id': 't-1', 'retry-after': '7' })
       response.end('{"error":"slug \\"notes\\" is already used"}')
@@ -54,7 +54,7 @@ describe('a call', () => {
     })
   })
 
-  it('names the status of a page that is not from the service', async () => {
+  it('reports the status of a response that is not from the service', async () => {
     server = await testServer((_, response) => {
       response.writeHead(418)
       response.end('<html>')
@@ -66,7 +66,7 @@ describe('a call', () => {
     expect(error).toMatchObject({ code: 'http-418', status: 418 })
   })
 
-  it('repeats a read whose connection broke, and no write', async () => {
+  it('repeats a read after a broken connection, but no write', async () => {
     let broken = 0
     server = await testServer((request, response) => {
       if (broken < 1) {
@@ -83,7 +83,7 @@ describe('a call', () => {
     expect(server.seen.filter((line) => line.startsWith('DELETE'))).toHaveLength(1)
   })
 
-  it('waits as long as the service asks, when that is short', async () => {
+  it('waits for a short Retry-After and repeats the read', async () => {
     let calls = 0
     server = await testServer((_, response) => {
       calls += 1
@@ -95,14 +95,14 @@ describe('a call', () => {
     expect(performance.now() - started).toBeGreaterThan(900)
   })
 
-  it('says that nothing listens', async () => {
+  it('reports an address where nothing listens as unreachable', async () => {
     const call = connect({ url: 'http://127.0.0.1:9' }).request('POST /knowledge-spaces', {
       body: { name: 'x', slug: 'x' },
     })
     await expect(call).rejects.toMatchObject({ code: 'unreachable', errno: 'ECONNREFUSED' })
   })
 
-  it('goes over a unix socket', async () => {
+  it('can use a unix socket', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-sock-'))
     const socketPath = join(folder, 's')
     server = await testServer((_, response) => response.end('{"ok":true}'), socketPath)
@@ -112,12 +112,12 @@ describe('a call', () => {
 })
 
 describe('a stream', () => {
-  it('yields frames as they arrive, cut anywhere', async () => {
+  it('yields frames as they arrive, wherever the bytes are split', async () => {
     server = await testServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-session-id': 's' })
       const text = ': ping\n\nevent: answer.delta\ndata: {"delta":"grün"}\n\nevent: answer.done\ndata: {}\n\n'
       const bytes = Buffer.from(text)
-      // In the middle of the two bytes of `ü`.
+      // Between the two bytes of `ü`.
       const cut = bytes.indexOf(0xc3) + 1
       response.write(bytes.subarray(0, cut))
       setTimeout(() => response.end(bytes.subarray(cut)), 20)
@@ -160,7 +160,7 @@ describe('an upload', () => {
     files: [{ filename: 'big.bin', content: { path: big, size } }],
   })
 
-  it('says its length, streams the file and counts its bytes', async () => {
+  it('sends its length, streams the file and counts its bytes', async () => {
     let length = 0
     let received = 0
     server = await testServer(async (request, response) => {
@@ -181,7 +181,7 @@ describe('an upload', () => {
     expect(counted).toBe(3 * 1024 * 1024)
   })
 
-  it('takes an early refusal for what it is, and sends no more', async () => {
+  it('stops sending after an early refusal, and reports that refusal', async () => {
     server = await testServer((request, response) => {
       request.once('data', () => {
         response.writeHead(413, { 'x-error-code': 'upload-too-large' })
@@ -196,7 +196,7 @@ describe('an upload', () => {
     await expect(upload).rejects.toMatchObject({ code: 'upload-too-large', message: 'too large' })
   })
 
-  it('fails for a file that became shorter, and names it', async () => {
+  it('fails for a file that was truncated meanwhile, and names it', async () => {
     server = await testServer((request) => {
       request.resume()
     })

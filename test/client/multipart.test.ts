@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { multipartBody, type UploadPart } from '../../src/client/multipart.js'
 
-/** What the service's parser makes of a body. */
+/** The parts that the parser of the service finds in a body. */
 async function parse(parts: UploadPart[], fields: Record<string, string> = {}) {
   const { contentType, length, body } = multipartBody('files', parts, fields)
   const chunks: Uint8Array[] = []
@@ -40,7 +40,7 @@ async function parse(parts: UploadPart[], fields: Record<string, string> = {}) {
 const bytesOf = (text: string) => ({ bytes: Buffer.from(text, 'latin1') })
 
 describe('a multipart body', () => {
-  it('sends small pieces together, and what comes from a stream as it comes', async () => {
+  it('groups small parts into chunks, and passes stream chunks on unchanged', async () => {
     const sizes = async (parts: UploadPart[]) => {
       const sent: number[] = []
       await multipartBody('files', parts).body(async (chunk) => {
@@ -72,8 +72,8 @@ describe('a multipart body', () => {
     expect(parsed.fields).toEqual({ sourceId: '42' })
   })
 
-  it('carries any file name and says its own length', async () => {
-    // A NUL cannot be in a name of any file system.
+  it('encodes any file name and computes its length', async () => {
+    // No file system allows NUL in a name.
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((text) => !text.includes('\0'))
     await fc.assert(
       fc.asyncProperty(name, fc.string(), async (filename, content) => {
@@ -85,7 +85,7 @@ describe('a multipart body', () => {
     )
   })
 
-  it('does not know its length when a stream is part of it', async () => {
+  it('omits its length if it contains a stream', async () => {
     const stream = Readable.from([Buffer.from('abc')])
     const parsed = await parse([{ filename: 'a', content: { stream } }])
     expect(parsed.length).toBeUndefined()

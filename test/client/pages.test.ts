@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { paginate } from '../../src/client/pages.js'
 import { urlPath } from '../../src/client/routes.js'
 
-/** A list of numbers served in pages, with the index as cursor. */
+/** A list of numbers in pages, with the index as cursor. */
 function pagesOf(total: number, asked: number[]) {
   return async ({ limit, cursor }: { limit: number; cursor?: string }) => {
     asked.push(limit)
@@ -15,7 +15,7 @@ function pagesOf(total: number, asked: number[]) {
 }
 
 describe('a paged list', () => {
-  it('gives the first items in order, never asking for more than is wanted or a page holds', async () => {
+  it('yields the first items in order, and never requests more than needed or than a page allows', async () => {
     const numbers = fc.integer({ min: 0, max: 60 })
     await fc.assert(
       fc.asyncProperty(numbers, fc.integer({ min: 1, max: 20 }), fc.option(numbers), async (total, pageSize, limit) => {
@@ -28,21 +28,21 @@ describe('a paged list', () => {
         const expected = Math.min(total, wanted ?? total)
         expect(items).toEqual(Array.from({ length: expected }, (_, index) => index))
         expect(asked.every((size) => size <= pageSize)).toBe(true)
-        // The cursor is there exactly when there is more.
+        // The cursor exists exactly when there are more items.
         if (wanted !== 0) expect(step.value).toBe(expected < total ? String(expected) : undefined)
       }),
     )
   })
 
-  it('begins at a cursor', async () => {
+  it('starts at a cursor', async () => {
     const items: number[] = []
     for await (const item of paginate(pagesOf(10, []), { pageSize: 4, cursor: '7' })) items.push(item)
     expect(items).toEqual([7, 8, 9])
   })
 })
 
-describe('the path of a call', () => {
-  it('leaves out what is undefined and encodes the rest', () => {
+describe('the path of a request', () => {
+  it('omits undefined parameters and encodes the others', () => {
     expect(urlPath('/a/{id}/b', { id: 'ü/1' }, { limit: 3, cursor: undefined, path: '/x y' })).toBe(
       '/a/%C3%BC%2F1/b?limit=3&path=%2Fx+y',
     )

@@ -4,7 +4,7 @@ import { proxyFor } from '../../src/client/proxy.js'
 const through = (url: string, env: Record<string, string>) => proxyFor(url, env)?.href
 
 describe('the proxy for an address', () => {
-  it('is that of its scheme, and the small spelling comes first', () => {
+  it('follows the scheme of the address; the lower-case variable takes precedence', () => {
     const env = { HTTPS_PROXY: 'http://a:1', HTTP_PROXY: 'http://b:2' }
     expect(through('https://knowledge.test', env)).toBe('http://a:1/')
     expect(through('http://knowledge.test', env)).toBe('http://b:2/')
@@ -12,11 +12,11 @@ describe('the proxy for an address', () => {
     expect(through('https://knowledge.test', { HTTP_PROXY: 'http://b:2' })).toBeUndefined()
   })
 
-  it('is spoken to in plain HTTP where its address has no scheme', () => {
+  it('uses plain HTTP if its address has no scheme', () => {
     expect(through('https://knowledge.test', { HTTPS_PROXY: 'proxy:3128' })).toBe('http://proxy:3128/')
   })
 
-  it('is none for this machine, under any of its names', () => {
+  it('never applies to this machine, under any of its names', () => {
     const env = { HTTP_PROXY: 'http://b:2', HTTPS_PROXY: 'http://b:2' }
     for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '127.1', '[::1]', 'LOCALHOST:7733']) {
       expect([host, through(`http://${host}`, env), through(`https://${host}`, env)]).toEqual([
@@ -39,12 +39,12 @@ describe('the proxy for an address', () => {
     ['dge.tes', false],
     ['a.knowledge.test', false],
     ['', false],
-  ])('is none for a host that NO_PROXY names: %j exempts it: %s', (list, exempt) => {
+  ])('respects NO_PROXY=%j, where the host is exempt: %s', (list, exempt) => {
     const env = { HTTP_PROXY: 'http://b:2', NO_PROXY: list }
     expect(through('http://knowledge.test:8080', env) === undefined).toBe(exempt)
   })
 
-  it('is none for addresses in a network that NO_PROXY names', () => {
+  it('does not apply to addresses in a network that NO_PROXY names', () => {
     const env = { HTTP_PROXY: 'http://b:2', NO_PROXY: '10.0.0.0/8,fd00::/8,192.0.2.7,[2001:db8::1]:80' }
     for (const host of ['10.9.8.7', '[fd00::9]', '192.0.2.7', '[2001:db8::1]']) {
       expect([host, through(`http://${host}`, env)]).toEqual([host, undefined])
@@ -54,7 +54,7 @@ describe('the proxy for an address', () => {
     }
   })
 
-  it('is refused, without a word of its password, where it is not the address of an HTTP proxy', () => {
+  it('must be an HTTP proxy: another address is refused without repeating its password', () => {
     for (const value of ['socks5://me:secret@proxy:1', 'http://me:secret@:x', '://secret']) {
       expect(() => proxyFor('https://knowledge.test', { HTTPS_PROXY: value })).toThrow(
         /^HTTPS_PROXY is not the address of an HTTP proxy, such as http:\/\/proxy:3128$/,

@@ -15,7 +15,7 @@ it.each([
   `http://${hostname()}:1`,
 ])('%s is an address of this machine', (url) => expect(isOfThisMachine(url)).toBe(true))
 
-it('an address of a network card is one of this machine', () => {
+it('the address of a network interface is an address of this machine', () => {
   for (const { address, family } of Object.values(networkInterfaces()).flatMap((found) => found ?? [])) {
     expect(isOfThisMachine(`http://${family === 'IPv6' ? `[${address}]` : address}:7733`)).toBe(true)
   }
@@ -28,9 +28,9 @@ it.each([
   'http://[2001:db8::1]',
   'x',
   '',
-])('%s is none', (url) => expect(isOfThisMachine(url)).toBe(false))
+])('%s is no address of this machine', (url) => expect(isOfThisMachine(url)).toBe(false))
 
-it('A57: a daemon.json whose address is elsewhere is no daemon, even where its socket answers', async () => {
+it('A57: a daemon.json with a remote address is ignored, even if its socket answers', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ks-far-'))
   mkdirSync(join(dir, 'run'))
   const socket = join(dir, 'run/sock')

@@ -11,13 +11,13 @@ import { freePort } from '../helpers/whole-daemon.js'
 
 const ADMIN = 'postgres'
 
-/** A primary whose commits wait for a standby, each on a port of its own. */
+/** A primary with synchronous commits to a standby, each on a separate port. */
 export interface DatabasePair {
-  /** both, as a gateway is given them */
+  /** both addresses, as a gateway gets them */
   address: string
-  /** Kills the primary, promotes its standby, and lets a new standby of that take the other's place. */
+  /** Kills the primary, promotes its standby, and starts a new standby for that. */
   failOver(): Promise<void>
-  /** Stops the primary where it is, and lets it go on. */
+  /** Suspends the primary, and resumes it. */
   pause(): void
   resume(): void
   ask<T extends object>(text: string): Promise<T[]>
@@ -41,7 +41,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
   let primary = 0
 
   const start = async (at: number) => {
-    // of a server that was killed, backends may hold the port a moment longer
+    // Backends of a killed server may occupy the port a moment longer.
     await until(async () => !(await isListening(ports[at])))
     const settings = {
       listen_addresses: '127.0.0.1',
@@ -51,7 +51,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
       max_wal_senders: '10',
       hot_standby: 'on',
       shared_buffers: '64MB',
-      // a process that is killed loses nothing that it has written, synced or not
+      // A killed process loses nothing that it has written, synced or not.
       fsync: 'off',
     }
     const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
@@ -98,7 +98,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
       try {
         process.kill(Number(one), name)
       } catch {
-        // a backend that has ended meanwhile
+        // This backend has ended already.
       }
   }
 
@@ -117,7 +117,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
       primary = 1 - primary
       run('pg_ctl', '-D', data(primary), '-w', 'promote')
       removeFolder(data(before))
-      // where nobody has collected the killed process, its number looks alive to who reads the lock of its socket
+      // Until its parent has collected the killed process, its pid looks alive to readers of the socket's lock.
       for (const file of [`.s.PGSQL.${ports[before]}`, `.s.PGSQL.${ports[before]}.lock`])
         rmSync(join(root, file), { force: true })
       const promoted = await connect(primary)
@@ -139,7 +139,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
         try {
           run('pg_ctl', '-D', data(at), '-m', 'immediate', 'stop')
         } catch {
-          // it is gone already
+          // It has ended already.
         }
       removeFolder(root)
     },

@@ -15,7 +15,7 @@ import { type FaultyStorage, startStorage } from './storage.js'
 
 const HAPROXY = '/usr/sbin/haproxy'
 
-/** What a cluster needs of this machine, and lacks. */
+/** Programs that a cluster needs and this machine lacks. */
 export const lacking = [
   ...(serverPrograms() === undefined ? ['PostgreSQL 15'] : []),
   ...(existsSync(HAPROXY) ? [] : ['haproxy']),
@@ -25,7 +25,7 @@ if (lacking.length > 0) process.stderr.write(`the tests of a cluster are skipped
 export interface Gateway {
   readonly process: DaemonProcess
   readonly client: Client
-  /** Delay of its event loop in milliseconds, beyond what was asked for, since it was last asked. */
+  /** Delay of its event loop in milliseconds since the last call. */
   eventLoop(): Promise<{ p50: number; p99: number; p999: number; max: number } | undefined>
   /** Kills it, and starts it again on its data directory. */
   killed(): Promise<void>
@@ -35,10 +35,10 @@ export interface Gateway {
 export interface Deployment {
   database: DatabasePair
   storage: FaultyStorage
-  /** of the balancer */
+  /** address of the balancer */
   client: Client
   gateways: Gateway[]
-  /** starts one more, which the balancer takes in */
+  /** starts another gateway, and adds it to the balancer */
   join(): Promise<Gateway>
   end(): Promise<void>
 }
@@ -123,7 +123,7 @@ export async function startDeployment(gateways = 3): Promise<Deployment> {
   }
 }
 
-/** That which operators are given, with the addresses of this run. */
+/** The configuration for operators, with the addresses of this run. */
 function balancerConfig(port: number, ports: readonly number[]): string {
   const given = readFileSync('deploy/haproxy.cfg', 'utf8')
   const servers = ports.map((one, place) => `  server gateway-${place} 127.0.0.1:${one} check`)

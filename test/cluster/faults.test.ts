@@ -8,7 +8,7 @@ import { type Load, startLoad, stuck } from './load.js'
 
 const KILLS = Number(process.env['KS_CLUSTER_KILLS'] ?? 3)
 const PROMOTIONS = Number(process.env['KS_CLUSTER_PROMOTIONS'] ?? 1)
-/** claims of a gateway that is silent this long are anybody's */
+/** After this silence, other gateways may take over the claims of a gateway. */
 const SILENT_MS = 60_000
 const MINUTE_MS = 60_000
 
@@ -42,7 +42,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await load.stop()
   })
 
-  /** All that must hold once a fault is over. */
+  /** Checks everything that must hold after a fault. */
   async function promisesHold(name: string): Promise<void> {
     await load.stop()
     const { client, database } = deployment
@@ -104,7 +104,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold(`promotions ${PROMOTIONS}`)
   })
 
-  it('publish nothing twice when one is stopped past its claims, and goes on', { timeout: 7 * MINUTE_MS }, async () => {
+  it('publish nothing twice when a suspended gateway resumes after its claims have expired', { timeout: 7 * MINUTE_MS }, async () => {
     const [victim] = deployment.gateways
     victim?.process.child.kill('SIGSTOP')
     await sleep(SILENT_MS + 15_000)
@@ -113,7 +113,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold('stopped past its claims')
   })
 
-  it('lose nothing while the storage refuses, or breaks connections', { timeout: 6 * MINUTE_MS }, async () => {
+  it('lose nothing while the storage is unavailable or drops connections', { timeout: 6 * MINUTE_MS }, async () => {
     for (const fault of ['unavailable', 'drops', 'none', 'drops', 'none'] as const) {
       deployment.storage.fault(fault)
       await sleep(between(2000, 5000))
@@ -121,7 +121,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold('storage')
   })
 
-  it('keep bytes that one uploads while another deletes them', { timeout: 6 * MINUTE_MS }, async () => {
+  it('keep bytes that one gateway uploads while another deletes them', { timeout: 6 * MINUTE_MS }, async () => {
     const [one, two] = deployment.gateways
     const content = { bytes: Buffer.from('# Same\n\nThe same words under many names.\n') }
     const path = { id: ledger.spaceId }
@@ -155,7 +155,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     }
   })
 
-  it('go on when another joins them', { timeout: 6 * MINUTE_MS }, async () => {
+  it('continue when another gateway joins', { timeout: 6 * MINUTE_MS }, async () => {
     const joined = await deployment.join()
     await sleep(5000)
     expect((await joined.client.request('GET /health', {})).ok).toBe(true)
@@ -163,7 +163,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold('a fourth joined')
   })
 
-  it('answer, or say when to come again, while the primary is stopped for ten seconds', {
+  it('answer or send Retry-After while the primary is suspended for ten seconds', {
     timeout: 5 * MINUTE_MS,
   }, async () => {
     const [gateway] = deployment.gateways

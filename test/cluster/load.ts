@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../src/client/client.js'
 import { BULK, ingest, type Ledger, listDocuments, makeNote } from '../crash/ledger.js'
 
-/** Uploads, deletions, files of a workspace and questions, without an end, until they are told to stop. */
+/** Uploads, deletions, workspace files and questions, without a pause until stopped. */
 export interface Load {
-  /** files of the workspace whose writing was answered, by path */
+  /** workspace files whose write was acknowledged, by path */
   files: Map<string, string>
-  /** what was refused or broke off, by what was said */
+  /** refused or interrupted calls, by error */
   failures: Map<string, number>
   answered: { questions: number; degraded: number }
   stop(): Promise<void>
@@ -61,7 +61,10 @@ export function startLoad(client: Client, ledger: Ledger, from = 0): Load {
   return load
 }
 
-/** Waits until no document is on its way. @returns those that are, after the time that work of the dead may take to go on */
+/**
+ * Waits until no document is pending. @returns those that still are after the time that takeover from dead gateways may
+ * take
+ */
 export async function stuck(client: Client, spaceId: string, withinMs = 90_000): Promise<string[]> {
   const end = Date.now() + withinMs
   for (;;) {

@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { startStrictS3 } from '../helpers/places/strict-s3.js'
 
-/** What stands between gateways and their storage: lets pass, answers 503, or breaks connections. */
+/** A fault between gateways and their storage: none, status 503, or dropped connections. */
 export type StorageFault = 'none' | 'unavailable' | 'drops'
 
 export interface FaultyStorage {
-  /** as a gateway is given it */
+  /** the address for a gateway */
   address: string
   /** credentials */
   env: Record<string, string>
@@ -15,7 +15,7 @@ export interface FaultyStorage {
 
 const UNAVAILABLE = 'HTTP/1.1 503 Slow Down\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
 
-/** A server that speaks S3, and stores whole objects or none, behind a proxy that can fail. */
+/** A server that speaks S3 and stores complete objects or none, behind a proxy that can fail. */
 export async function startStorage(): Promise<FaultyStorage> {
   const s3 = await startStrictS3()
   const { hostname, port } = new URL(s3.place.endpoint)
@@ -41,7 +41,7 @@ export async function startStorage(): Promise<FaultyStorage> {
     env: s3.env,
     fault(fault) {
       now = fault
-      // connections that were opened before would know nothing of it
+      // Connections that are already open would not be affected.
       if (fault !== 'none') for (const client of open) client.destroy()
     },
     async end() {

@@ -264,7 +264,7 @@ describe('scripts in the folders of a user', () => {
     expect(existsSync(path)).toBe(false)
     writeFileSync(path, 'mine\n')
     const kept = await home.ks(['completion', 'uninstall', shell, '--yes'], place)
-    expect(kept.stderr).toContain(`was not put there by ks, and stays: ${path}`)
+    expect(kept.stderr).toContain(`not installed by ks, kept: ${path}`)
     expect(readFileSync(path, 'utf8')).toBe('mine\n')
   })
 

@@ -58,7 +58,7 @@ describe('the first command', () => {
       mode: 'auto',
     }
     writeFileSync(join(home.dataDir, 'daemon.json'), JSON.stringify({ ...file, dataDir: home.dataDir }))
-    expect(await home.ks(['daemon', 'stop', '--force'])).toMatchObject({ code: 0, stdout: 'no daemon runs\n' })
+    expect(await home.ks(['daemon', 'stop', '--force'])).toMatchObject({ code: 0, stdout: 'no daemon is running\n' })
     expect((await home.ks(['spaces', '--json'])).stdout).toBe('[]\n')
     expect(daemonFile(home).pid).not.toBe(process.pid)
     stranger.close()
@@ -102,7 +102,7 @@ describe('daemon commands', () => {
   it('start, show, restart at the same address, print logs, and stop', async () => {
     const home = newHome()
     expect((await home.ks(['daemon', 'start'])).stdout).toMatch(/^started: pid \d+, http/)
-    expect((await home.ks(['daemon', 'start'])).stdout).toMatch(/^runs already: pid/)
+    expect((await home.ks(['daemon', 'start'])).stdout).toMatch(/^already runs: pid/)
     const before = daemonFile(home)
     const status = JSON.parse((await home.ks(['daemon', 'status', '--json'])).stdout)
     expect(status).toMatchObject({ running: true, pid: before.pid, mode: 'manual', health: { ok: true } })
@@ -122,7 +122,7 @@ describe('daemon commands', () => {
     expect(pretty.stdout).toMatch(/^\d\d:\d\d:\d\d info /m)
     expect((await home.ks(['daemon', 'stop'])).stdout).toBe(`stopped: pid ${after.pid}\n`)
     await until(() => !lives(after.pid))
-    expect((await home.ks(['daemon', 'stop'])).stdout).toBe('no daemon runs\n')
+    expect((await home.ks(['daemon', 'stop'])).stdout).toBe('no daemon is running\n')
   })
 
   it('say of a daemon that could not stop in order in its time that nothing is lost', async () => {

@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     const after = JSON.parse((await home.ks(['daemon', 'status', '--json'], { env })).stdout)
     expect(after).toMatchObject({ running: true, mode: 'service', service: { path: unit, state: 'active' } })
     expect(after.instance).not.toBe(before.instance)
-    expect((await home.ks(['daemon', 'install', '--yes'], { env })).stdout).toContain('runs already as a service')
+    expect((await home.ks(['daemon', 'install', '--yes'], { env })).stdout).toContain('already runs as a service')
     // a daemon that has the directory is stopped first, as systemd does itself
     await home.ks(['daemon', 'stop'], { env })
     const started = await home.ks(['daemon', 'start', '--json'], { env })

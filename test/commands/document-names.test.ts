@@ -40,7 +40,7 @@ describe('a document', () => {
     const { code, stdout, stderr } = await show('keys.md', '/')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     const { error } = JSON.parse(stderr)
-    expect(error.message).toMatch(/^"keys\.md" names 2 documents: #[0-9a-f]{8} .*keys\.md, #[0-9a-f]{8} .*keys\.md$/)
+    expect(error.message).toMatch(/^"keys\.md" matches 2 documents: #[0-9a-f]{8} .*keys\.md, #[0-9a-f]{8} .*keys\.md$/)
     const [tail = ''] = /#[0-9a-f]{8}/.exec(error.message) ?? []
     expect(Object.values(ids)).toContain(JSON.parse((await show(tail)).stdout).id)
   })

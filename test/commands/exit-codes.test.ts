@@ -22,7 +22,7 @@ describe('an ingest', () => {
     const alone = await home.ks(['ingest', 'big'])
     expect([alone.code, alone.stderr]).toEqual([
       7,
-      expect.stringContaining('3.9 KiB is over the 1000 B that the service takes: big/big.md'),
+      expect.stringContaining('3.9 KiB is over the upload limit of 1000 B: big/big.md'),
     ])
     home.file('big/small.md', '# Small\n')
     expect((await home.ks(['ingest', 'big'])).code).toBe(3)
@@ -43,13 +43,13 @@ describe('a folder that cannot be', () => {
     home.file('file', 'no folder')
     const { code, stderr } = await home.ks(['spaces'], { env })
     expect([code, stderr]).toEqual([1, expect.stringContaining(`"${env.KS_DATA_DIR}`)])
-    expect(stderr).toContain('a part of the path is no folder')
+    expect(stderr).toContain('part of the path is not a folder')
     expect(stderr).not.toContain('unexpected')
   })
 
   it('is found by doctor', async () => {
     const { stdout } = await home.ks(['doctor', '--format', 'tsv'], { env })
-    expect(stdout).toContain(`${env.KS_DATA_DIR} cannot be made: ${join(home.dir, 'file')} is no folder`)
+    expect(stdout).toContain(`${env.KS_DATA_DIR} cannot be created: ${join(home.dir, 'file')} is not a folder`)
   })
 })
 

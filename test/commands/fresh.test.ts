@@ -79,7 +79,7 @@ test('a daemon that others reach looks at no local files', async () => {
   expect(await freshness()).toEqual({ 'trips/ferry.md': 'fresh, undefined', 'trips/train.md': 'fresh, undefined' })
   const refused = await home.ks(['watch', 'add', 'trips'])
   expect(refused).toMatchObject({ code: 9 })
-  expect(refused.stderr).toContain('looks at no local files')
+  expect(refused.stderr).toContain('does not read local files')
 })
 
 const KEY = `-----BEGIN PUBLIC KEY-----

@@ -137,7 +137,7 @@ describe('ks golden run', () => {
     const { code, report: found } = await report()
     expect(code).toBe(3)
     const pilot = found.results.find((result: { id: string }) => result.id === 'pilot')
-    expect(pilot).toMatchObject({ status: 'unresolved', unresolved: ['docs/harbour.md does not hold the quote'] })
+    expect(pilot).toMatchObject({ status: 'unresolved', unresolved: ['docs/harbour.md does not contain the quote'] })
     expect(pilot.recall).toBeUndefined()
     home.file(
       'lost.json',
@@ -260,7 +260,7 @@ describe('ks golden run', () => {
       /d\.json: question 1: expect 1 must name a document/,
     )
     await refused('e.json', '[{"question":"x"},{"question":"x"}]', /two questions have the id "x"/)
-    await refused('f.json', '{}', /f\.json must hold a list of questions/)
+    await refused('f.json', '{}', /f\.json must contain a list of questions/)
     expect((await golden(['--file', 'golden.yaml', '--min-recall', '85'])).code).toBe(2)
     expect((await golden(['--file', 'golden.yaml', '--tag', 'nobody'])).code).toBe(2)
   })
@@ -303,7 +303,7 @@ describe('ks why', () => {
     const wrong: [string[], string][] = [
       [
         ['--baseline', 'nowhere.json'],
-        'the baseline cannot be read from "nowhere.json": there is no such file or folder',
+        'the baseline cannot be read from "nowhere.json": no such file or folder',
       ],
       [['--baseline', 'folder'], 'the baseline cannot be read from "folder": it is a folder'],
       [['--baseline', 'other.json'], 'other.json is not a baseline of'],

@@ -55,7 +55,7 @@ describe('a file that the service would not take', () => {
       {
         filename: 'huge/sparse.md',
         status: 'failed',
-        reason: expect.stringMatching(/^1.* TiB is over the .* that the service takes$/),
+        reason: expect.stringMatching(/^1.* TiB is over the upload limit of .*$/),
       },
     ])
   })
@@ -161,7 +161,7 @@ describe('files that fail', () => {
     const { code, records } = await ingest('sizes', space, '--wait')
     expect(code).toBe(3)
     expect(records.map((record) => record.status)).toEqual(['failed', 'published', 'published'])
-    expect(records[0]?.reason).toContain('over the 97.7 KiB that the service takes')
+    expect(records[0]?.reason).toContain('over the upload limit of 97.7 KiB')
   })
 
   it('end with 1 when all of them fail', async () => {
@@ -229,7 +229,7 @@ describe('what goes in', () => {
     symlinkSync('../outside.md', join(home.dir, 'links', 'out.md'))
     const { states, stderr } = await ingest('links', space, '--wait')
     expect(states).toEqual({ 'links/in.md': 'published', 'links/out.md': 'skipped' })
-    expect(stderr).toContain('skipped links/out.md: a symbolic link that leaves the folder')
+    expect(stderr).toContain('skipped links/out.md: a symbolic link to outside of the folder')
   })
 
   it('comes as one event a line with jsonl', async () => {
@@ -343,7 +343,7 @@ describe('a service that has trouble', () => {
     const [code] = await exited
     await server.end()
     expect(code).toBe(130)
-    expect(stderr).toMatch(/^ks: interrupted: 0 files sent, 1 were not sent; what was sent is compiled all the same$/m)
+    expect(stderr).toMatch(/^ks: interrupted: 0 files sent, 1 not sent; sent files are still compiled$/m)
   })
 })
 
@@ -368,7 +368,7 @@ describe('without a space named', () => {
       const none = await fresh.ks(['docs'])
       expect([none.code, none.stderr]).toEqual([
         5,
-        'ks: there is no space yet\nhint: `ks ingest PATH` makes the first one\n',
+        'ks: there is no space yet\nhint: `ks ingest PATH` creates the first one\n',
       ])
       const first = await fresh.ks(['ingest', 'Field notes', '--wait'])
       expect(first.code).toBe(0)
@@ -378,7 +378,7 @@ describe('without a space named', () => {
       expect((await fresh.ks(['query', 'larks', '-q'])).stdout).toContain('larks')
       expect((await fresh.ks(['spaces', 'create', 'other'])).code).toBe(0)
       const several = await fresh.ks(['ingest', 'Field notes'])
-      expect([several.code, several.stderr.split('\n')[0]]).toEqual([2, 'ks: no space is named, and there are several'])
+      expect([several.code, several.stderr.split('\n')[0]]).toEqual([2, 'ks: no space given, but there are several'])
     } finally {
       await fresh.end()
     }

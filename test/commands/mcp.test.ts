@@ -95,7 +95,7 @@ describe('ks mcp', () => {
     expect(await ingest(broad, '.ssh')).toContain('is hidden, and the client names no folders')
     for (const one of [broad, rooted])
       for (const path of ['data/signing.key', 'data/cli.token', 'data'])
-        expect(await ingest(one, path)).toContain('keys of this program go into no space')
+        expect(await ingest(one, path)).toContain('keys of this program cannot be added to a space')
     expect(await ingest(rooted, 'docs/.env')).toContain('1 published')
     expect(await ingest(narrow, 'docs')).toContain('1 published')
     // a root that contains the keys does not include them
@@ -269,9 +269,9 @@ describe('ks mcp install', () => {
     expect([dry.code, dry.stdout.includes('"knowledge-spaces"')]).toEqual([2, true])
     const { code, stderr } = await home.ks(['mcp', 'install', 'claude', '--yes'])
     expect([code, readFileSync(path, 'utf8')]).toEqual([2, '{ broken'])
-    expect(stderr).toContain('is no JSON')
+    expect(stderr).toContain('is not valid JSON')
     expect(existsSync(join(home.dir, '.claude.json.backup'))).toBe(false)
-    expect((await home.ks(['mcp', 'install', 'netscape', '--yes'])).stderr).toContain('known are claude')
+    expect((await home.ks(['mcp', 'install', 'netscape', '--yes'])).stderr).toContain('known clients: claude')
   })
 })
 

@@ -84,7 +84,7 @@ it('refuses to fetch a model without a yes, and sends no request', async () => {
   expect(await pull()).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: 'ks: fetching all-minilm-l6-v2 needs a yes\nhint: give `--yes`\n',
+    stderr: 'ks: fetching all-minilm-l6-v2 needs confirmation\nhint: use `--yes`\n',
   })
   expect([seen, existsSync(models())]).toEqual([[], false])
 })
@@ -93,7 +93,7 @@ it('shows size and licence, installs the runtime without scripts, and lists a mo
   reset()
   const { code, stdout, stderr } = await pull('--yes', '--json')
   expect([code, stderr]).toEqual([0, expect.stringContaining('977 KiB, licence: Apache-2.0')])
-  expect(stderr).toContain('node-llama-cpp 3.21.1, which runs it: 85.0 MiB, licence: MIT')
+  expect(stderr).toContain('node-llama-cpp 3.21.1, its runtime: 85.0 MiB, licence: MIT')
   expect(JSON.parse(stdout)).toMatchObject({ model: REFERENCE, sha256: SHA256, dimension: 8, pooling: 'mean' })
   expect(readFileSync(join(home.dir, 'npm-arguments'), 'utf8')).toContain('--ignore-scripts --omit=optional')
   expect(await listed()).toEqual([REFERENCE])
@@ -169,7 +169,7 @@ it('fetches no model where npm, which fetches the runtime, is not installed', as
   const { code, stderr } = await home.ks(['models', 'pull', 'all-minilm-l6-v2', '--yes'], {
     env: { ...env, PATH: home.dir },
   })
-  expect([code, stderr]).toEqual([9, expect.stringContaining('npm, which fetches node-llama-cpp, is not installed')])
+  expect([code, stderr]).toEqual([9, expect.stringContaining('npm is required to install node-llama-cpp, but not found')])
   expect(seen).toEqual(['HEAD'])
 })
 
@@ -190,6 +190,6 @@ it('pulls a file of this machine by its path, and refuses one that is no model',
   const other = home.file('notes.txt', 'some notes')
   expect(await home.ks(['models', 'pull', other, '--yes'], { env })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('is no model: it is no GGUF file'),
+    stderr: expect.stringContaining('is not a model: it is no GGUF file'),
   })
 })

@@ -88,7 +88,7 @@ describe('ks models detect', () => {
   it('configures a server with its windows on consent', async () => {
     const { code, stderr } = await home.ks(['models', 'detect', '--server', ollama.url, '--yes'])
     expect([code, stderr]).toEqual([0, expect.stringContaining('configured ollama')])
-    expect(stderr).toContain('ollama/talker:8b answers questions from now on')
+    expect(stderr).toContain('ollama/talker:8b now answers questions')
     expect(config().defaultGenerator).toBe('openai-compatible/ollama/talker:8b')
     expect(config().providers).toEqual([
       {
@@ -123,8 +123,8 @@ describe('ks models add', () => {
 
   it.each([
     [['nobody'], 'there is no preset "nobody"'],
-    [['azure'], 'azure has an address of your own'],
-    [['http://ada:CANARY-key@127.0.0.1:1'], 'must not hold credentials'],
+    [['azure'], 'azure has a URL of your own'],
+    [['http://ada:CANARY-key@127.0.0.1:1'], 'must not contain credentials'],
     [['http://127.0.0.1:1', '--key-env', KEY], 'must be the name of an environment variable'],
   ])('refuses %j without repeating a key', async (args, message) => {
     const { code, stderr } = await home.ks(['models', 'add', ...args])
@@ -182,7 +182,7 @@ describe('ks models test', () => {
     const { code, rows } = await results('local/talker')
     fake.always()
     expect(code).toBe(10)
-    expect(rows[0]).toMatchObject({ ability: 'chat', result: "doesn't", note: 'it refused the key (401)' })
+    expect(rows[0]).toMatchObject({ ability: 'chat', result: "doesn't", note: 'key refused (401)' })
   })
 
   it('ends with exit 10 where a model does not answer from the built-in page', async () => {
@@ -209,7 +209,7 @@ it('makes the first model of ks models add answer at once, and lists its task an
   expect((await home.ks(['ingest', note, '--space', 'notes', '--wait'])).code).toBe(0)
   const add = ['models', 'add', fake.url, '--provider', 'local', '--key-env', 'LOCAL_KEY']
   const added = await home.ks([...add, '--model', 'talker'], run)
-  expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('local/talker answers questions from now on')])
+  expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('local/talker now answers questions')])
   const before = await home.ks(['models', '--json'])
   expect(JSON.parse(before.stdout)).toMatchObject({
     providers: [{ provider: 'local', credential: 'set', circuits: [] }],

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 const env = () => ({ KS_DAEMON_TLS_KEY: join(home.dir, 'tls', 'server.key') })
-const RULE = 'data, configuration, state and keys of this program go into no space'
+const RULE = 'data, configuration, state and keys of this program cannot be added to a space'
 
 test.each(['data/signing.key', 'data', 'docs/linked/signing.key', 'config/config.json', 'state', 'tls/server.key'])(
   '`ks ingest %s` is refused with the path and the rule, and sends nothing',

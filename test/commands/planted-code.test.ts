@@ -109,9 +109,9 @@ describe('a program that the config.json of a data directory names', () => {
   it('is not started before it was allowed on this machine, and doctor says how', async () => {
     const said = await speak()
     expect([said.code, existsSync(canary)]).toEqual([2, false])
-    expect(said.stderr).toContain('has no model that reads texts aloud')
+    expect(said.stderr).toContain('has no speech model')
     const finding = (await home.ks(['doctor', '--format', 'tsv'])).stdout.split('\n').find((line) => /local/.test(line))
-    expect(finding).toMatch(/left out: its program .* is not allowed on this machine.*ks config allow-programs/)
+    expect(finding).toMatch(/disabled: its program .* is not allowed on this machine.*ks config allow-programs/)
     expect(readFileSync(join(home.dataDir, 'logs/daemon.log'), 'utf8')).toMatch(/has not allowed its program/)
   })
 

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 describe.skipIf(!hasTerminal)('Ctrl-C at a question', () => {
   it.each<[string, RegExp]>([
-    ['spaces delete notes', /Type notes to go on: /],
+    ['spaces delete notes', /Type notes to continue: /],
     ['docs reindex --all', /\[y\/N\]/],
     ['auth login --url http://127.0.0.1:9', /token.*: /i],
   ])('of `ks %s` ends it with 130, and nothing is done', async (words, question) => {

@@ -48,7 +48,7 @@ describe('F44: an embedding provider that answers 429 while a folder is ingested
     expect(finding).toMatchObject({
       state: 'warning',
       found: expect.stringContaining('is limiting the rate of calls (429)'),
-      fix: 'nothing need be done: they follow by themselves',
+      fix: 'no action needed: they are computed automatically',
     })
 
     const pid = daemonPid()
@@ -72,7 +72,7 @@ describe('at the terminal, jobs', () => {
     await home.ks(['ingest', 'two', '-s', 'jobs', '--wait'])
     const table = await home.ks(['jobs', 'jobs', '--format', 'table'])
     expect(table.stdout).toMatch(/^ID +STAGE +FILE +DOCUMENT +ERROR +CHANGED$/m)
-    expect(table.stderr).toContain('hint: `ks jobs retry ID` tries one again, `--failed` all')
+    expect(table.stderr).toContain('hint: `ks jobs retry ID` retries one job, `--failed` all failed ones')
     const tail = /^(#[0-9a-f]{8}) +failed +two\/empty\.md /m.exec(table.stdout)?.[1] ?? ''
     const one = await home.ks(['jobs', 'retry', tail, '--json'])
     expect([one.code, JSON.parse(one.stdout)]).toEqual([0, [expect.objectContaining({ stage: 'queued' })]])
@@ -88,7 +88,7 @@ describe('at the terminal, jobs', () => {
     expect([run.code, run.stderr]).toEqual([
       9,
       'ks: this daemon has no chat provider openai-compatible/elsewhere\n' +
-        'hint: `ks config get providers --daemon` shows what the daemon has, which it reads when it starts; `ks models pull` fetches a model of `local/llama`\n',
+        'hint: `ks config get providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`\n',
     ])
   })
 })

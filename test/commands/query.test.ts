@@ -96,7 +96,7 @@ describe('an answer', () => {
     }
     const plain = '  [1] retention.md   0.91\n      https://example.org/^[[2Jretention\n'
     expect((await query(page)).stdout).toBe(`Kept [1].\n\n${plain}`)
-    const why = 'found by words and meaning: traces, kept (new: kept) · answers by itself: 0.72'
+    const why = 'found by words and meaning: traces, kept (new: kept) · answers alone: 0.72'
     expect((await query(page, ['-v'])).stdout).toBe(`Kept [1].\n\n${plain}      ${why}\n`)
     expect((await query(page, ['--evidence'])).stdout).toContain(`    ${why}\n    Traces are kept for 90 days.\n`)
   })
@@ -273,7 +273,7 @@ describe('a question that nothing answers', () => {
   it('states that every document was searched when the index is up to date, never that something is absent', async () => {
     const { code, stderr } = await unanswered(0)
     expect(code).toBe(0)
-    expect(stderr).toContain('the index is up to date: every document was searched, in these words')
+    expect(stderr).toContain('the index is up to date: every document was searched for these words')
   })
 
   it('is told as an index out of date while documents are being read', async () => {

@@ -20,7 +20,7 @@ describe('quickstart', () => {
     expect(first.stderr).toContain('  ks fs cat /sources/uploads/garden/tomatoes.md --space garden\n')
     const second = await home.ks(['quickstart', 'garden', '--question', 'How much sun do tomatoes need?'])
     expect(second.code).toBe(0)
-    expect(second.stdout).toContain('Space      garden\nDocuments  nothing was added, 2 here already\n')
+    expect(second.stdout).toContain('Space      garden\nDocuments  nothing was added, 2 unchanged\n')
     expect(second.stdout).toContain('six hours of sun')
     const cat = await home.ks(['fs', 'cat', '/sources/uploads/garden/tomatoes.md', '--space', 'garden'])
     expect(cat.stdout).toContain('six hours')
@@ -36,7 +36,7 @@ describe('quickstart', () => {
     home.file('empty/.hidden', 'x')
     expect(await home.ks(['quickstart', 'empty'])).toMatchObject({
       code: 2,
-      stderr: 'ks: empty holds no files to ingest\n',
+      stderr: 'ks: empty contains no files to ingest\n',
     })
   })
 })

@@ -37,9 +37,9 @@ describe('ks read reads text in pictures', { timeout: TIMEOUT_MS }, () => {
 
   it('and refuses what is no language, or none that is installed', async () => {
     const missing = await read(['--ocr-languages', 'deu+eng'])
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('deu, which is not installed')])
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('language deu for text in pictures is not installed')])
     const none = await read(['--ocr-languages', 'Deutsch!'])
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('names no languages')])
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('is not a list of languages')])
   })
 
   it('to its last page, however long that takes', async () => {

@@ -113,7 +113,7 @@ describe('ks read', () => {
   it('says of a recording how a space reads it', async () => {
     home.file('talk.mp3', 'ID3\u0003\0\0\0\0\0!'.padEnd(2000, '\0'))
     const { stderr } = await home.ks(['read', 'talk.mp3'])
-    expect(stderr).toContain('talk.mp3 is a recording, and `ks read` asks no model')
+    expect(stderr).toContain('talk.mp3 is a recording, which `ks read` does not transcribe')
     expect(stderr).toContain('defaultTranscription')
     expect(stderr).toContain('`ks ingest` reads the file in a space')
   })
@@ -130,7 +130,7 @@ describe('ks read', () => {
     ])
     home.file('folder/a.md', '# A\n')
     expect(await refused('folder')).toEqual([2, expect.stringContaining('`ks ingest` takes folders'), ''])
-    expect(await refused('nowhere.md')).toEqual([2, expect.stringContaining('there is no file "nowhere.md"'), ''])
+    expect(await refused('nowhere.md')).toEqual([2, expect.stringContaining('no file "nowhere.md"'), ''])
     expect(await refused('ferry.md', '--name', 'x.md')).toEqual([2, expect.stringContaining('--name'), ''])
     expect(await refused(fixture('password.pdf'))).toEqual([1, 'ks: password.pdf is protected by a password\n', ''])
     const [code, error] = await refused(fixture('password.pdf'), '--json')

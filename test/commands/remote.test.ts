@@ -58,7 +58,7 @@ describe('a service somewhere else', () => {
 
   it('is named on request, with what chose it', async () => {
     const { stderr } = await home.ks(['spaces', '--verbose'], { env: { KS_CONTEXT: 'work' } })
-    expect(stderr).toContain(`ks: speaking to ${server.url} (environment)\n`)
+    expect(stderr).toContain(`ks: using ${server.url} (environment)\n`)
   })
 
   it('shows its requests with --debug, and no token', async () => {

@@ -49,7 +49,7 @@ describe('ks retention', () => {
     [['sessionInactivityMinutes'], 'sessionInactivityMinutes needs a value, as in sessionInactivityMinutes=30'],
     [
       ['answerTraceRetentionDay=3'],
-      'no retention rule "answerTraceRetentionDay"\nhint: did you mean answerTraceRetentionDays?',
+      'unknown retention rule "answerTraceRetentionDay"\nhint: did you mean answerTraceRetentionDays?',
     ],
     [['parseArtifactVersions=1', 'parseArtifactVersions=2'], 'parseArtifactVersions is given twice'],
   ])('refuses %j without asking the service', async (changes, message) => {

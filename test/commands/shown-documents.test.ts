@@ -29,7 +29,7 @@ describe('ks docs show --as', () => {
     }
     expect((await shown('list.pdf', '--as', 'pages')).stdout).toMatch(/^--- page 1 ---\n/)
     const none = await shown('ferry.md', '--as', 'pages')
-    expect(none).toEqual({ stdout: '', stderr: 'The document has no pages: its format knows none.\n' })
+    expect(none).toEqual({ stdout: '', stderr: 'The document has no pages: its format has none.\n' })
   })
 
   it('gives programs a value of each form', async () => {
@@ -78,5 +78,5 @@ it('jobs and documents tell at which page a file is while it is read', { timeout
   }, 120_000)
   const { stderr } = await shown('slow/ks-fault-work-6000.md')
   // it may have been read meanwhile on a fast machine
-  expect(stderr).toMatch(/^(It is read: page \d of 7\.\n)?$/)
+  expect(stderr).toMatch(/^(Being parsed: page \d of 7\.\n)?$/)
 })

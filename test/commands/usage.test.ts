@@ -18,17 +18,17 @@ describe('wrong words', () => {
     [['docs', 'shw', 'a.md'], 'ks: unknown command `ks docs shw a.md`\nhint: did you mean `ks docs show`?\n'],
     [
       ['what', 'is', 'the', 'revenue'],
-      'ks: unknown command `ks what is the revenue`\nhint: a question is asked with `ks query QUESTION`\n',
+      'ks: unknown command `ks what is the revenue`\nhint: ask a question with `ks query QUESTION`\n',
     ],
     [
       ['--space', 'x', 'search', 'hello'],
-      'ks: `--space` stands before a command\nhint: flags stand behind it: `ks COMMAND --space …`\n',
+      'ks: `--space` is before the command\nhint: flags follow it: `ks COMMAND --space …`\n',
     ],
     [['-v'], 'ks: ks has no flag `-v`\nhint: `ks --version`\n'],
     [['help', 'serch'], 'ks: unknown command `ks serch`\nhint: did you mean `ks search`?\n'],
     [
       ['ingest', 'https://example.com/'],
-      'ks: "https://example.com/" does not exist\nhint: pages are a source: `ks sources add NAME --uri https://example.com/`\n',
+      'ks: "https://example.com/" does not exist\nhint: add web pages as a source: `ks sources add NAME --uri https://example.com/`\n',
     ],
     [['spaces', '--limit', 'many'], 'ks: --limit must be an integer, received "many"\nhint: `ks spaces --help`\n'],
     [
@@ -38,19 +38,19 @@ describe('wrong words', () => {
     [['spaces', '--timeout', 'soon'], 'ks: --timeout must be a time such as 30s, 90m, 12h or 7d, received "soon"\n'],
     [
       ['fs', 'ls', 'notes', '-s', 'x'],
-      'ks: "notes" is in no namespace\nhint: paths begin with `/sources`, `/knowledge`, `/evidence`, `/workspaces`\n',
+      'ks: "notes" is in no namespace\nhint: paths start with `/sources`, `/knowledge`, `/evidence`, `/workspaces`\n',
     ],
     [['jobs', 'show', 'x'], 'ks: "x" is not the id of a job: a uuid, or # and its last 8 hex digits\n'],
     [['completion', 'tcsh'], 'ks: "tcsh" must be one of bash, zsh, fish\nhint: `ks completion --help`\n'],
     [
       ['spaces', '--json=true'],
-      'ks: --json takes no value, received "true"\nhint: give `--json` alone, or leave it out\n',
+      'ks: --json takes no value, received "true"\nhint: use `--json` alone, or omit it\n',
     ],
     [
       ['query', 'where', '--require-evidence=', 'is it'],
-      'ks: --require-evidence takes no value, received ""\nhint: give `--require-evidence` alone, or leave it out\n',
+      'ks: --require-evidence takes no value, received ""\nhint: use `--require-evidence` alone, or omit it\n',
     ],
-    [['daemon', 'exec', '--', 'true'], 'ks: say where the data goes: `--temp` or `--data-dir`\n'],
+    [['daemon', 'exec', '--', 'true'], 'ks: give `--temp` or `--data-dir`\n'],
   ])('%j end with 2 and the right word', async (args, stderr) => {
     expect(await home.ks(args)).toMatchObject({ code: 2, stdout: '', stderr })
   })
@@ -123,7 +123,7 @@ describe('without a service', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
     const refused = await home.ks(['auth', 'token', 'create', '--scope', 'everything'])
-    expect(refused.stderr).toContain('--scope may hold knowledge-spaces:read, ')
+    expect(refused.stderr).toContain('--scope must be any of knowledge-spaces:read, ')
     expect(refused.code).toBe(2)
   })
 })

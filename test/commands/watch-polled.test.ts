@@ -112,7 +112,7 @@ test('a disk that tells of no changes is found below a folder and polled, the re
     disk.set('a.md', '# Alpha')
     disk.set('sub/b.md', '# Beta')
     await watchHere(folder, [], async ({ child, state }) => {
-      const detail = 'polled every 2 s in share, since FUSE (elsewhere) tells of no changes'
+      const detail = 'polled every 2 s in share, since FUSE (elsewhere) reports no changes'
       expect(state).toMatchObject({ polledEveryMs: 2000, detail })
       await untilNames(folder, ['local.md', 'share/a.md', 'share/sub/b.md'])
       expect(inotifyWatches(child.pid ?? 0)).toBeGreaterThan(0)

@@ -17,7 +17,7 @@ const DOCUMENT =
 
 let edge: TestEdge
 const called = new Set<string>()
-/** what the calls before made, for the calls after */
+/** ids from earlier calls for later ones */
 const made = { space: '', document: '', other: '', job: '', bulk: '', trace: '', item: '', task: '' }
 
 beforeAll(async () => {
@@ -35,10 +35,10 @@ type Answer<Id extends GatewayRoute['id']> = Id extends 'query' | 'streamResearc
   : Id extends 'getMultimodalAsset'
     ? Uint8Array
     : Id extends 'uploadDocument'
-      ? AcceptedDocument // compilation is durable here
+      ? AcceptedDocument // Compilation is durable here, not inline.
       : RouteResult<RouteOf<Id>>
 
-/** Calls an operation as its route describes it and checks status, type and body of the answer. */
+/** Calls an operation as its route describes it, and checks status, type and body of the response. */
 async function call<Id extends GatewayRoute['id']>(
   id: Id,
   values: Record<string, string> = {},
@@ -113,8 +113,8 @@ function form(files: [name: string, text: string][], field: string): FormData {
   return data
 }
 
-describe('answers have the documented shape', () => {
-  test('of spaces', async () => {
+describe('responses', () => {
+  test('match their documented shape for spaces', async () => {
     const body = { name: 'Sea', slug: 'sea', description: 'All about the sea' }
     const space = await call('createKnowledgeSpace', {}, { json: body })
     expect(space).toMatchObject({ ...body, tenantId: 'tenant-a' })
@@ -136,12 +136,12 @@ describe('answers have the documented shape', () => {
     await call('getKnowledgeSpaceStats', id, { query: { windowMinutes: '5' } })
     const { revision, ...profile } = await call('getRetrievalProfile', id)
     expect((await call('setRetrievalProfile', id, { json: profile })).revision).toBe(revision + 1)
-    // as the decisions give it: what is left out is as it was in the beginning
+    // An omitted key resets its value to the default.
     const least = { defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 }
     expect(await call('setRetrievalProfile', id, { json: least })).toEqual({ ...profile, revision: revision + 2 })
   })
 
-  test('of documents and jobs', async () => {
+  test('match their documented shape for documents and jobs', async () => {
     const id = { id: made.space }
     const uploaded = await call('uploadDocument', id, { body: form([['folder/tides.md', DOCUMENT]], 'file') })
     expect(uploaded.asset.filename).toBe('folder/tides.md')
@@ -174,7 +174,7 @@ describe('answers have the documented shape', () => {
     expect(checked.items).toMatchObject([{ status: 'unchanged', documentId: made.document }])
   })
 
-  test('of the bytes of an item', async () => {
+  test('match their documented shape for the bytes of a picture', async () => {
     const id = { id: made.space }
     const data = new FormData()
     const fixture = new URL('../fixtures/docs/contains-pictures.docx', import.meta.url)
@@ -187,7 +187,7 @@ describe('answers have the documented shape', () => {
     expect((await call('getMultimodalAsset', { ...document, itemId: picture.id })).byteLength).toBeGreaterThan(100)
   })
 
-  test('of a reindex and of a job that is over', async () => {
+  test('match their documented shape for a reindex and a finished job', async () => {
     const listed = await call('listJobs', { id: made.space }, { query: { limit: '1' } })
     expect(listed.items).toMatchObject([{ stage: 'published', filename: expect.any(String), attempts: 0 }])
     expect((await call('listJobs', { id: made.space }, { query: { state: 'failed' } })).items).toEqual([])
@@ -205,7 +205,7 @@ describe('answers have the documented shape', () => {
     })
   })
 
-  test('of queries and their traces', async () => {
+  test('match their documented shape for queries and traces', async () => {
     const json = { knowledgeSpaceId: made.space, query: 'What pulls the highest tides?' }
     const { headers, frames } = await call('query', {}, { json })
     expect(frames.at(-1)).toMatchObject({ event: 'answer.done', data: { finishReason: 'retrieval-evidence' } })
@@ -223,7 +223,7 @@ describe('answers have the documented shape', () => {
     expect((await call('explainQuery', { id: made.space }, { json: asked })).verdict).toBe('shown')
   })
 
-  test('of quality traces and what they lacked', async () => {
+  test('match their documented shape for quality traces and missing evidence', async () => {
     const id = { id: made.space }
     const json = { knowledgeSpaceId: made.space, query: 'Who conducts the orchestra of Vienna?' }
     const { headers } = await call('query', {}, { json })
@@ -238,7 +238,7 @@ describe('answers have the documented shape', () => {
     expect((await call('listMissingEvidenceHistory', item)).items).toMatchObject([{ action: 'dismiss' }])
   })
 
-  test('of golden questions', async () => {
+  test('match their documented shape for golden questions', async () => {
     const id = { id: made.space }
     const question = await call('createGoldenQuestion', id, { json: { question: 'What pulls the sea?' } })
     expect(question).toMatchObject({ expectedEvidenceIds: [], tags: [], metadata: {} })
@@ -257,7 +257,7 @@ describe('answers have the documented shape', () => {
     expect(bad.expectedEvidenceIds).not.toEqual([])
   })
 
-  test('of failed queries', async () => {
+  test('match their documented shape for failed queries', async () => {
     const id = { id: made.space }
     await until(async () => (await call('listFailedQueries', id)).items.length > 0)
     const [failed] = (await call('listFailedQueries', id, { query: { status: 'pending-triage' } })).items
@@ -270,7 +270,7 @@ describe('answers have the documented shape', () => {
     expect(await call('getFailedQueryMetrics', id)).toMatchObject({ total: 1, promotionRate: 1 })
   })
 
-  test('of the virtual file system', async () => {
+  test('match their documented shape for the virtual file system', async () => {
     const id = { id: made.space }
     const query = { path: '/sources', limit: '10' }
     await call('fsLs', id, { query })
@@ -281,7 +281,7 @@ describe('answers have the documented shape', () => {
     expect((await call('fsCat', id, { query: { path: found.items[0].path } })).content).toContain('moon')
   })
 
-  test('of workspaces and their snapshots', async () => {
+  test('match their documented shape for workspaces and snapshots', async () => {
     const id = { id: made.space }
     const session = { knowledgeSpaceId: made.space, query: 'What pulls the highest tides?' }
     await call('query', {}, { json: session })
@@ -320,7 +320,7 @@ describe('answers have the documented shape', () => {
     await call('deleteWorkspaceSnapshot', one)
   })
 
-  test('of the graph and its views', async () => {
+  test('match their documented shape for the graph and its views', async () => {
     const id = { id: made.space }
     const extraction = await call('extractEntities', id, { json: { limit: 100 } })
     expect(extraction).toMatchObject({ knowledgeSpaceId: made.space, extractionMode: 'provider' })
@@ -354,7 +354,7 @@ describe('answers have the documented shape', () => {
     expect(listed.items).toMatchObject([{ kind: 'resource', resourceType: 'document', targetId: made.document }])
   })
 
-  test('of sources', async () => {
+  test('match their documented shape for sources', async () => {
     const id = { id: made.space }
     const site = await startSite({ '/': page('Start', 'The start of a small site.') })
     const json = {
@@ -397,7 +397,7 @@ describe('answers have the documented shape', () => {
     expect((await call('listDocuments', id)).items.filter(({ sourceId }) => sourceId === source.id)).toEqual([])
   })
 
-  test('of research tasks', async () => {
+  test('match their documented shape for research tasks', async () => {
     const json = { knowledgeSpaceId: made.space, query: 'What pulls the sea and which port has the largest range?' }
     const plan = await call('planResearchTask', {}, { json: { ...json, topK: 5, budgetUsd: 1 } })
     expect(plan).toMatchObject({ budget: { exceedsBudget: false, remainingBudgetUsd: 1 }, retrievalPlan: { topK: 5 } })
@@ -427,7 +427,7 @@ describe('answers have the documented shape', () => {
     made.task = task.id
   })
 
-  test('of connectors and drives', async () => {
+  test('match their documented shape for connectors and drives', async () => {
     const id = { id: made.space }
     const [notion, s3] = await Promise.all([startNotion(), startS3()])
     await notion.put('tides.md', 'The moon pulls the sea.')
@@ -464,7 +464,7 @@ describe('answers have the documented shape', () => {
     await call('deleteSource', drive)
   })
 
-  test('of retention policies', async () => {
+  test('match their documented shape for retention policies', async () => {
     const id = { id: made.space }
     const tenant = await call('getTenantRetentionPolicy')
     expect(tenant).toMatchObject({ scope: 'tenant', knowledgeSpaceId: null, rawDocumentRetentionDays: null })
@@ -479,7 +479,7 @@ describe('answers have the documented shape', () => {
     expect(await call('updateSpaceRetentionPolicy', id, { json })).toMatchObject(json)
   })
 
-  test('of integrity and clean-up', async () => {
+  test('match their documented shape for integrity checks and garbage collection', async () => {
     const id = { id: made.space }
     const report = await call('fsck', id, { query: { check: 'references', deep: 'true' } })
     expect(report).toMatchObject({ knowledgeSpaceId: made.space, tenantId: 'tenant-a', issues: [] })
@@ -493,7 +493,7 @@ describe('answers have the documented shape', () => {
     expect(await call('listActiveLeases', id)).toEqual({ items: [] })
   })
 
-  test('of local files and watched folders', async () => {
+  test('match their documented shape for local files and watched folders', async () => {
     const token = edge.tokens.operator
     const space = await call('createKnowledgeSpace', {}, { token, json: { name: 'Local', slug: 'local' } })
     const id = { id: space.id }
@@ -509,14 +509,14 @@ describe('answers have the documented shape', () => {
     await call('deleteKnowledgeSpace', id, { token })
   })
 
-  test('of the daemon', async () => {
+  test('match their documented shape for the daemon', async () => {
     await call('getHealth', {}, { token: undefined })
     const described = await call('getOpenapi', {}, { token: undefined })
     expect(described.openapi).toBe('3.1.0')
     expect(await call('getDaemonStatus', {}, { query: { reset: 'true' } })).toMatchObject({ instance: 'test-instance' })
   })
 
-  test('of deletions', async () => {
+  test('match their documented shape for deletions', async () => {
     const id = { id: made.space }
     await call('streamChanges', {}, { query: { seconds: '1' } })
     const deleted = await call('deleteDocuments', id, { json: { documentIds: [made.other] } })
@@ -524,8 +524,8 @@ describe('answers have the documented shape', () => {
   })
 })
 
-describe('A14: what belongs to somebody', () => {
-  test('is not there for another tenant', async () => {
+describe('A14: the objects of a space', () => {
+  test('get 404 for another tenant', async () => {
     const paths = [
       `/knowledge-spaces/${made.space}`,
       `/knowledge-spaces/${made.space}/retention-policy`,
@@ -549,12 +549,12 @@ describe('A14: what belongs to somebody', () => {
     expect(await call('listKnowledgeSpaces', {}, { token: edge.tokens.bob })).toEqual({ items: [] })
   })
 
-  test('A20: is not there for another subject of the tenant when it is a trace', async () => {
+  test('A20: get 404 for another subject of the tenant if they are a trace', async () => {
     for (const part of ['', '/evidence', '/conflicts', '/missing'])
       expect((await edge.send('GET', `/queries/${made.trace}${part}`, { token: edge.tokens.carol })).status).toBe(404)
   })
 
-  test('is moved as a whole, once the space is gone', async () => {
+  test('return completely from a bundle, once the space is deleted', async () => {
     const bundle: unknown = await call('exportBundle', {}, { query: { ids: String(made.space) } })
     if (!(bundle instanceof Uint8Array)) throw new Error('a bundle is bytes')
     const file = () => {
@@ -574,14 +574,14 @@ describe('A14: what belongs to somebody', () => {
     expect((await call('getKnowledgeSpace', { id: made.space })) as object).toMatchObject({ id: made.space })
   })
 
-  test('is gone with the space', async () => {
+  test('disappear with the space', async () => {
     await call('deleteKnowledgeSpace', { id: made.space })
     for (const path of [`/knowledge-spaces/${made.space}`, `/knowledge-spaces/${made.space}/documents`])
       expect((await edge.send('GET', path, { token: edge.tokens.ada })).status).toBe(404)
   })
 })
 
-test('every operation but those with a test of their own has been answered', () => {
+test('every operation was called here, except those with a separate test', () => {
   const elsewhere = [
     'cancelEmbeddingMigration',
     'cancelJob',

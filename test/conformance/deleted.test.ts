@@ -15,7 +15,7 @@ const chatReads = reads(chatRoutes)
 
 let edge: TestEdge
 let planted: Planted
-/** how many reads showed a marker while the documents were there */
+/** number of reads that showed a marker while the documents existed */
 let shown = 0
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => edge.end())
 
-/** Answers of a read, with what the request itself says taken out. */
+/** Responses of a read, without the parts that repeat the request. */
 async function answers(route: RouteDefinition): Promise<string[]> {
   const token = route.scope === 'application' ? planted.key : edge.tokens.ada
   const found: string[] = []
@@ -59,16 +59,16 @@ function queries(): Record<string, Record<string, string>[]> {
   }
 }
 
-describe('after the deletion of documents nothing that was made of them is read', () => {
-  test('which many reads showed before', () => {
+describe('after documents are deleted, their content', () => {
+  test('had appeared in more than 40 reads before', () => {
     expect(shown).toBeGreaterThan(40)
   })
 
-  test.each([...gatewayReads, ...chatReads])('with %s', async (_title, route) => {
+  test.each([...gatewayReads, ...chatReads])('appears no longer in %s', async (_title, route) => {
     for (const text of await answers(route)) expect(text.match(MARKERS)?.[0], text.slice(0, 2000)).toBeUndefined()
   })
 
-  test('by a session that goes on, and by a conversation of chat', async () => {
+  test('appears no longer in a chat conversation or an answer', async () => {
     const { space, key, ids } = planted
     const json = { query: 'And where does it meet?', user: 'eve', inputs: {}, response_mode: 'blocking' }
     const sent = { token: key, json: { ...json, conversation_id: ids.conversation_id } }
@@ -77,7 +77,7 @@ describe('after the deletion of documents nothing that was made of them is read'
     expect(await (await edge.send('POST', '/queries', asked)).text()).not.toMatch(MARKERS)
   })
 
-  test('topics and communities of what is left are derived again', async () => {
+  test('no longer affects topics and communities, which are derived again', async () => {
     const at = `/knowledge-spaces/${planted.space}/fs/ls?limit=10&path=/knowledge/topics`
     const { items } = await bodyOf<{ items: object[] }>(await edge.send('GET', at, { token: edge.tokens.ada }))
     expect(items.length).toBeGreaterThan(0)

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { bodyOf } from '../helpers/daemon.js'
 import { walk } from './walk.js'
 
-describe('when a source with a scope is deleted and its documents are kept, subjects outside of the scope', () => {
+describe('after a source with a scope is deleted and its documents are kept, subjects outside the scope', () => {
   walk(
     async (edge, { space, source, documents, ids }) => {
       const { ada, carol } = edge.tokens

@@ -8,7 +8,7 @@ import { page, startSite } from '../helpers/site.js'
 import { until } from '../helpers/until.js'
 import { SOME_UUID, sample, schemaOf } from './samples.js'
 
-/** Words that stand in the planted documents and in their names, and in nothing that anybody asks. */
+/** Words that occur in the planted documents and their names, but in no request. */
 export const MARKERS = /zanzibarium|brumborax|quellwasser/i
 /** A word of other data of the planted tenant: its subjects may see it, other tenants may not. */
 export const TENANT_MARKER = /velvetine/i
@@ -27,13 +27,13 @@ const OPEN = `# Harbour
 The harbour opens at nine. The pilot guild meets at noon in the velvetine harbour office, and the tide decides.
 `
 
-/** What `plant` made: values of path parts by their names, for gateway and chat service. */
+/** The data that `plant` created: values of path parts by name, for gateway and chat service. */
 export interface Planted {
   space: string
   source: string
   documents: string[]
   ids: Record<string, string>
-  /** of the space itself, and of what is open in it: no secret */
+  /** of the space itself and its public parts: no secret */
   open: string[]
   app: ChatApp
   key: string
@@ -42,9 +42,10 @@ export interface Planted {
 type Call = <T>(method: string, path: string, sent?: Sent) => Promise<T>
 
 /**
- * A space with one open document and some of a source that is there for Ada alone, and everything that can be made of them.
+ * Creates a space with public documents, documents of a source that only Ada may see, and everything that can be
+ * derived from them.
  *
- * @param word in the name and the address of the source
+ * @param word part of the name and address of the source
  */
 export async function plant(edge: TestEdge, word = 'zanzibarium'): Promise<Planted> {
   const token = edge.tokens.ada
@@ -158,7 +159,7 @@ async function derive(call: Call, edge: TestEdge, space: string, documentId: str
   }
 }
 
-/** An application of Ada's with a conversation that quotes, a feedback and an annotation. */
+/** An application of Ada's with a conversation that quotes, a rating and an annotation. */
 async function converse(call: Call, space: string) {
   const json = { name: 'Velvetine desk', knowledgeSpaceIds: [space] }
   const app = await call<ChatApp>('POST', '/chat-apps', { json })
@@ -180,7 +181,7 @@ async function converse(call: Call, space: string) {
   return { app, key, ids: { ...ids, ...chat } }
 }
 
-/** Requests of a route with the values of what was planted in its path; several where one does not say enough. */
+/** Requests of a route with the planted values in its path; several where one is not enough. */
 export function requestsOf(
   route: RouteDefinition,
   { space, ids }: Pick<Planted, 'space' | 'ids'>,
@@ -208,7 +209,7 @@ function required(schema: RouteDefinition['query'] | RouteDefinition['body'], wh
   return schema === undefined ? {} : sample(schemaOf(schema, where))
 }
 
-/** Folders and searches of the virtual file system that reach everything. */
+/** Listings and searches of the virtual file system that reach everything. */
 export function looks(route: string): Record<string, string>[] {
   const roots = ['/sources', '/knowledge', '/knowledge/documents', '/knowledge/topics', '/knowledge/communities']
   const all = [...roots, '/knowledge/entities', '/knowledge/entities/term', '/evidence', '/workspaces']

@@ -7,7 +7,7 @@ import { type Edge, edges, place, SOME_UUID, sample, schemaOf, withEdge } from '
 const routes: readonly RouteDefinition[] = gatewayRoutes
 const guarded = routes.filter(({ scope }) => scope !== 'public')
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-/** Rules over two keys, or over what stands in the space: no single value keeps them. */
+/** Rules over two keys or over data of the space: no single value satisfies them. */
 const BEYOND_SHAPE = [
   /exactly one of (query or traceId|documentId or path)/,
   /must be one of modes/,
@@ -15,7 +15,7 @@ const BEYOND_SHAPE = [
   /must name a resource/,
   /must be in \/workspaces/,
 ]
-/** Bodies whose rules a schema cannot say. */
+/** Bodies with rules that a schema cannot express. */
 const BODIES: Record<string, unknown> = {
   reindexDocuments: { documentIds: [SOME_UUID] },
   createSource: { name: 'x', type: 'upload', uri: 'https://example.com/' },
@@ -54,7 +54,7 @@ async function json(response: Response) {
   return JSON.parse(await response.text())
 }
 
-/** Every refusal has exactly one sentence, the code in a header, and a status that the route declares. */
+/** Every refusal has exactly one sentence, a code in a header, and a status that the route declares. */
 async function refusal(
   response: Response,
   route?: RouteDefinition,
@@ -99,7 +99,7 @@ function bodyOf(route: RouteDefinition): unknown {
 }
 
 describe('A01: without a token', () => {
-  test.each(PREFIXES)('nothing is told about paths under /%s', async (prefix) => {
+  test.each(PREFIXES)('every path under /%s gets 401, known or not', async (prefix) => {
     for (const path of [`/${prefix}/no/such/thing`, `/${prefix}`, `/${prefix}/`]) {
       const { status } = await refusal(await edge.send('GET', path))
       expect(status).toBe(401)
@@ -111,7 +111,7 @@ describe('A01: without a token', () => {
 
 describe('a wrong method', () => {
   const paths = [...new Set(routes.map(({ path }) => path))]
-  test.each(paths)('on %s is 405 and the right ones are named', async (path) => {
+  test.each(paths)('on %s gets 405 with the allowed methods', async (path) => {
     const known = routes.filter((route) => route.path === path)
     const served: string[] = known.map(({ method }) => method)
     const allowed = [...served, ...(served.includes('GET') ? ['HEAD'] : [])].sort()
@@ -123,9 +123,9 @@ describe('a wrong method', () => {
   })
 })
 
-describe('a path value that names nothing', () => {
+describe('an invalid id in a path', () => {
   const withParams = guarded.filter(({ params }) => params !== undefined)
-  test.each(withParams.map((route) => [title(route), route] as const))('is 404 at %s', async (_title, route) => {
+  test.each(withParams.map((route) => [title(route), route] as const))('gets 404 at %s', async (_title, route) => {
     for (const [name, property] of Object.entries(schemaOf(route.params!, 'body').properties ?? {})) {
       if (property.format !== 'uuid' && name !== 'version') continue
       for (const value of ['not-a-uuid', '..%2f..', '0', `${SOME_UUID}x`]) {
@@ -140,9 +140,9 @@ describe('a path value that names nothing', () => {
   })
 })
 
-describe('A65: the rules of a query', () => {
+describe('A65: query parameters', () => {
   const withQuery = routes.filter(({ query }) => query !== undefined)
-  test.each(withQuery.map((route) => [title(route), route] as const))('hold at %s', async (_title, route) => {
+  test.each(withQuery.map((route) => [title(route), route] as const))('follow their schema at %s: the last valid values pass, the first invalid ones get 400', async (_title, route) => {
     for (const each of edges(schemaOf(route.query!, 'query'))) {
       const path = pathOf(route) + queryOf(route, each.path, each.value)
       await expectVerdict(
@@ -158,7 +158,7 @@ describe('A65: the rules of a query', () => {
 
   const paged = routes.filter(({ query }) => query?.shape.cursor !== undefined)
   test.each(paged.map((route) => [title(route), route] as const))(
-    'refuse a cursor not made by %s',
+    'accept no foreign cursor at %s',
     async (_title, route) => {
       for (const cursor of ['x', 'AAAA', Buffer.from('["[[1],\\"x\\",null]","y"]').toString('base64url')]) {
         const path = pathOf(route) + queryOf(route, ['cursor'], cursor)
@@ -170,9 +170,9 @@ describe('A65: the rules of a query', () => {
   )
 })
 
-describe('A23: the rules of a body', () => {
+describe('A23: request bodies', () => {
   const withBody = routes.filter(({ body }) => body !== undefined)
-  test.each(withBody.map((route) => [title(route), route] as const))('hold at %s', async (_title, route) => {
+  test.each(withBody.map((route) => [title(route), route] as const))('follow their schema at %s: the last valid values pass, the first invalid ones get 400', async (_title, route) => {
     const root = schemaOf(route.body!, 'body')
     for (const each of edges(root)) {
       const sent = { json: withEdge(root, bodyOf(route), each), token: tokenFor(route) }
@@ -181,7 +181,7 @@ describe('A23: the rules of a body', () => {
   })
 
   test.each(withBody.map((route) => [title(route), route] as const))(
-    'are asked of JSON objects only at %s',
+    'must be JSON objects at %s',
     async (_title, route) => {
       const token = tokenFor(route)
       const type = { 'content-type': 'application/json' }
@@ -200,7 +200,7 @@ describe('A23: the rules of a body', () => {
         [{ body: '{}', headers: { ...type, 'content-encoding': 'gzip' } }, 'invalid-request'],
       ]
       for (const [sent, code] of bad) {
-        // the one body that is not strict
+        // This body allows unknown keys.
         if (sent.body === '{"__proto__":{}}' && route.id === 'createResearchTask') continue
         const answer = await refusal(await edge.send(route.method, pathOf(route), { ...sent, token }), route)
         expect(answer, JSON.stringify(sent)).toMatchObject({ status: 400, code })
@@ -209,7 +209,7 @@ describe('A23: the rules of a body', () => {
   )
 
   test.each(withBody.map((route) => [title(route), route] as const))(
-    'may be left out of %s where all keys are optional',
+    'may be omitted at %s, where all keys are optional',
     async (_title, route) => {
       const answer = await edge.send(route.method, pathOf(route), { token: tokenFor(route) })
       const empty = await edge.send(route.method, pathOf(route), { token: tokenFor(route), json: {} })
@@ -218,14 +218,14 @@ describe('A23: the rules of a body', () => {
     },
   )
 
-  test('A63: do not need the content type to be spelled in one way', async () => {
+  test('A63: accept any spelling of the JSON content type', async () => {
     for (const type of ['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"']) {
       const sent = { body: '{"name":"x","slug":"a"}', headers: { 'content-type': type }, token: edge.tokens.ada }
       expect((await edge.send('POST', '/knowledge-spaces', sent)).status).toBe(409)
     }
   })
 
-  test('end at four mebibytes', async () => {
+  test('may have at most 4 MiB', async () => {
     const body = JSON.stringify({ name: 'x'.repeat(4 * 1024 * 1024), slug: 'a' })
     const sent = { body, headers: { 'content-type': 'application/json' }, token: edge.tokens.ada }
     const answer = await refusal(await edge.send('POST', '/knowledge-spaces', sent))
@@ -237,7 +237,7 @@ async function expectVerdict(response: Response, each: Edge, route: RouteDefinit
   const about = `${each.path.join('.')}: ${each.rule}, ${JSON.stringify(each.value)?.slice(0, 60)}`
   const shape = response.headers.get('x-error-code') === 'invalid-request'
   if (each.fits) {
-    // this stream goes on for as long as was asked for
+    // This stream lasts for the requested time.
     const goesOn = response.ok && route.id === 'streamChanges'
     if (goesOn) await response.body?.cancel()
     const text = goesOn ? '' : await response.text()

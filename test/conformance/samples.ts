@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { type JsonSchema, jsonSchema, resolveRef, schemaAt } from '../../src/contract/json-schema.js'
 
-/** Values made from a route's schemas: one that fits, and for every rule the last that fits and the first that does not. */
+/** Values from a route's schemas: one valid value, and for each rule the last valid and the first invalid one. */
 
 export const SOME_UUID = '018f0000-0000-7000-8000-000000000001'
 
-/** Values of strings that a pattern rules; by the name of the key. */
+/** Strings that match a pattern, by the name of the key. */
 const PATTERNED: Record<string, string> = {
   path: '/sources',
   oldPath: '/workspaces/a',
@@ -24,19 +24,19 @@ export interface Edge {
   path: Path
   value: unknown
   fits: boolean
-  /** what is being tried, for the test's message */
+  /** the tested rule, for the test's message */
   rule: string
 }
 
 type Where = 'body' | 'query'
 
-/** A query's types are those it is read as, its required keys those that are sent. */
+/** The schema of a query with its parsed types, but the required keys of the request. */
 export function schemaOf(schema: z.ZodType, where: Where): JsonSchema {
   const sent = jsonSchema(schema, 'input')
   return where === 'body' ? sent : { ...jsonSchema(schema, 'output'), required: sent.required ?? [] }
 }
 
-/** The smallest value that fits: required keys only. */
+/** The smallest valid value: required keys only. */
 export function sample(root: JsonSchema, schema: JsonSchema = root, key = ''): unknown {
   const at = resolveRef(root, schema)
   if (at.enum !== undefined) return at.enum[0]
@@ -61,7 +61,7 @@ export function sample(root: JsonSchema, schema: JsonSchema = root, key = ''): u
   }
 }
 
-/** Every rule below a schema, with values on both of its sides. */
+/** Every rule below a schema, with values on both sides of its limit. */
 export function edges(root: JsonSchema, schema: JsonSchema = root, path: Path = []): Edge[] {
   const at = resolveRef(root, schema)
   const key = String(path.findLast((part) => typeof part === 'string') ?? '')
@@ -127,7 +127,7 @@ function arrayEdges(root: JsonSchema, at: JsonSchema, path: Path, edge: Make): E
     found.push(edge(list(at.maxItems), true, `at most ${at.maxItems} items`))
     found.push(edge(list(at.maxItems + 1), false, `at most ${at.maxItems} items`))
   }
-  // one item on the far side of each of the item's own rules
+  // One item beyond each rule of the items.
   const inner = edges(root, at.items ?? {}, [...path, 0]).map((each) => ({
     ...each,
     path,
@@ -140,7 +140,7 @@ function within(base: unknown, edge: Edge, depth: number): unknown {
   return place(base, edge.path.slice(depth), edge.value)
 }
 
-/** A copy of `base` with the edge's value in its place; objects on the way there are filled up until they fit. */
+/** A copy of `base` with the tested value at its path; objects on that path are completed. */
 export function withEdge(root: JsonSchema, base: unknown, edge: Edge): unknown {
   let filled = base
   for (let depth = 1; depth < edge.path.length; depth++) {
@@ -151,7 +151,7 @@ export function withEdge(root: JsonSchema, base: unknown, edge: Edge): unknown {
   return place(filled, edge.path, edge.value)
 }
 
-/** A copy of `base` with `value` at `path`; undefined takes the key away. */
+/** A copy of `base` with `value` at `path`; undefined removes the key. */
 export function place(base: unknown, path: Path, value: unknown): unknown {
   const [key, ...rest] = path
   if (key === undefined) return value

@@ -17,15 +17,15 @@ import { until } from '../helpers/until.js'
 import { looks, MARKERS, type Planted, QUESTION, requestsOf, TENANT_MARKER } from './planted.js'
 import { END_USER, type Ground, prepareWalk, type Walker } from './walkers.js'
 
-/** Every operation that a daemon serves, in the contract and between its own parts. */
+/** Every operation of a daemon, public or internal. */
 export const OPERATIONS: readonly RouteDefinition[] = [...allRoutes, ...consoleRoutes, ...visitRoutes, ...mcpRoutes]
-/** Operations on a space and not on its documents: every subject of the tenant may call them. */
+/** Operations on a space without its documents: every subject of the tenant may call them. */
 const OF_THE_SPACE = ['deleteKnowledgeSpace', 'setEmbeddingProfile', 'startEmbeddingMigration', 'setRetrievalProfile']
 /** Tables that change without a request. */
 const MOVING = new Set(['gateways', 'held_leases'])
 /** Of tables that background work changes for longer, the columns that requests change. */
 const COLUMNS: Readonly<Record<string, string>> = { failed_queries: 'id, status' }
-/** Background work is over after this long without a changed row. */
+/** Background work has ended after this time without a changed row. */
 const QUIET_MS = 3_000
 
 /**
@@ -55,7 +55,7 @@ export function walk(
       rows = await settled(ground.edge.dataDir)
     }, 60_000)
 
-    test.each(titled)('are refused by %s with the status of the contract and get no data', async (_title, route) => {
+    test.each(titled)('get the documented refusal from %s, and no data', async (_title, route) => {
       for (const walker of ground.walkers) {
         const refusal = refusalOf(route, walker.kind)
         if (refusal === undefined) continue
@@ -132,7 +132,7 @@ export function walk(
 }
 
 const [MCP] = mcpRoutes
-/** Arguments of each tool that name what was planted. */
+/** Arguments of each tool with planted ids. */
 const TOOL_CALLS: Readonly<Record<string, (planted: Planted) => Record<string, unknown>>> = {
   search: ({ space }) => ({ query: QUESTION, space }),
   ask: ({ space }) => ({ question: QUESTION, space }),
@@ -186,7 +186,7 @@ function expectStatus(ground: Ground, route: RouteDefinition, walker: Walker, an
     expect([status, context]).toEqual([404, context])
   else if (isInPath) expect([status, context]).toEqual([404, context])
   else if (route.scope === 'public') expect(status, context).toBeLessThan(500)
-  // a sample that the shape of its operation refuses tries nothing
+  // A sample that its schema refuses would test nothing.
   else if (!WITHOUT_SAMPLE.has(route.id))
     expect(
       [...Object.keys(route.ok).map(Number), ...BY_OTHER_RULES, ...route.errors.filter((one) => one === 403)],
@@ -194,7 +194,7 @@ function expectStatus(ground: Ground, route: RouteDefinition, walker: Walker, an
     ).toContain(status)
 }
 
-/** operations that need a bundle or an MCP message, which a sample is not; MCP tools have their own test */
+/** operations that need a bundle or an MCP message instead of a sample; MCP tools have a separate test */
 const WITHOUT_SAMPLE = new Set(['importBundle', ...mcpRoutes.map(({ id }) => id)])
 /** refusals of valid requests: not found, wrong state, too many, or not configured here */
 const BY_OTHER_RULES = [404, 409, 429, 501, 503]

@@ -16,7 +16,7 @@ export interface Walker {
   kind: CallerKind
   token: string | undefined
   sees: Sight
-  /** the end user that requests of the chat service name */
+  /** the end user in requests to the chat service */
   user: string
 }
 
@@ -46,10 +46,10 @@ export async function prepareWalk(
     const { key } = await bodyOf<{ key: string }>(await first.send('POST', `/chat-apps/${id}/keys`, { token }))
     return { id, key }
   }
-  // over the same space, by a subject who may not see all of it
+  // On the same space, by a subject who may not see all of it.
   const mine = await makeApp(tokens.carol, { name: 'Mine', knowledgeSpaceIds: [planted.space] })
   const theirs = await makeApp(tokens.bob, { name: 'Theirs' })
-  // pages are named by a setting, and applications have their ids from the daemon
+  // A setting selects the pages, and the daemon assigns the ids of applications.
   const edge = await startEdge({ settings: { ...SETTINGS, chatPages: [`tenant-a/${mine.id}`] }, engine, dataDir })
   const visit = async (path: string, token?: string) =>
     await bodyOf<{ token: string; user: string }>(await edge.send('POST', path, { token, json: {} }))

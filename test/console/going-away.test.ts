@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('the daemon goes away and comes back', () => {
           buffer: Buffer.from(`# ${name}\n\nIt swims.\n`),
         })),
       )
-    const again = page.getByRole('button', { name: 'Try failed again' })
+    const again = page.getByRole('button', { name: 'Retry failed' })
     await again.waitFor()
     await page.getByText('the connection broke').first().waitFor()
     await comeBack()

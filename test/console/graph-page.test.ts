@@ -44,13 +44,13 @@ describe.runIf(hasBrowser)('the page Graph and topics', () => {
     await tab.close()
   })
 
-  it('says so where the browser draws no WebGL, and lists the same', async () => {
+  it('says so where the browser does not support WebGL, and lists the same', async () => {
     const tab = await openTab(console.url, await console.signedIn('spaces'))
     const { page } = tab
     await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null')
     await page.locator('.shell').waitFor()
     await page.goto(`${console.url}/console/graph?space=harbour`)
-    await page.getByText('draws no WebGL').waitFor()
+    await page.getByText('does not support WebGL').waitFor()
     await page.locator('.graph-list .graph-item').first().waitFor()
     expect(tab.problems).toEqual([])
     await tab.close()
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser)('the page Graph and topics', () => {
   it('groups the documents by topics', async () => {
     const tab = await openTab(console.url, await console.signedIn('graph?space=harbour&tab=topics'))
     const { page } = tab
-    await page.getByRole('button', { name: 'Group the documents anew' }).click()
+    await page.getByRole('button', { name: 'Regroup the documents' }).click()
     await page.getByText(/topics? found\./).waitFor()
     await page.getByRole('region', { name: 'Documents of the topic' }).getByRole('link').first().waitFor()
     expect(await page.evaluate('window.broken')).toBeUndefined()

@@ -46,11 +46,11 @@ describe.runIf(hasBrowser)('operations in the browser', () => {
       height: 740,
     })
     for (const [tab, text] of [
-      ['Activity', 'Jobs at work'],
+      ['Activity', 'Running jobs'],
       ['Jobs', HOSTILE],
-      ['Index', 'Nothing is held.'],
+      ['Index', 'No active leases.'],
       ['Check and clean', 'A check changes nothing.'],
-      ['Retention and quotas', 'Embedding tokens a day'],
+      ['Retention and quotas', 'Embedding tokens per day'],
       ['Tokens', 'Revoke a token'],
     ] as const) {
       await page.getByRole('tab', { name: tab }).click()
@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)('operations in the browser', () => {
     const { page, close } = await openTab(console.url, await console.signedIn('operations?tab=upkeep&space=notes'))
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await page.getByText(/[1-9]\d* issues? found/).waitFor()
-    await page.getByRole('button', { name: 'Repair: say first what would be done' }).click()
+    await page.getByRole('button', { name: 'Preview the repair' }).click()
     await page.getByText('Nothing was changed yet.').waitFor()
     await page.getByRole('button', { name: 'Dry run' }).click()
     await page.getByText(/There is nothing to remove|Each is checked again/).waitFor()
@@ -93,16 +93,16 @@ describe.runIf(hasBrowser)('operations in the browser', () => {
   it('a token is shown once, works, and is refused once its id was revoked', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('operations?tab=tokens'))
     await page.getByLabel('For', { exact: true }).fill('ci')
-    await page.getByRole('button', { name: 'Make the token' }).click()
+    await page.getByRole('button', { name: 'Create token' }).click()
     const token = (await page.getByLabel('The token').textContent()) ?? ''
     const jti = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti
     expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(200)
     expect(await seriousProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'I have it' }).click()
     expect(await page.content()).not.toContain(token)
-    await page.getByLabel('Its id').fill(jti)
+    await page.getByLabel('Token id').fill(jti)
     await page.getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('The token is refused from now on').waitFor()
+    await page.getByText('The token was revoked').waitFor()
     expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(401)
     expect(problems).toEqual([])
     await close()

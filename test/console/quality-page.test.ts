@@ -106,7 +106,7 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     const form = page.getByRole('dialog')
     await form.getByLabel('Question').fill(`Who repairs the crane? ${HOSTILE}`)
     await form.getByLabel('Quote').fill('Ida Keller repairs')
-    await form.getByRole('button', { name: 'Another place' }).click()
+    await form.getByRole('button', { name: 'Add location' }).click()
     await form.getByLabel('Document').nth(1).fill('harbour.md')
     await form.getByLabel('Answer contains').fill('Ida Keller\n\n  Jon Berg ')
     await form.getByLabel('Evidence state').selectOption('answerable')

@@ -53,7 +53,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await form.getByLabel('Signs in with').selectOption({ label: 'A token' })
     expect(await form.getByLabel('Token').getAttribute('type')).toBe('password')
     await form.getByLabel('Token').fill(SECRET)
-    await form.getByLabel('Reads it again').selectOption('every')
+    await form.getByLabel('Schedule').selectOption('every')
     await form.getByLabel('Hours').fill('6')
     expect(await seriousProblems(page)).toEqual([])
     await form.getByRole('button', { name: 'Add', exact: true }).click()
@@ -96,7 +96,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     const { page, close } = await openTab(console.url, await console.signedIn('sources?space=shop'))
     const card = page.getByRole('listitem').filter({ hasText: address })
     await card.getByRole('button', { name: 'Sync now' }).click()
-    await card.getByText('Give it credentials that the place accepts: Edit.').first().waitFor()
+    await card.getByText('Edit the source and enter credentials that the server accepts.').first().waitFor()
     isDown = true
     await card.getByRole('button', { name: 'Sync now' }).click()
     await card.getByText('robots.txt answered 503').first().waitFor()

@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)('an answer that is on its way', () => {
     await page.keyboard.press('Enter')
     await page.locator('.answer', { hasText: 'The otter' }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('Stopped. What had come until then stands above.').waitFor()
+    await page.getByText('Stopped. The part received until then is shown above.').waitFor()
     expect(await page.locator('.answer').textContent()).toContain('The otter')
     await expect.poll(aborted).toBeGreaterThan(before)
 

@@ -27,7 +27,7 @@ describe.runIf(hasBrowser)('a person', () => {
       { name: 'nothing.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
       { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 not really') },
     ])
-    await page.getByText('it is empty').waitFor()
+    await page.getByText('the file is empty').waitFor()
     await page.locator('.upload', { hasText: 'otter.md' }).getByText('done').waitFor()
     const broken = page.locator('.upload', { hasText: 'broken.pdf' })
     await broken.getByText('failed').waitFor()
@@ -76,8 +76,8 @@ describe.runIf(hasBrowser)('a person', () => {
     await page.getByLabel('What is wrong with the answer?').fill('It also hunts eels.')
     await page.getByLabel('Answer contains').fill('trout\neels')
     await page.getByLabel('Answer does not contain').fill('newts')
-    await page.getByRole('button', { name: 'Make a golden question' }).click()
-    await page.getByText('It is a golden question now').waitFor()
+    await page.getByRole('button', { name: 'Create golden question' }).click()
+    await page.getByText('A golden question was created').waitFor()
     expect(problems).toEqual([])
     await close()
 
@@ -98,7 +98,7 @@ describe.runIf(hasBrowser)('a person', () => {
     await page.getByText('plan.md').click()
     await page.getByText('version 1').waitFor()
     await page.getByRole('button', { name: 'Read again' }).click()
-    await page.getByText('It is read again.').waitFor()
+    await page.getByText('The document is read again.').waitFor()
     await page.getByText('version 2').waitFor()
     await page.getByRole('tab', { name: 'Versions' }).click()
     await page.getByText('The text is the same in both.').waitFor()

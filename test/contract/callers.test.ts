@@ -7,7 +7,7 @@ import { allRoutes } from '../../src/contract/routes.js'
 const routes: readonly RouteDefinition[] = allRoutes
 const named = (some: readonly RouteDefinition[]) => some.map(({ method, path }) => `\`${method} ${path}\``).join(', ')
 
-/** The table of callers as `docs/security.md` has it. */
+/** The table of callers in `docs/security.md`. */
 function table(): string {
   const rows = Object.entries(CALLERS).map(([name, caller]) => {
     const of = (isChat: boolean) => {
@@ -26,11 +26,11 @@ function table(): string {
 describe('docs/security.md', () => {
   const text = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
 
-  it('has the table of callers that the contract gives', () => {
+  it('contains the table of callers from the contract', () => {
     expect(text).toContain(table())
   })
 
-  it('lists the public operations, and those for the operator, for every scope and for visitors', () => {
+  it('lists the operations that are public, for the operator, for every scope, and for visitors', () => {
     expect(text).toContain(`Open to all: ${named(routes.filter(({ scope }) => scope === 'public'))}.`)
     expect(text).toContain(`For the operator alone: ${named(routes.filter(({ only }) => only === 'operator'))}.`)
     expect(text).toContain(

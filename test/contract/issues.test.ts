@@ -28,7 +28,7 @@ function refuse(input: unknown, schema: z.ZodType = Body): string {
   return refusal(result.error, schema, input, 'the body')
 }
 
-describe('the sentence of a refusal names key, rule and value', () => {
+describe('the message of an invalid input contains key, rule and value', () => {
   test.each<[unknown, string]>([
     [{ name: 'x', limit: '101' }, 'limit must be between 1 and 100, received 101'],
     [{ name: 'x', limit: '0' }, 'limit must be between 1 and 100, received 0'],
@@ -62,13 +62,13 @@ describe('the sentence of a refusal names key, rule and value', () => {
     expect(refuse(input)).toBe(sentence)
   })
 
-  test('and a rule over several keys speaks for itself', () => {
+  test('equals the text of a rule over several keys', () => {
     const schema = Body.refine(() => false, 'exactly one of a or b must be given')
     expect(refuse({ name: 'x' }, schema)).toBe('exactly one of a or b must be given')
   })
 })
 
-test('a sentence is one line of bounded length, whatever was received', () => {
+test('the message of an invalid input is one line of limited length, whatever the input', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 500 }),
@@ -83,7 +83,7 @@ test('a sentence is one line of bounded length, whatever was received', () => {
           if (Body.safeParse(input).success) continue
           const sentence = refuse(input)
           expect(sentence.length).toBeLessThan(300)
-          // neither line breaks nor what a terminal could act on
+          // No line breaks or control characters of terminals.
           expect(sentence).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/)
         }
       },
@@ -91,15 +91,15 @@ test('a sentence is one line of bounded length, whatever was received', () => {
   )
 })
 
-test('a date of a filter that is none is refused with what one is', () => {
+test('an invalid date in a filter is refused with an example', () => {
   expect(refuse({ dateFrom: '31.1.2025' }, DocumentFilter)).toBe(
     'dateFrom must be a date like `2025-01-31` or an instant like `2025-01-31T08:00:00Z`, received "31.1.2025"',
   )
   expect(refuse({ dateTo: 7 }, DocumentFilter)).toContain('dateTo must be a date like `2025-01-31` or an instant')
 })
 
-test('a language of a filter that is none is refused with what one is', () => {
+test('an invalid language in a filter is refused with an example', () => {
   expect(refuse({ language: 'German!' }, DocumentFilter)).toBe(
-    'language must be the code of a language, like `en`, `de` or `en-GB`, received "German!"',
+    'language must be a language code like `en`, `de` or `en-GB`, received "German!"',
   )
 })

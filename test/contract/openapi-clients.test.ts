@@ -33,15 +33,15 @@ interface Operation {
 const described: Described = JSON.parse(source)
 const operations = Object.values(described.paths).flatMap((path) => Object.values(path))
 
-describe('the description', () => {
-  test('satisfies two linters without a warning', async () => {
+describe('the OpenAPI description', () => {
+  test('passes two linters without a warning', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] })
     const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config })
     expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([])
     expect(await new Validator().validate(JSON.parse(source))).toMatchObject({ valid: true })
   })
 
-  test('says what every operation, parameter and property is, and puts each operation in one group', () => {
+  test('describes every operation, parameter and property, and puts each operation in one group', () => {
     const bare: string[] = []
     const look = (value: unknown, at: string): void => {
       if (typeof value !== 'object' || value === null) return
@@ -63,7 +63,7 @@ describe('the description', () => {
     expect(described.info.license).toMatchObject({ name: 'MIT' })
   })
 
-  test('has an example of every JSON body, which is accepted as it stands', () => {
+  test('contains a valid example of every JSON body', () => {
     const withBody = routes.filter(({ body }) => body !== undefined)
     expect(withBody.length).toBeGreaterThan(0)
     for (const { id, body } of withBody) {
@@ -72,12 +72,12 @@ describe('the description', () => {
       expect(example, id).toBeDefined()
       const read = body?.safeParse(example)
       expect(read?.error?.issues, id).toBeUndefined()
-      // a schema that ignores unknown keys would accept a misspelt one: what is sent must come through
+      // A schema that ignores unknown keys would accept a misspelt one, so the parsed value must equal the example.
       expect(read?.data, id).toMatchObject(example ?? {})
     }
   })
 
-  test('asks for nothing in a request that has a default', () => {
+  test('requires nothing in a request that has a default', () => {
     const { ChatInputControl, ChatInputControlInput, ChatAppRequest, ChatApp } = described.components.schemas
     const required = '"required":["label","variable","required"'
     expect(JSON.stringify(ChatInputControl)).toContain(required)
@@ -106,8 +106,8 @@ export async function ask(baseUrl: string, token: string) {
 }
 `
 
-describe('a client that is generated from it', () => {
-  // inside the project, so that its imports are found
+describe('a generated client', () => {
+  // Inside the project, so that its imports resolve.
   const parent = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url))
   let dir: string
   let edge: TestEdge
@@ -127,7 +127,7 @@ describe('a client that is generated from it', () => {
     removeFolder(dir)
   })
 
-  test('compiles strictly and asks a question', async () => {
+  test('compiles in strict mode and asks a question', async () => {
     writeFileSync(join(dir, 'schema.ts'), astToString(await openapiTS(source)))
     const file = join(dir, 'ask.ts')
     writeFileSync(file, PROGRAM)

@@ -27,8 +27,8 @@ const operation = (id: string): Operation => {
   return found
 }
 
-describe('the description', () => {
-  test('has every operation under its path and method, and marks the additions', () => {
+describe('the OpenAPI description', () => {
+  test('contains every operation under its path and method, and marks extensions', () => {
     for (const route of routes) {
       const described = description.paths[route.path]?.[route.method.toLowerCase()]
       expect(described?.operationId).toBe(route.id)
@@ -48,7 +48,7 @@ describe('the description', () => {
     }
   })
 
-  test('tells query integers as integers with their bounds and default', () => {
+  test('declares query integers as integers with limits and default', () => {
     const limit = operation('listDocuments').parameters?.find(({ name }) => name === 'limit')
     expect(limit).toMatchObject({
       name: 'limit',
@@ -60,7 +60,7 @@ describe('the description', () => {
     expect(required?.map(({ name }) => name).sort()).toEqual(['limit', 'path'])
   })
 
-  test('tells the declared answers and nothing else', () => {
+  test('declares exactly the statuses of the contract', () => {
     for (const route of routes) {
       const implied = route.scope === 'public' ? [403, 500] : [401, 403, 500]
       const statuses = [...Object.keys(route.ok).map(Number), ...route.errors, ...implied]
@@ -83,7 +83,7 @@ describe('the description', () => {
     expect(operation('getMultimodalAsset').responses['200']?.content).toHaveProperty('application/octet-stream')
   })
 
-  test('refers only to components that it has', () => {
+  test('references only components that it contains', () => {
     const text = JSON.stringify(description)
     expect(text).not.toContain('#/$defs')
     for (const [, path = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {

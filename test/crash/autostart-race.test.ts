@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { attach, runKs, temporaryFolder } from '../../bench/lib/daemon.js'
 
 const CLIS = 20
-/** a loser is a Node process that still has to load and ask for the lock, on two busy cores */
+/** A loser is a Node process that must still load and request the lock, on two busy cores. */
 const LEAVE_MS = 15_000
 
 const home = temporaryFolder('crash-race')
@@ -15,7 +15,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test(`F53: ${CLIS} commands at once without a daemon start exactly one and all succeed`, async () => {
+test(`F53: ${CLIS} simultaneous commands without a daemon start exactly one, and all succeed`, async () => {
   const runs = await Promise.all(Array.from({ length: CLIS }, () => runKs(home.path, ['spaces', 'list', '--json'])))
   const failed = runs.filter((one) => one.code !== 0 || one.stdout.trim() !== '[]')
   const daemons = process.platform === 'linux' ? await remainingDaemons(home.path) : ['unknown']
@@ -27,7 +27,7 @@ test(`F53: ${CLIS} commands at once without a daemon start exactly one and all s
   expect(daemons).toHaveLength(1)
 })
 
-/** Those that lost the race for the lock are given the time to notice and leave. */
+/** Gives the processes that lost the race for the lock time to exit. */
 async function remainingDaemons(dataDir: string): Promise<string[]> {
   const deadline = Date.now() + LEAVE_MS
   while (daemonsOf(dataDir).length > 1 && Date.now() < deadline) await sleep(100)

@@ -9,7 +9,7 @@ import { OBJECTS_CHILD } from './objects-child.js'
 
 const HOURS = 3_600_000
 const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
-/** More steps, and more requests, than anything takes. */
+/** More steps and requests than any operation needs. */
 const STEPS = 20
 
 let server: StrictS3
@@ -25,7 +25,7 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-/** Starts a process that uploads or deletes, to be killed by its own steps or from outside. */
+/** Starts a process that uploads or deletes, to be killed by itself or from outside. */
 function start(what: 'upload' | 'delete', size: number, step: number, when: string) {
   const dist = new URL('../../dist/engine', import.meta.url).href
   const given = [dist, store.root, what, size, true, step, when].map(String)
@@ -35,14 +35,17 @@ function start(what: 'upload' | 'delete', size: number, step: number, when: stri
   })
 }
 
-/** @returns whether it came to its end before that step of its own */
+/** @returns whether it ended before that step */
 async function killedAtStep(what: 'upload' | 'delete', size: number, step: number, when: string): Promise<boolean> {
   const { stdout, signal, stderr } = await start(what, size, step, when)
   expect(stdout === 'done' || signal === 'SIGKILL', stderr).toBe(true)
   return stdout === 'done'
 }
 
-/** Kills it when the server has got its nth request for an object, which takes effect or does not. @returns as above */
+/**
+ * Kills it when the server gets its nth request for an object, before or after the request takes effect. @returns as
+ * above
+ */
 async function killedAtRequest(what: 'upload' | 'delete', size: number, nth: number, when: string): Promise<boolean> {
   let requests = 0
   const child = start(what, size, 0, 'never')
@@ -57,7 +60,7 @@ async function killedAtRequest(what: 'upload' | 'delete', size: number, nth: num
   return stdout === 'done'
 }
 
-/** What a start does, and what the clean-up does later. */
+/** The work of a start, and of the later clean-up. */
 async function recover(gateway: Gateway): Promise<void> {
   await gateway.context.db.write(() => freeRemovals())
   await sweepObjects({ ...gateway.context, identity: CERTAIN }, Date.now() + 2 * HOURS)
@@ -69,7 +72,7 @@ const KILLS = [
 ] as const
 
 test.each(KILLS)(
-  'a process that keeps objects in a bucket and is killed at %s of an upload loses and leaves nothing',
+  'an upload to a bucket that is killed at %s loses no object and leaves none behind',
   { timeout: 300_000 },
   async (_name, killed) => {
     let kills = 0
@@ -94,7 +97,7 @@ test.each(KILLS)(
 )
 
 test.each(KILLS)(
-  'a process that keeps objects in a bucket and is killed at %s of a deletion hinders no upload of the same bytes',
+  'a deletion in a bucket that is killed at %s does not affect a new upload of the same bytes',
   { timeout: 300_000 },
   async (_name, killed) => {
     const bytes = Buffer.alloc(100_000, 'bytes that come and go')

@@ -31,7 +31,7 @@ async function bundleOfMany(): Promise<{ space: string; bundle: Buffer }> {
   }
 }
 
-/** Sends a bundle, half of it at once, and the rest when `goOn` resolves. */
+/** Sends half of a bundle at once, and the rest when `goOn` resolves. */
 async function* inHalves(bundle: Buffer, goOn: Promise<unknown>): AsyncGenerator<Uint8Array> {
   yield bundle.subarray(0, bundle.length / 2)
   await goOn
@@ -43,7 +43,7 @@ function send({ client }: BenchDaemon, content: AsyncIterable<Uint8Array>) {
   return client.upload('POST /knowledge-spaces/bundle', { query: {}, field: 'file', files })
 }
 
-/** Rows of spaces and documents, as the file of the database has them. */
+/** Rows of spaces and documents in the database file. */
 function rowsIn(dataDir: string): { spaces: number; documents: number; nodes: number; objects: number } {
   const sqlite = new Sqlite(dataLayout(dataDir).database, { readonly: true })
   try {
@@ -54,7 +54,7 @@ function rowsIn(dataDir: string): { spaces: number; documents: number; nodes: nu
   }
 }
 
-test('a daemon that is killed while it imports shows nothing of it, and removes what it had stored', async () => {
+test('a daemon that is killed during an import shows no part of it, and removes what it had stored', async () => {
   const { space, bundle } = await bundleOfMany()
   daemon = await startDaemon(home.path)
   const killed = new AbortController()
@@ -72,7 +72,7 @@ test('a daemon that is killed while it imports shows nothing of it, and removes 
   await until(() => rowsIn(home.path).spaces === 0, 60_000)
   expect(rowsIn(home.path)).toEqual({ spaces: 0, documents: 0, nodes: 0, objects: 0 })
 
-  // nothing is left that would be in its way
+  // No leftovers prevent a new import.
   const told = await send(daemon, inHalves(bundle, Promise.resolve()))
   expect(told.spaces).toMatchObject([{ id: space, documents: DOCUMENTS }])
 }, 240_000)

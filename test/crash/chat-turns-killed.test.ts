@@ -4,7 +4,10 @@ import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { crashSeed, seededRandom } from './random.js'
 
-/** Each round of the crash run is three turns: one is stopped, one abandoned by its client, one dies with the daemon. */
+/**
+ * A round of the crash run has three turns: one is stopped, one is abandoned by its client, and one dies with the
+ * daemon.
+ */
 const TURNS = 3 * Number(process.env['KS_CRASH_ROUNDS'] ?? 5)
 const WORDS = 40
 const DELTA_MS = 10
@@ -56,9 +59,9 @@ type End = 'stopped' | 'left' | 'killed'
 interface Sent {
   query: string
   end: End
-  /** what the client was given before the end */
+  /** the text that the client received before the end */
   seen: string
-  /** `message_end` came before whatever was to happen */
+  /** `message_end` arrived before the interruption */
   ended: boolean
 }
 
@@ -69,7 +72,7 @@ interface Message {
   error: string | null
 }
 
-test(`F11: stopped, abandoned and killed in the middle of ${TURNS} turns, no message is half written and no answer lost`, {
+test(`F11: ${TURNS} turns that are stopped, abandoned or killed lose no answer and leave no partial message`, {
   timeout: TURNS * 30_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
@@ -96,7 +99,7 @@ test(`F11: stopped, abandoned and killed in the middle of ${TURNS} turns, no mes
   expect(findings).toEqual({ lost: [], changed: [], half: [], running: [] })
 })
 
-/** Sends a message and does to it, at a random moment of its answer, what is to be done. */
+/** Sends a message and interrupts its answer at a random moment. */
 async function oneTurn(
   query: string,
   end: End,
@@ -129,7 +132,7 @@ async function oneTurn(
       take(decoder.decode(chunk.value, { stream: true }))
     }
   })()
-  reading.catch(() => {}) // the daemon dies under it
+  reading.catch(() => {}) // The daemon dies during this read.
   await sleep(5 + random() * WORDS * DELTA_MS)
   while (task === '') await sleep(5)
   if (end === 'stopped') {
@@ -139,13 +142,13 @@ async function oneTurn(
   return { sent, conversation }
 }
 
-/** The whole history, once nothing in it is being written. */
+/** The complete history, once no answer is being written. */
 async function settledHistory(conversation: string, sent: Sent[]): Promise<Message[]> {
   for (let waited = 0; ; waited++) {
     const response = await call('GET', `/messages?user=u&limit=100&conversation_id=${conversation}`)
     expect(response.status).toBe(200)
     const { data } = (await response.json()) as { data: Message[] }
-    // an answer that is still to come is empty without an error, and so is one that was stopped before its first word
+    // A pending answer is empty without an error, and so is one that was stopped before its first delta.
     const silent = new Set(sent.filter(({ end }) => end === 'stopped').map(({ query }) => query))
     const settled = data.every(({ query, answer, error }) => answer !== '' || error !== null || silent.has(query))
     if (settled || waited > 200) return data
@@ -171,7 +174,7 @@ function compare(
     const known = complete.get(query)
     if (known !== undefined && known !== answer) findings.changed.push(`${query}: ${answer}`)
     complete.set(query, answer)
-    // a killed turn says that it failed; the others are whole, or, when stopped, at least all that was seen
+    // A killed turn has an error; the others are complete, or, if stopped, contain at least what the client saw.
     const right =
       status === 'error'
         ? end === 'killed' && !ended && answer === '' && error !== null

@@ -5,7 +5,7 @@ import { sql } from '../engine/integrity/space.js'
 import { until } from '../helpers/until.js'
 
 const FILES = 200
-/** far below the minute after which a silent gateway is taken for dead */
+/** far below the minute after which a silent gateway counts as dead */
 const AT_ONCE_MS = 30_000
 
 let home: ReturnType<typeof temporaryFolder>
@@ -18,7 +18,7 @@ afterEach(async () => {
 const count = (text: string) => sql(home.path, (db) => Number(db.prepare(text).pluck().get()))
 const OPEN = 'SELECT count(*) FROM jobs WHERE completed_at IS NULL'
 
-test('a daemon that was killed and is started again takes up its claims at once, long before its heartbeat is missed', {
+test('a restarted daemon takes over its claims at once, long before the heartbeat of the killed one times out', {
   timeout: 180_000,
 }, async () => {
   home = temporaryFolder('claims')
@@ -32,7 +32,7 @@ test('a daemon that was killed and is started again takes up its claims at once,
   daemon = undefined
   await filling
   const left = sql(home.path, (db) => {
-    // every document as if it had been in hand at the moment of the kill
+    // Every document, as if it was claimed at the moment of the kill.
     db.prepare('UPDATE jobs SET claimed_by = (SELECT id FROM gateways) WHERE completed_at IS NULL').run()
     db.prepare("UPDATE gateways SET beat_at = CAST(unixepoch('subsec') * 1000 AS INTEGER)").run()
     return Number(db.prepare(`${OPEN} AND claimed_by IS NOT NULL`).pluck().get())

@@ -4,10 +4,10 @@ import { makeZip } from '../engine/parse/read.js'
 import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 
-/** more than two transactions make */
+/** more than two transactions contain */
 const FILES = 300
 const WAIT_MS = 180_000
-/** a statement that never ends: what was committed before it stays, and nothing behind it is */
+/** A statement that never ends: commits before it remain, and none follow. */
 const NEVER = 'SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);'
 
 const home = temporaryFolder('contained')
@@ -38,7 +38,7 @@ test.each([
     (sent: string) => rows.value(`SELECT count(*) FROM documents WHERE filename LIKE '${sent}/%'`) === FILES,
   ],
 ])(
-  'a kill %s makes nothing twice, and all of it is published after the restart',
+  'after a kill %s and a restart, every document is published exactly once',
   {
     timeout: 4 * WAIT_MS,
   },

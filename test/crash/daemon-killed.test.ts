@@ -7,7 +7,7 @@ import { crashSeed, seededRandom } from './random.js'
 
 const ROUNDS = Number(process.env['KS_CRASH_ROUNDS'] ?? 5)
 const FILES = 300
-/** Half of the kills fall while uploads are being answered, the others while what was answered is being compiled. */
+/** Half of the kills occur while uploads are being acknowledged, the others during compilation. */
 const UPLOADING = 0.5
 
 const home = temporaryFolder('crash')
@@ -20,7 +20,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test(`F01: a daemon killed at ${ROUNDS} random moments of an ingest loses nothing it has answered`, {
+test(`F01: a daemon killed at ${ROUNDS} random moments of an ingest loses nothing that it acknowledged`, {
   timeout: (ROUNDS + 1) * 120_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
@@ -34,7 +34,7 @@ test(`F01: a daemon killed at ${ROUNDS} random moments of an ingest loses nothin
     const killed = await ingestAndKill(daemon, ledger, round, killMoment(times))
     if (killed.duringIngest) cutShort++
     const started = performance.now()
-    // the next command is what a person would type; it starts the daemon again
+    // Any next command of the user starts the daemon again.
     const command = await runKs(home.path, ['spaces', 'list', '--json'])
     restarts.push(performance.now() - started)
     expect(command, `the command after kill ${round}`).toMatchObject({ code: 0 })
@@ -51,12 +51,12 @@ test(`F01: a daemon killed at ${ROUNDS} random moments of an ingest loses nothin
 })
 
 interface Times {
-  /** milliseconds until every upload is answered, and until every document is published */
+  /** milliseconds until every upload is acknowledged, and until every document is published */
   uploaded: number
   published: number
 }
 
-/** How long an undisturbed ingest takes on this machine now. */
+/** Measures an ingest without kills on this machine. */
 async function calibrate(running: BenchDaemon): Promise<Times> {
   const ledger = await newSpace(running, 'calibration')
   const started = performance.now()
@@ -88,7 +88,7 @@ async function ingestAndKill(running: BenchDaemon, ledger: Ledger, round: number
     () => {
       done = true
     },
-    // the connection breaks under it; what was answered until then stands in the ledger
+    // The connection breaks; the ledger contains what was acknowledged before.
     () => undefined,
   )
   await sleep(afterMs)

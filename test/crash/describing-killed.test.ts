@@ -7,7 +7,7 @@ import { until } from '../helpers/until.js'
 
 const PICTURES = 14
 const KILLS = 3
-/** pictures of one document that a model is shown at once: what a kill may pay for in vain */
+/** pictures of one document that a model gets at once: a kill may waste these calls */
 const AT_ONCE = 2
 const WAIT_MS = 180_000
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test(`pictures that a model describes are paid for once over ${KILLS} kills, but for those that were under way`, {
+test(`${KILLS} kills repeat only those picture descriptions that were in progress`, {
   timeout: 4 * WAIT_MS,
 }, async () => {
   daemon = await start()

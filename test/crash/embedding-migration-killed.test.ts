@@ -14,7 +14,7 @@ import { crashSeed, seededRandom } from './random.js'
 const KILLS = Number(process.env['KS_CRASH_ROUNDS'] ?? 3)
 const FILES = 120
 const WAIT_MS = 60_000
-/** from a cancel that was asked for to its end, generously */
+/** time limit between a cancel request and its end */
 const CANCEL_MS = 20
 const BUILTIN = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 const TOPICS = ['lighthouse', 'harbour', 'ferry', 'tide', 'anchor', 'sail', 'compass', 'chart', 'beacon', 'buoy']
@@ -24,7 +24,7 @@ let fake: FakeOpenAi
 let daemon: BenchDaemon
 let spaceId: string
 let documents: Map<string, string>
-/** the model of the space, as the migrations that were published made it */
+/** the model of the space after the published migrations */
 let current: string = BUILTIN.model
 let targets = 0
 
@@ -58,7 +58,7 @@ afterAll(async () => {
 const seed = crashSeed()
 const random = seededRandom(seed)
 
-test(`a move to another embedding model that is killed while it trains or fills goes on to its end`, {
+test('an embedding migration that is killed during training or filling completes after the restart', {
   timeout: 300_000,
 }, async () => {
   const whole: Record<string, number> = {}
@@ -81,7 +81,7 @@ test(`a move to another embedding model that is killed while it trains or fills 
   process.stdout.write(`FIGURE crash-embedding: kills ${KILLS * 2}, in the middle ${cut}, not ended 0, seed ${seed}\n`)
 })
 
-test('one that is killed right after its switch is searched by the new vectors from the next start', {
+test('after a kill right after the switch of an embedding migration, searches use the new vectors', {
   timeout: 300_000,
 }, async () => {
   let before = 0
@@ -102,7 +102,7 @@ test('one that is killed right after its switch is searched by the new vectors f
   )
 })
 
-test('a cancel that was answered holds through a kill, and one that was not leaves the old model or goes on', {
+test('after a kill, an acknowledged cancel of an embedding migration remains, and another leaves the old model or continues', {
   timeout: 300_000,
 }, async () => {
   const ends: Record<string, number> = {}
@@ -136,7 +136,7 @@ test('a cancel that was answered holds through a kill, and one that was not leav
   process.stdout.write(`FIGURE crash-embedding-cancel: at the kill ${JSON.stringify(ends)}, seed ${seed}\n`)
 })
 
-/** Begins a move to the kind of model that the space has not. */
+/** Starts a migration to the other kind of model. */
 async function begin(): Promise<EmbeddingMigration> {
   const body =
     current === BUILTIN.model
@@ -158,7 +158,7 @@ async function published({ id, embeddingProfile }: EmbeddingMigration): Promise<
   await settled()
 }
 
-/** Waits until the space has the vectors of its model, no others, and each document is found by them. */
+/** Waits until the space has exactly the vectors of its model, and each document is found by them. */
 async function settled(): Promise<void> {
   const { embeddingProfile } = await daemon.client.request('GET /knowledge-spaces/{id}/manifest', {
     path: { id: spaceId },
@@ -183,11 +183,11 @@ async function isFoundByVector(place: number): Promise<boolean> {
     body,
   })
   const leg = stages.find(({ stage }) => stage === 'vector-leg')
-  // behind the last candidate its vector was found too
+  // Its vector was also found, after the last candidate.
   return leg?.outcome === 'passed' || leg?.reason === 'beyond-limit'
 }
 
-/** What the first question after a start is answered with. */
+/** The result of the first query after a start. */
 async function served(when: string, model?: string): Promise<void> {
   const before = fake.requests.length
   const { items } = await daemon.client.request('POST /knowledge-spaces/{id}/queries/search', {
@@ -199,7 +199,7 @@ async function served(when: string, model?: string): Promise<void> {
   expect(fake.requests.slice(before).map(({ body }) => body.model)).toContain(model)
 }
 
-/** Resolves at once when the transaction of the switch is there, before the daemon has told its index. */
+/** Resolves as soon as the transaction of the switch is committed, before the daemon has notified its index. */
 async function switched(migrationId: string): Promise<void> {
   const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { readonly: true })
   const state = db.prepare<[string], { state: string }>('SELECT state FROM embedding_migrations WHERE id = ?')
@@ -214,7 +214,7 @@ async function switched(migrationId: string): Promise<void> {
   }
 }
 
-/** By the line that the daemon logs after it. */
+/** Checks the line that the daemon logs after it. */
 function hasToldIndex(migrationId: string): boolean {
   return readFileSync(join(home.path, 'logs', 'daemon.log'), 'utf8')
     .split('\n')

@@ -9,7 +9,7 @@ import { crashSeed, seededRandom } from './random.js'
 const KILLS = Number(process.env['KS_CRASH_ROUNDS'] ?? 5)
 const FILES = 60
 const DELETED = 6
-/** Within this time the documents are read and views are made. */
+/** Within this time the documents are read and the views are built. */
 const WHOLE_MS = 1500
 
 const home = temporaryFolder('crash-graph')
@@ -23,7 +23,7 @@ afterAll(async () => {
 const text = (place: number): string =>
   `# Note ${place}\n\nProject Falcon depends on the Harbour Rule. Project Falcon is seen from Place Number${place} every day.\n`
 
-test(`a graph that was cut short ${KILLS} times holds what the documents say, and nothing of deleted ones`, {
+test(`a graph that was interrupted by ${KILLS} kills contains the entities of all documents, and none of deleted ones`, {
   timeout: (KILLS + 1) * 120_000,
 }, async () => {
   const seed = crashSeed()
@@ -46,7 +46,7 @@ test(`a graph that was cut short ${KILLS} times holds what the documents say, an
     await daemon.kill()
     await going
     daemon = await startDaemon(home.path)
-    // what the answers show, at once
+    // Queries already show this.
     expect(await numbered(daemon.client, spaceId), `after kill ${round}, seed ${seed}`).toEqual(expected(place))
   }
   await purged(place)
@@ -61,7 +61,7 @@ function expected(from: number): string[] {
 
 async function numbered(client: Client, id: string): Promise<string[]> {
   const query = { limit: 100, query: 'place number' }
-  // the first call may end before everything was read again
+  // The first call may end before all documents are read again.
   for (;;) {
     const { items } = await client.request('GET /knowledge-spaces/{id}/graph/entities', { path: { id }, query })
     const { activity } = await client.request('GET /daemon/status', {})
@@ -78,7 +78,7 @@ function rows<Row>(statement: string): Row[] {
   return found
 }
 
-/** Waits until the rows of the deleted documents are gone. */
+/** Waits until the rows of the deleted documents are purged. */
 async function purged(count: number): Promise<void> {
   for (;;) {
     if (rows('SELECT key FROM documents').length === FILES - count) return

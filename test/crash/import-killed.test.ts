@@ -35,7 +35,7 @@ interface Sources {
   pages: string
 }
 
-/** Imports everything from both places; resolves when both have answered. */
+/** Imports everything from both sources; resolves when both have answered. */
 async function importAll({ client }: BenchDaemon, { id, drive, pages }: Sources) {
   const files = Array.from({ length: ITEMS }, (_, n) => ({ id: `notes/${nameOf(n)}`, name: nameOf(n) }))
   const asked = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', {
@@ -56,7 +56,7 @@ async function importAll({ client }: BenchDaemon, { id, drive, pages }: Sources)
   ])
 }
 
-test(`an import that is cut off by ${ROUNDS} kills converges when it is asked for again: no doubles, nothing old`, {
+test(`an import that ${ROUNDS} kills interrupt is complete after it is repeated: no duplicates, nothing outdated`, {
   timeout: (ROUNDS + 1) * 120_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
@@ -73,7 +73,7 @@ test(`an import that is cut off by ${ROUNDS} kills converges when it is asked fo
     for (let n = 0; n < ITEMS; n++) {
       const text = `# Note ${n}\n\nRound ${round} of note ${n}.`
       await Promise.all([s3.put(nameOf(n), text), notion.put(nameOf(n), `Round ${round} of note ${n}.`)])
-      // every other page is called otherwise each time
+      // Every other page gets a new title each time.
       notion.pages.get(nameOf(n))!.title = n % 2 === 0 ? `Note ${n}` : `Note ${n} of round ${round}`
     }
     const started = performance.now()

@@ -8,7 +8,7 @@ import { crashSeed, seededRandom } from './random.js'
 const KILLS = 20
 const FILES = 300
 const ASKERS = 3
-/** time for a restart between two kills, so that each kill finds a living process */
+/** time for a restart between two kills, so that each kill meets a running process */
 const PAUSE_MS = { least: 150, spread: 700 }
 
 const home = temporaryFolder('crash-index')
@@ -25,7 +25,7 @@ interface Asked {
   error?: string
 }
 
-test(`F08: queries go on while the index process is killed ${KILLS} times, and nothing is lost`, async () => {
+test(`F08: queries succeed while the index process is killed ${KILLS} times, and nothing is lost`, async () => {
   const seed = crashSeed()
   const random = seededRandom(seed)
   daemon = await startDaemon(home.path)

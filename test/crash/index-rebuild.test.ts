@@ -13,9 +13,9 @@ import { crashSeed, seededRandom } from './random.js'
 const ROUNDS = Number(process.env['KS_CRASH_ROUNDS'] ?? 6)
 const FILES = 500
 const SECTIONS = 6
-/** Notes that come while the indexes are being rebuilt. */
+/** Notes that arrive during the rebuild. */
 const ARRIVING = 10
-/** Longer than any wait of the daemon after which a process counts as steady, or a try as failed. */
+/** Longer than any delay after which the daemon considers a process stable or an attempt failed. */
 const LONG_STOP_MS = 5_500
 const SETTLE_MS = 60_000
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 const HARMS = ['index stopped', 'daemon stopped', 'slow disk', 'index killed', 'daemon killed'] as const
 type Harm = (typeof HARMS)[number]
 
-test(`F61: a rebuild of both indexes that is stopped, slowed or killed at ${ROUNDS} random moments ends with as many as the rows`, {
+test(`F61: a rebuild of both indexes that is stopped, slowed or killed at ${ROUNDS} random moments ends with every row`, {
   timeout: (ROUNDS + 2) * 120_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
@@ -73,7 +73,7 @@ test(`F61: a rebuild of both indexes that is stopped, slowed or killed at ${ROUN
   expect(wrong).toEqual([])
 })
 
-/** A document of several passages, of words that others have too, so that a model is trained on them. */
+/** A document of several passages with words that others share, so that a model is trained on them. */
 function longNote(place: number) {
   const note = makeNote(`long-${place}`, place)
   const words = (section: number) =>
@@ -88,7 +88,7 @@ function arrivingNotes(round: number) {
   )
 }
 
-/** Passages and vectors that the indexes should hold, counted row by row. */
+/** The numbers of passages and vectors that the indexes should contain, from the rows. */
 function rowsOf(spaceId: string): { passages: number; vectors: number } {
   const count = (from: string) => `SELECT count(*) FROM ${from} JOIN nodes ON nodes.key = node_key
     JOIN versions ON versions.key = nodes.version_key JOIN spaces ON spaces.key = nodes.space_key
@@ -107,7 +107,7 @@ function rowsOf(spaceId: string): { passages: number; vectors: number } {
   }))
 }
 
-/** Begins with a daemon whose indexes are gone. */
+/** Starts a daemon without indexes. */
 async function withoutIndexes(): Promise<BenchDaemon> {
   await daemon?.stop()
   rmSync(join(home.path, 'indexes'), { recursive: true })
@@ -122,13 +122,13 @@ async function undisturbed(spaceId: string): Promise<number> {
   return performance.now() - started
 }
 
-/** What the daemon says that its indexes lack. Asking opens them, and so begins the rebuild. */
+/** The report of the daemon about its indexes. The request opens them, which starts the rebuild. */
 async function wholeness(client: Client, id: string): Promise<string[]> {
   const { index } = await client.request('GET /knowledge-spaces/{id}/status', { path: { id } })
   return index.degraded ?? []
 }
 
-/** Whether the harm comes in the middle; asked with a bound, since the answer waits for small rebuilds. */
+/** Whether a rebuild is running; with a timeout, since small rebuilds delay the response. */
 async function isRebuilding(client: Client, spaceId: string): Promise<boolean> {
   const answered = wholeness(client, spaceId).catch(() => ['not there'])
   return (await Promise.race([answered, sleep(50, ['still waiting'])])).length > 0
@@ -175,7 +175,7 @@ async function pidOfIndex({ client }: BenchDaemon): Promise<number> {
   return pid ?? 0
 }
 
-/** What is wrong once nothing is being compiled or loaded any more: how each index differs from the rows. */
+/** Differences between each index and the rows, once no compilation or rebuild is running. */
 async function differences(client: Client, ledger: Ledger): Promise<string[]> {
   await settled(client, ledger)
   const deadline = Date.now() + SETTLE_MS
@@ -188,7 +188,7 @@ async function differences(client: Client, ledger: Ledger): Promise<string[]> {
   }
 }
 
-/** The counts of both indexes beside those of the rows, as `ks fsck` compares them. */
+/** The counts of both indexes and of the rows, as `ks fsck` compares them. */
 async function compared(client: Client, id: string): Promise<string[] | 'busy'> {
   const found: ConsistencyIssue[] = []
   let cursor: string | undefined

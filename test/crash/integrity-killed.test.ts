@@ -23,7 +23,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test(`F03: a daemon killed ${KILLS} times in the middle of collecting and repairing finishes both at the next run`, {
+test(`F03: garbage collection and repair, killed ${KILLS} times, are completed by the next run`, {
   timeout: (KILLS + 1) * 120_000,
 }, async () => {
   const seed = crashSeed()
@@ -71,7 +71,7 @@ test(`F03: a daemon killed ${KILLS} times in the middle of collecting and repair
   )
 })
 
-/** Leaves orphans behind and takes artifacts and passages away. @returns keys of the orphans */
+/** Creates orphans, and removes artifacts and passages. @returns keys of the orphans */
 function tear(tenant: string): string[] {
   const keys = Array.from({ length: ORPHANS }, (_, place) =>
     ObjectStore.key(tenant, `ef${String(place).padStart(62, '0')}`),
@@ -89,7 +89,7 @@ function tear(tenant: string): string[] {
   return keys
 }
 
-/** Collects and repairs at once, as two impatient people would. */
+/** Collects and repairs concurrently. */
 async function mend(client: Client, id: string): Promise<{ deleted: number }> {
   const repairing = async () => {
     for (const check of CHECKS) await everyPage(client, id, check, true)
@@ -128,7 +128,7 @@ async function everyPage(client: Client, id: string, check: FsckCheck, repair: b
   return found
 }
 
-/** Orphans are left to the collection, so that each thing has one who removes it. */
+/** Only the collection removes orphans, so that each object has one remover. */
 const TYPES = ['missing-artifact-object', 'segment-hash-mismatch', 'missing-node-target', 'stale-projection'] as const
 
 async function issues(client: Client, id: string): Promise<string[]> {

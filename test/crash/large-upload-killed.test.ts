@@ -4,7 +4,7 @@ import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 
 const SECTIONS = 1_500
-/** the passage at which the daemon is stopped: the third slice of the document holds it */
+/** the passage at which the daemon is stopped, in the third slice of the document */
 const HELD_AT = 1_100
 const WAIT_MS = 180_000
 
@@ -24,12 +24,12 @@ const text = Array.from(
 
 const NODES = 'SELECT count(*) FROM nodes'
 
-test('a kill between the slices of a large document shows nothing of it, and it is published once after the restart', {
+test('a large document is invisible after a kill between its slices, and published once after the restart', {
   timeout: 4 * WAIT_MS,
 }, async () => {
   daemon = await startDaemon(home.path)
   const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'Large', slug: 'large' } })
-  // the transaction that reaches this passage never ends: those before it are committed, and nothing behind them is
+  // The transaction of this passage never ends: earlier ones are committed, later ones are not.
   await rows.run(
     `CREATE TRIGGER held AFTER INSERT ON nodes WHEN NEW.ordinal = ${HELD_AT} BEGIN
       SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);
@@ -57,7 +57,7 @@ test('a kill between the slices of a large document shows nothing of it, and it 
       (await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', { path })).parserStatus === 'parsed'
     )
   }, WAIT_MS)
-  // what the killed daemons left is removed in slices behind the publication
+  // Leftovers of the killed daemons are removed in slices after the publication.
   await until(() => rows.value('SELECT count(*) FROM versions') === 1, WAIT_MS)
   expect(rows.value(NODES)).toBe(rows.value('SELECT node_count FROM versions'))
   expect(rows.value('SELECT count(DISTINCT ordinal) FROM nodes')).toBe(rows.value(NODES))

@@ -5,7 +5,7 @@ import type { Client } from '../../src/client/client.js'
 import { paginate } from '../../src/client/pages.js'
 import type { DocumentAsset } from '../../src/contract/gateway/documents.js'
 
-/** A document whose text nothing else holds: its word finds it and only it. */
+/** A document with a unique text: its word finds this document only. */
 export interface Note {
   filename: string
   word: string
@@ -13,14 +13,14 @@ export interface Note {
   sha256: string
 }
 
-/** What the service has promised: documents whose upload was answered, and deletions that were. */
+/** What the service acknowledged: uploads and deletions. */
 export class Ledger {
   readonly spaceId: string
   readonly acknowledged = new Map<string, Note>()
   readonly deleted = new Set<string>()
-  /** asked for, not answered: may or may not have happened */
+  /** requested, but not acknowledged: may have happened or not */
   readonly deleting = new Set<string>()
-  /** sent, perhaps not answered */
+  /** sent, perhaps not acknowledged */
   readonly sent = new Set<string>()
 
   constructor(spaceId: string) {
@@ -30,13 +30,13 @@ export class Ledger {
 
 export interface Findings {
   acknowledged: number
-  /** acknowledged and not there, or there with other bytes */
+  /** acknowledged, but missing or with other bytes */
   lost: string[]
-  /** there, but not whole: no artifact, no outline, not found by its own word, or twice */
+  /** present, but incomplete: no artifact, no outline, not found by its word, or twice */
   half: string[]
-  /** deleted and there again */
+  /** deleted, but present again */
   risen: string[]
-  /** not at an end after the time a restart may take */
+  /** not finished after the time that a restart may take */
   stuck: string[]
 }
 
@@ -45,7 +45,7 @@ const SETTLE_MS = 60_000
 
 const SYLLABLES = ['ba', 'ko', 'mi', 'tu', 're', 'so', 'va', 'ne', 'po', 'du', 'li', 'ga', 'fe', 'zu', 'hy', 'wo']
 
-/** A word that no other number has; made of syllables so that no stemmer or number rule touches it. */
+/** A unique word per number, of syllables, so that no stemmer or number rule changes it. */
 export function wordOf(number: number): string {
   let word = ''
   for (let rest = number + 1; rest > 0; rest = Math.floor(rest / 16)) word += SYLLABLES[rest % 16]
@@ -60,7 +60,7 @@ export function makeNote(name: string, number: number): Note {
   return { filename: `notes/${name}.md`, word, bytes, sha256 }
 }
 
-/** Uploads notes in bulks, several at once, deletes a few again, and writes into the ledger what was answered. */
+/** Uploads notes in concurrent bulks, deletes a few, and records the acknowledgements in the ledger. */
 export async function ingest(client: Client, ledger: Ledger, notes: Note[]): Promise<void> {
   const waiting: Note[][] = []
   for (let start = 0; start < notes.length; start += BULK) waiting.push(notes.slice(start, start + BULK))
@@ -96,7 +96,7 @@ async function uploadBatch(client: Client, ledger: Ledger, batch: Note[]): Promi
   ledger.deleted.add(victim.asset.id)
 }
 
-/** Compares what is there with what was promised, after everything had time to come to an end. */
+/** Compares the state with the ledger, after all work has had time to end. */
 export async function verify(client: Client, ledger: Ledger): Promise<Findings> {
   const documents = await settled(client, ledger)
   const there = new Map(documents.map((document) => [document.id, document]))
@@ -116,9 +116,9 @@ export async function verify(client: Client, ledger: Ledger): Promise<Findings> 
   return findings
 }
 
-/** Names of documents that are not whole, and do not become so while the indexes catch up after a restart. */
+/** Names of documents that are incomplete and remain so while the indexes catch up after a restart. */
 async function remainingHalves(client: Client, spaceId: string, documents: DocumentAsset[]): Promise<string[]> {
-  // from the end of the first look at all of them, which takes as long as there are many
+  // Counted from the end of the first pass, whose duration grows with the number of documents.
   let deadline: number | undefined
   let suspects = documents
   for (;;) {
@@ -145,7 +145,7 @@ export async function listDocuments(client: Client, spaceId: string): Promise<Do
   return documents
 }
 
-/** Waits until every document has come to an end, for as long as a restart may take. */
+/** Waits until every document is finished, for as long as a restart may take. */
 export async function settled(client: Client, ledger: Ledger): Promise<DocumentAsset[]> {
   const deadline = Date.now() + SETTLE_MS
   for (;;) {
@@ -155,7 +155,7 @@ export async function settled(client: Client, ledger: Ledger): Promise<DocumentA
   }
 }
 
-/** Whether a document has everything that compiling makes, and is what its own word finds first. */
+/** Whether a document has everything that compilation creates, and is the first hit for its word. */
 async function isWhole(client: Client, spaceId: string, document: DocumentAsset): Promise<boolean> {
   if (document.parserStatus !== 'parsed') return false
   const path = { id: spaceId, documentId: document.id }

@@ -1,6 +1,6 @@
 /**
- * A process that uploads or deletes and kills itself right before its nth step, or right after it. Steps are what changes
- * rows or files. Its objects are files below `root`, or in the bucket that `PLACE` says.
+ * A process that uploads or deletes, and kills itself right before or after its nth step. A step changes rows or files.
+ * Its objects are files below `root`, or in the bucket of `PLACE`.
  */
 export const OBJECTS_CHILD = `
 const [dist, root, what, size, loose, step, when] = process.argv.slice(1)

@@ -7,7 +7,7 @@ import { OBJECTS_CHILD } from './objects-child.js'
 
 const HOURS = 3_600_000
 const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
-/** More steps than anything takes, in case one is added. */
+/** More steps than any operation needs, in case one is added. */
 const STEPS = 20
 
 let store: ReturnType<typeof temporaryStore>
@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => store.end())
 
-/** @returns whether it came to its end before that step */
+/** @returns whether it ended before that step */
 async function runKilled(what: 'upload' | 'delete', size: number, isLoose: boolean, step: number, when: string) {
   const dist = new URL('../../dist/engine', import.meta.url).href
   const given = [dist, store.root, what, size, isLoose, step, when].map(String)
@@ -27,7 +27,7 @@ async function runKilled(what: 'upload' | 'delete', size: number, isLoose: boole
   return stdout === 'done'
 }
 
-/** What a start does, and what the clean-up does later. */
+/** The work of a start, and of the later clean-up. */
 async function recover(gateway: Gateway): Promise<void> {
   await gateway.context.db.write(() => freeRemovals())
   await sweepObjects({ ...gateway.context, identity: CERTAIN }, Date.now() + 2 * HOURS)
@@ -41,7 +41,7 @@ const CASES = [
 ]
 
 test.each(CASES)(
-  'a process killed at any step of an upload of $size bytes loses and leaves nothing (loose: $isLoose)',
+  'a process killed at any step of an upload of $size bytes loses no object and leaves none behind (loose: $isLoose)',
   {
     timeout: 300_000,
   },
@@ -56,7 +56,7 @@ test.each(CASES)(
         const gateway = await store.gateway()
         await recover(gateway)
         expect(await gateway.missing(), `${when} step ${step}`).toEqual([])
-        // a row of an upload that never ended is purged as one that expired
+        // The row of an upload that never ended is purged like an expired one.
         for (const { id } of await gateway.rows()) await gateway.remove(id, bytes)
         expect(store.files(), `${when} step ${step}`).toEqual([])
         expect(await gateway.objectRows(), `${when} step ${step}`).toEqual([])
@@ -67,7 +67,7 @@ test.each(CASES)(
   },
 )
 
-test('a process killed at any step of a deletion leaves nothing, and hinders no upload of the same bytes', {
+test('a process killed at any step of a deletion leaves nothing, and does not affect a new upload of the same bytes', {
   timeout: 300_000,
 }, async () => {
   const bytes = Buffer.alloc(100_000, 'bytes that come and go')

@@ -7,7 +7,7 @@ import { KS, privateEnv, run, temporaryFolder } from '../../bench/lib/daemon.js'
 const home = temporaryFolder('offline')
 const dataDir = join(home.path, 'data')
 
-/** A network namespace of its own: loopback and nothing else. */
+/** A network namespace with loopback only. */
 const INSIDE = ['-rn', 'sh', '-euc']
 const canUnshare = !execaSync('unshare', [...INSIDE, 'ip link set lo up'], { reject: false }).failed
 if (!canUnshare) process.stdout.write('skipped: no network namespace can be made here (unshare -rn, ip)\n')
@@ -16,7 +16,7 @@ afterAll(() => {
   home.remove()
 })
 
-test.skipIf(!canUnshare)('a new space is made, filled and asked with no network but loopback', async () => {
+test.skipIf(!canUnshare)('a space can be created, filled and queried without any network but loopback', async () => {
   const docs = join(home.path, 'docs')
   mkdirSync(docs)
   writeFileSync(join(docs, 'bees.md'), '# Bees\n\nA honey bee colony has one queen and thousands of workers.\n')

@@ -6,7 +6,7 @@ export function crashSeed(): number {
   return Number.isSafeInteger(given) && given > 0 ? given : randomInt(1, 2 ** 31)
 }
 
-/** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
+/** Numbers in [0, 1) that depend on the seed only (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

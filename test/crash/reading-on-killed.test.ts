@@ -4,7 +4,7 @@ import { makePdf, scansOf, sheetOf } from '../engine/parse/render/make-pdf.js'
 import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 
-/** so many that the first reading of a document does not come to its end; all but the first are pictures */
+/** more pages than the first compilation reads; all but the first are pictures */
 const PAGES = 26
 const SCANNED = PAGES - 1
 const KILLS = 4
@@ -22,7 +22,7 @@ afterAll(async () => {
 const kept = (): number[] =>
   rows.all<{ page: number }>('SELECT page FROM ocr_pages ORDER BY page').map(({ page }) => page)
 
-test(`a scan that is read on behind its publication comes to its end over ${KILLS} kills, and no page that was kept is read again`, {
+test(`a scan whose pages are read after its publication is completed over ${KILLS} kills, and no stored page is read twice`, {
   timeout: 3 * WAIT_MS,
 }, async () => {
   const words = Array.from(
@@ -35,11 +35,11 @@ test(`a scan that is read on behind its publication comes to its end over ${KILL
     ),
   )
   const scans = await scansOf(sheets, 150)
-  // the first page has its text, so that the others may wait for theirs
+  // The first page contains text, so that the others can be read later.
   const scan = makePdf(sheets.map((sheet, n) => ({ ...sheet, ...(n === 0 ? {} : { picture: scans[n] ?? failed() }) })))
   daemon = await startDaemon(home.path)
   const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'Scans', slug: 'scans' } })
-  // what was kept once is never kept once more: a job that tried would end in vain
+  // Stored pages must not be updated: a job that tries fails.
   await rows.run(
     "CREATE TRIGGER twice BEFORE UPDATE ON ocr_pages BEGIN SELECT RAISE(ABORT, 'a page was read twice'); END",
   )
@@ -55,7 +55,7 @@ test(`a scan that is read on behind its publication comes to its end over ${KILL
   let before: number[] = []
   let inTheMiddle = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    // once right behind what was kept, once while further pages are read
+    // Alternates between a kill right after a stored page and one while further pages are read.
     const last = kept().length
     if (kill % 2 === 1) await until(() => kept().length > last || last === SCANNED, WAIT_MS)
     await daemon.kill()

@@ -15,7 +15,7 @@ import { crashSeed, seededRandom } from './random.js'
 
 const WAY: readonly string[] = ['queued', 'planning', 'retrieving', 'analyzing', 'generating']
 const ROUNDS = Math.max(2, Math.ceil(Number(process.env['KS_CRASH_ROUNDS'] ?? 5) / 3))
-/** more rounds are only for stages that no kill has met yet */
+/** further rounds are only for stages that no kill has hit yet */
 const MOST_ROUNDS = ROUNDS + 8
 const PARTS = [
   'What makes the tides?',
@@ -27,7 +27,7 @@ const PARTS = [
 const home = temporaryFolder('crash-research')
 const seed = crashSeed()
 const random = seededRandom(seed)
-/** plans and writes; slowly enough to be interrupted */
+/** plans and writes, slowly enough to be interrupted */
 const fake = await startFakeOpenAi({
   deltaMs: 4,
   answer: ([first]) =>
@@ -58,8 +58,8 @@ async function prepare(): Promise<string> {
 }
 
 /**
- * Makes each move from stage to stage take a while, so that a kill meets a task in every stage on any machine: the
- * transaction of the move counts to two million before it writes.
+ * Slows down each change of stage, so that a kill hits every stage on any machine: the transaction counts to two
+ * million before it writes.
  */
 function lingerInStages(): void {
   const db = new Sqlite(join(home.path, 'db', 'main.sqlite'))
@@ -72,7 +72,7 @@ function lingerInStages(): void {
   }
 }
 
-/** The database as it is on the disk, beside the daemon that writes it. */
+/** The database file, read next to the daemon that writes it. */
 function look<T>(sql: string, ...values: string[]): T[] {
   const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { readonly: true, fileMustExist: true })
   try {
@@ -87,18 +87,18 @@ const stageOf = (id: string) =>
 const stepsOf = (id: string) =>
   look<{ n: number }>('SELECT count(*) n FROM research_steps WHERE task_id = ?', id)[0]?.n ?? 0
 
-/** Follows a task until the connection breaks or it ends. */
+/** Follows a task until the connection breaks or the task ends. */
 async function seen(client: Client, id: string, all: TaskEvent[], cursor?: string): Promise<void> {
   const options = { pageSize: 100, toTheEnd: false, signal: new AbortController().signal, cursor }
   const reconnect = () => Promise.resolve(client)
   try {
     for await (const event of followTask(client, id, { ...options, reconnect })) all.push(event)
   } catch {
-    // the daemon was killed under it
+    // The daemon was killed.
   }
 }
 
-/** Kills the daemon when a task stands in a stage, after so many more of its steps. @returns the stage it died in */
+/** Kills the daemon when a task has made this number of further steps in a stage. @returns the stage of the kill */
 async function killIn(stage: string, spaceId: string, events: TaskEvent[]) {
   if (daemon === undefined) throw new Error('no daemon')
   const body = { knowledgeSpaceId: spaceId, query: PARTS.join(' '), budgetUsd: 1 }
@@ -114,7 +114,7 @@ async function killIn(stage: string, spaceId: string, events: TaskEvent[]) {
   return { id, died: stageOf(id) }
 }
 
-/** What must hold of a task that is over, however often it was cut off. */
+/** Conditions for a finished task, however often it was interrupted. */
 async function check(client: Client, id: string, before: TaskEvent[]): Promise<void> {
   await until(
     async () => (await client.request('GET /research-tasks/{id}', { path: { id } })).stage === 'completed',
@@ -143,7 +143,7 @@ async function check(client: Client, id: string, before: TaskEvent[]): Promise<v
   expect(report).toMatchObject({ generator: 'model', evidenceBundleId: items.at(-1)?.evidenceBundle.id })
 }
 
-test(`a research task whose daemon is killed in each of its stages, ${ROUNDS} times each, comes to exactly one report`, {
+test(`a research task whose daemon is killed ${ROUNDS} times in each stage produces exactly one report`, {
   timeout: MOST_ROUNDS * WAY.length * 60_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
@@ -153,7 +153,7 @@ test(`a research task whose daemon is killed in each of its stages, ${ROUNDS} ti
   const restarts: number[] = []
   for (let round = 0; round < MOST_ROUNDS; round++)
     for (const stage of WAY) {
-      // some stages are over in milliseconds: those that were missed are tried again
+      // Some stages last milliseconds: those that were missed are tried again.
       if (round >= ROUNDS && died.has(stage)) continue
       const events: TaskEvent[] = []
       const killed = await killIn(stage, spaceId, events)

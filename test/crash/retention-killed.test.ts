@@ -13,7 +13,7 @@ const OLD = 3000
 const YOUNG = 100
 const DAY = 24 * 60 * 60 * 1000
 const KILLS = 6
-/** a run every 30 ms, five rows a transaction: there is always a slice under way */
+/** a run every 30 ms with five rows a transaction: a slice is always in progress */
 const SCHEDULE = { KS_DAEMON_RETENTION_INTERVAL_MINUTES: '0.0005', KS_DAEMON_RETENTION_BATCH_ROWS: '5' }
 
 const home = temporaryDir()
@@ -27,7 +27,7 @@ afterAll(async () => {
   home.remove()
 })
 
-/** One answered question, copied many times: most copies are older than the policy keeps them. */
+/** One answered question with many copies, most of them older than the policy allows. */
 async function prepare(): Promise<void> {
   const engine = await openEngine(engineOptions(home.path))
   const spaceId = (await engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
@@ -59,7 +59,7 @@ interface Found {
   young: number
   bundlesAlone: number
   tracesAlone: number
-  /** bytes that the counter says are held beyond what is there */
+  /** bytes in the counter beyond the real sum */
   miscounted: number
   check: string
 }
@@ -88,7 +88,7 @@ function look(check = false): Found {
 
 const WHOLE = { young: YOUNG + 1, bundlesAlone: 0, tracesAlone: 0, miscounted: 0, check: 'ok' }
 
-test(`F65: a clean-up killed ${KILLS} times takes nothing that is young and ends its work`, {
+test(`F65: a clean-up killed ${KILLS} times removes nothing recent and completes`, {
   timeout: 240_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)

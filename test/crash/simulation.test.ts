@@ -10,7 +10,7 @@ import type { World } from '../simulation/world.js'
 import { crashSeed } from './random.js'
 
 const OPERATIONS = 60
-/** Of so few operations: one with a kill, one that also loses its indexes, and in long runs one that is new. */
+/** Seeds of short runs: one with a kill, one that also loses its indexes, and in long runs a new one. */
 const FIXED = [1, 45]
 const SEEDS = process.env['KS_CRASH_ROUNDS'] === undefined ? FIXED : [...FIXED, crashSeed()]
 
@@ -38,13 +38,13 @@ function run(
   })
 }
 
-/** What was tampered with does not become well by waiting. */
+/** Waiting does not repair what the test damages. */
 async function tamperSoon(world: World, dataDir: string, tamper: (world: World, dataDir: string) => Promise<void>) {
   world.stuckMs = 1000
   await tamper(world, dataDir)
 }
 
-test('F63: random operations of several clients with random faults between them leave exactly what was acknowledged', {
+test('F63: random operations of several clients with random faults leave exactly what was acknowledged', {
   timeout: SEEDS.length * 300_000,
 }, async () => {
   process.stdout.write(`simulation seeds ${SEEDS.join(', ')} (KS_CRASH_SEED repeats a third one)\n`)
@@ -60,7 +60,7 @@ test('F63: random operations of several clients with random faults between them 
   process.stdout.write(`FIGURE seeded-simulation ${JSON.stringify(figure)}\n`)
 })
 
-test('a document that the simulation believes acknowledged and that never was is a divergence', {
+test('the simulation reports a document that it expects but that was never sent', {
   timeout: 300_000,
 }, async () => {
   const { divergences } = await run(3, 25, [], async (world) => {
@@ -83,7 +83,7 @@ test('a document that the simulation believes acknowledged and that never was is
   expect(divergences[0]!.expected).toContain('never.md')
 })
 
-test('a document whose row was removed behind the back of the daemon is a divergence', {
+test('the simulation reports a document whose row was removed in the database', {
   timeout: 300_000,
 }, async () => {
   let removed = ''
@@ -99,7 +99,7 @@ test('a document whose row was removed behind the back of the daemon is a diverg
   expect(divergences.map(({ expected }) => expected).join('\n')).toContain(removed)
 })
 
-test('an answer of the chat service that is not what was said is a divergence', { timeout: 300_000 }, async () => {
+test('the simulation reports a chat answer that was changed in the database', { timeout: 300_000 }, async () => {
   let query = ''
   const { divergences } = await run(2, 60, [], async (_world, dataDir) => {
     const sqlite = new Sqlite(dataLayout(dataDir).database, { timeout: 30_000 })
@@ -112,7 +112,7 @@ test('an answer of the chat service that is not what was said is a divergence', 
   expect(divergences).toContainEqual(expect.objectContaining({ operation: '60 end', found: 'never said' }))
 })
 
-test('a file of a workspace that holds something else than was written last is a divergence', {
+test('the simulation reports a workspace file whose content differs from the last write', {
   timeout: 300_000,
 }, async () => {
   let path = ''

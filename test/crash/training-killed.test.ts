@@ -26,7 +26,7 @@ function database<T>(work: (db: Sqlite.Database) => T): T {
   }
 }
 
-/** Live passages, and those of them that have a vector of the model in use. */
+/** Live passages, and those of them with a vector of the current model. */
 function counted(): { nodes: number; vectors: number } {
   return database((db) =>
     db
@@ -41,11 +41,11 @@ function counted(): { nodes: number; vectors: number } {
   ) as { nodes: number; vectors: number }
 }
 
-test('passages that a kill between the switch of models and the second filling left without a vector get one', async () => {
+test('passages without a vector after a kill between the model switch and the second filling get one', async () => {
   home = temporaryFolder('crash-training')
   daemon = await startDaemon(home.path)
-  // the switch leaves passages behind, as one does that were compiled while the model was filled; the second filling
-  // does not get through until the process is gone
+  // The trigger removes vectors at the switch, like those of passages that were compiled during the filling; the second
+  // filling is blocked until the process is killed.
   database((db) =>
     db.exec(`
       CREATE TRIGGER behind AFTER UPDATE OF vector_space ON spaces BEGIN

@@ -33,7 +33,7 @@ afterAll(async () => {
   home.remove()
 })
 
-/** Filenames of the live documents, each as often as it is there. */
+/** File names of the live documents, with duplicates. */
 async function documents(client: Client): Promise<string[]> {
   const found: string[] = []
   let cursor: string | undefined
@@ -57,7 +57,7 @@ function onDisk(): string[] {
     .sort()
 }
 
-/** Seconds until the space holds exactly what the folder holds. */
+/** Seconds until the space contains exactly the files of the folder. */
 async function converged(client: Client): Promise<number> {
   const started = performance.now()
   for (;;) {
@@ -71,7 +71,7 @@ async function converged(client: Client): Promise<number> {
   }
 }
 
-test('F47: a watch whose daemon is killed in a burst, and in a renamed folder, loses nothing and doubles nothing', {
+test('F47: a watch whose daemon is killed during changes and renames loses and duplicates nothing', {
   timeout: 600_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed}\n`)
@@ -87,7 +87,7 @@ test('F47: a watch whose daemon is killed in a burst, and in a renamed folder, l
     change(kill)
     await sleep(100 + random() * 1500)
     await daemon.kill()
-    // what a person would type next starts the daemon again
+    // Any next command of the user starts the daemon again.
     expect(await runKs(join(home.path, 'data'), ['watch', 'list', '--json'])).toMatchObject({ code: 0 })
     daemon = await attach(join(home.path, 'data'))
     settled.push(await converged(daemon.client))
@@ -98,7 +98,7 @@ test('F47: a watch whose daemon is killed in a burst, and in a renamed folder, l
   )
 })
 
-test('a watch in the foreground that is killed loses nothing and doubles nothing', { timeout: 600_000 }, async () => {
+test('a watch in the foreground that is killed loses and duplicates nothing', { timeout: 600_000 }, async () => {
   const { client } = daemon!
   const { items } = await client.request('GET /daemon/watches', {})
   for (const { id } of items) await client.request('DELETE /daemon/watches/{watchId}', { path: { watchId: id } })
@@ -125,7 +125,7 @@ test('a watch in the foreground that is killed loses nothing and doubles nothing
   )
 })
 
-/** A burst of new and edited files, or the folder of a thousand under another name. */
+/** A burst of new and edited files, or a new name for the folder of a thousand files. */
 function change(round: number): void {
   if (round % 2 === 1) {
     const from = readdirSync(folder).find((name) => name.startsWith('a'))!

@@ -18,13 +18,13 @@ afterAll(async () => {
   home.remove()
 })
 
-/** What one writer was answered of a file, and what it asked last without being answered. */
+/** The last acknowledged content of a file, and the last one without acknowledgement. */
 interface Known {
   answered: string | undefined
   asked: string | undefined
 }
 
-test(`a daemon killed ${ROUNDS} times while agents write keeps every file it answered`, {
+test(`a daemon killed ${ROUNDS} times while agents write keeps every file that it acknowledged`, {
   timeout: (ROUNDS + 1) * 60_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
@@ -68,14 +68,14 @@ test(`a daemon killed ${ROUNDS} times while agents write keeps every file it ans
   expect(answered).toBeGreaterThan(ROUNDS)
 })
 
-/** Sizes on both sides of what is staged in memory. */
+/** Sizes on both sides of the limit for staging in memory. */
 function textOf(round: number, writer: number, step: number): string {
   const head = `${round}-${writer}-${step}\n`
   const body = head.repeat(Math.ceil((random() < 0.3 ? 80_000 : 500) / head.length))
   return `${createHash('sha256').update(body).digest('hex')}\n${body}`
 }
 
-/** Every file is what was answered last or what was asked when the daemon died, and whole. */
+/** Every file has its last acknowledged or last sent content, completely. */
 async function verify(running: BenchDaemon, id: string, known: Map<string, Known>): Promise<void> {
   for (const [path, state] of known) {
     const now = await running.client

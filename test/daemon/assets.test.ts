@@ -10,7 +10,7 @@ let items: { id: string; metadata?: object }[] = []
 const get = (item: string, query = '') =>
   edge.send('GET', `${base}/${encodeURIComponent(item)}/asset${query}`, { token: edge.tokens.ada })
 
-/** Told as unknown or as malformed, without a byte. */
+/** Whether a request is refused as unknown or malformed. */
 const refused = async (asked: Promise<Response>) => {
   const { status } = await asked
   return status === 404 || status === 400
@@ -31,8 +31,8 @@ beforeAll(async () => {
 })
 afterAll(async () => await edge.end())
 
-describe('the bytes of a picture', () => {
-  it('A42: are never a page of their own, whatever they are', async () => {
+describe('the picture route', () => {
+  it('A42: serves every picture as an attachment of type application/octet-stream, never as a page', async () => {
     let served = 0
     for (const { id } of items) {
       const response = await get(id)
@@ -48,7 +48,7 @@ describe('the bytes of a picture', () => {
     expect(served).toBe(Object.keys(POLYGLOTS).length)
   })
 
-  it('A32: are found by the name of an item alone; variants and names of another form lead nowhere', async () => {
+  it('A32: finds a picture by its item id only; unknown variants and ids of another form are refused', async () => {
     const [own = ''] = items.map(({ id }) => id)
     expect((await get(own)).status).toBe(200)
     expect((await get(own, '?variant=original')).status).toBe(200)

@@ -10,7 +10,7 @@ import { type Ground, REQUESTS, type Wanted } from './idempotency/requests.js'
 
 const WRITES = (allRoutes as readonly RouteDefinition[]).filter(acceptsIdempotencyKey)
 const AT_ONCE = 5
-/** Operations of which one request succeeds, with this status, and the others get 409. */
+/** Operations of which one request succeeds with this status; the others get 409. */
 const ONE_ONLY: Readonly<Record<string, number>> = {
   createKnowledgeSpace: 201,
   startEmbeddingMigration: 202,
@@ -55,9 +55,9 @@ async function send(route: RouteDefinition, { values, query, ...sent }: Wanted):
   return await edge.send(route.method, path, { token: edge.tokens.ada, ...sent })
 }
 
-describe('five requests at once', () => {
+describe('five concurrent requests', () => {
   test.each(WRITES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'of %s succeed or are refused with a status of the contract, and none fails with 500',
+    '%s: each succeeds or is refused with a status of the contract, none fails with 500',
     async (_title, route) => {
       const prepare = REQUESTS[route.id]
       if (prepare === undefined) throw new Error(`no request is known that ${route.id} answers with a success`)
@@ -75,7 +75,7 @@ describe('five requests at once', () => {
     60_000,
   )
 
-  test('that rename five spaces to one slug: one succeeds, four get 409', async () => {
+  test('five renames to the same slug: one succeeds, four get 409', async () => {
     const token = edge.tokens.ada
     const make = (json: object) => edge.send('POST', '/knowledge-spaces', { token, json })
     const made = await five(
@@ -87,7 +87,7 @@ describe('five requests at once', () => {
     expect(renamed.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
   })
 
-  test('for one end user, conversation, message or annotation of an application get no 500', async () => {
+  test('none gets a 500 when all concern the same end user, conversation, message or annotation of an application', async () => {
     const token = planted.key
     const chat = (method: string, path: string, json: object) => edge.send(method, `/v1${path}`, { token, json })
     const { conversation_id, message_id } = planted.ids

@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => edge.end())
 
-/** What a follower is told, in its order. */
+/** Follows the feed and collects its events in order. */
 async function following(token: string) {
   const leaving = new AbortController()
   const api = inProcessApi(async (request) => edge.app.fetch(request, {}), token)
@@ -34,7 +34,7 @@ async function following(token: string) {
 const write = (token: string, space: string, content: string) =>
   edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, { token, json: { path: '/workspaces/w/n.md', content } })
 
-test('publications, deletions and files of workspaces are told to whoever follows, of the own tenant alone', async () => {
+test("the change feed reports publications, deletions and workspace changes of the caller's tenant only", async () => {
   const ada = await following(edge.tokens.ada)
   const bob = await following(edge.tokens.bob)
   const next = async (act: () => Promise<unknown>) => {
@@ -69,20 +69,20 @@ test('publications, deletions and files of workspaces are told to whoever follow
   for (const one of [ada, bob]) one.leave()
 })
 
-test('a follower that leaves is forgotten, and one that stays ends with the daemon', async () => {
+test('the change feed ends when its client leaves, and for all others when the daemon stops', async () => {
   const before = edge.work.count()
   const ada = await following(edge.tokens.ada)
   const bob = await following(edge.tokens.bob)
   expect(edge.work.count()).toBe(before + 2)
   ada.leave()
   await until(() => edge.work.count() === before + 1)
-  // nobody waits for the end of what is taken up again
+  // The daemon does not wait for streams that clients can resume.
   edge.work.stop()
   await bob.over
   expect(edge.work.count()).toBe(before)
 })
 
-test('it goes on for as long as was asked for, and no longer than may be', async () => {
+test('the change feed lasts for the requested seconds, from 1 to 3600', async () => {
   const ask = (query: string) => edge.send('GET', `/changes${query}`, { token: edge.tokens.ada })
   expect((await ask('?seconds=0')).status).toBe(400)
   expect((await ask('?seconds=3601')).status).toBe(400)

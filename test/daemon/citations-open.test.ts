@@ -49,7 +49,7 @@ beforeEach(async () => {
 })
 afterEach(endAll)
 
-/** What a query finds, read from the stream as a client reads it. */
+/** The evidence of a query, read from its stream as a client does. */
 async function evidenceFor(query: string): Promise<EvidenceItem[]> {
   const knowledgeSpaceId = space.slice(space.lastIndexOf('/') + 1)
   const answer = await daemon.call('POST', '/queries', { json: { knowledgeSpaceId, query } })
@@ -58,7 +58,7 @@ async function evidenceFor(query: string): Promise<EvidenceItem[]> {
   return (metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle.items
 }
 
-/** The text of a document, put together from the elements that its parser found, each at its place. */
+/** The text of a document, composed of the parsed elements at their offsets. */
 async function textOf(documentId: string, version: number): Promise<string> {
   const path = `${space}/documents/${documentId}/parse-artifacts/${version}`
   const { elements } = await bodyOf<ParseArtifact>(await daemon.call('GET', path))
@@ -69,7 +69,7 @@ async function textOf(documentId: string, version: number): Promise<string> {
 
 const words = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-test('every citation of an answer, opened by its offsets, shows the passage that it cites', async () => {
+test('the offsets of every citation of an answer lead to the text of the cited passage', async () => {
   for (const [question, fact] of QUESTIONS) {
     const items = await evidenceFor(question)
     expect(items.length).toBeGreaterThan(0)
@@ -79,7 +79,7 @@ test('every citation of an answer, opened by its offsets, shows the passage that
         const text = await textOf(documentAssetId, documentVersion)
         const shown = words(text.slice(startOffset, endOffset))
         expect(shown).not.toBe('')
-        // before the text of a passage may stand the titles of its section
+        // The text of a passage may start with the titles of its section.
         expect(words(passage).endsWith(shown)).toBe(true)
         opened.push(shown)
       }

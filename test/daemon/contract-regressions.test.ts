@@ -12,7 +12,7 @@ import { until } from '../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'acme', model: 'chat' }
 
-/** what the fake model answers, and under which name */
+/** answer and reported name of the fake model */
 const model: { answer: string; served?: string } = { answer: 'An answer.' }
 let fake: FakeOpenAi
 let engine: TestEngine
@@ -56,7 +56,7 @@ const job = async (id: string) => bodyOf<{ stage: string; documentAssetId: strin
 
 const ended = (id: string) => until(async () => ['published', 'failed', 'canceled'].includes((await job(id)).stage))
 
-/** One row of the store, as another program would read it. */
+/** One row of the database, as another program would read it. */
 function row<T>(sql: string, ...values: (string | null)[]): T | undefined {
   return rowsOf(engine.dataDir).get<T>(sql, ...values)
 }
@@ -68,7 +68,7 @@ async function profile(spaceId: string, changes: object): Promise<void> {
 }
 
 describe('a job', () => {
-  test('still says how it ended when its document has been replaced and its rows are gone', async () => {
+  test('keeps its final state after its document was replaced and the rows of that were deleted', async () => {
     const id = await space('replaced')
     const first = await upload(id, 'a.md', '# One\n\nFirst text.')
     const second = await upload(id, 'a.md', '# Two\n\nSecond text.')
@@ -78,7 +78,7 @@ describe('a job', () => {
     expect((await job(first.compilationJob.id)).documentAssetId).toBe(first.asset.id)
   })
 
-  test('whose document is deleted before it ends leaves no commit under way', async () => {
+  test('whose document is deleted first leaves no commit in progress', async () => {
     const id = await space('deleted-early')
     const { asset, compilationJob } = await upload(id, 'a.md', '# A\n\nSome text.')
     const answer = await send('DELETE', `/knowledge-spaces/${id}/documents/bulk`, { documentIds: [asset.id] })
@@ -89,7 +89,7 @@ describe('a job', () => {
   })
 })
 
-test('an upload into a space that is deleted meanwhile leaves neither bytes nor a commit under way', async () => {
+test('an upload into a space that is deleted at the same time leaves neither bytes nor a commit in progress', async () => {
   const id = await space('deleted-meanwhile')
   const caller = { tenant: 'tenant-a', subject: 'ada' }
   const parts = await engine.engine.documents.upload(caller, id, { many: false })
@@ -110,12 +110,12 @@ test('an upload into a space that is deleted meanwhile leaves neither bytes nor 
 })
 
 describe('a query', () => {
-  test('whose model breaks off tells an error, and its trace tells the same', async () => {
+  test('whose model breaks off ends with an error event and a trace with the failed step', async () => {
     const id = await space('broken-model')
     await ended((await upload(id, 'a.md', '# Tides\n\nThe moon raises the tides of the sea.')).compilationJob.id)
     await profile(id, { reasoningModel: MODEL })
     model.answer = 'The moon raises the tides [1]. The tides'
-    // one statement is complete by then: before it, a quotation would replace the answer
+    // One sentence must be complete by then: otherwise a quotation replaces the answer.
     fake.script({ kind: 'reset-after', deltas: 7 })
     const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'What raises the tides?' })
     const frames = (await stream.text()).split('\n\n').filter((frame) => frame !== '')
@@ -156,7 +156,7 @@ describe('a query', () => {
   })
 })
 
-describe('the mode auto', () => {
+describe('mode auto', () => {
   const route = async (id: string) => {
     const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'What is it?', mode: 'auto' })
     await stream.text()
@@ -164,7 +164,7 @@ describe('the mode auto', () => {
     return trace.steps[0]?.metadata
   }
 
-  test('F41: is decided by the reasoning model, unless another model answers than the one that was asked', async () => {
+  test('F41: uses the mode that the reasoning model selects, unless a different model answered', async () => {
     const id = await space('routed')
     await profile(id, { reasoningModel: MODEL })
     model.answer = '{"mode": "fast"}'
@@ -193,7 +193,7 @@ describe('the mode auto', () => {
   })
 })
 
-test('a session that has expired is forgotten with its questions and answers', async () => {
+test('an expired session is deleted with its questions and answers', async () => {
   const id = await space('expired')
   await ended((await upload(id, 'a.md', '# Owls\n\nOwls hunt at night.')).compilationJob.id)
   const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'When do owls hunt?' })
@@ -202,12 +202,12 @@ test('a session that has expired is forgotten with its questions and answers', a
   const turns = () => row<{ n: number }>('SELECT count(*) n FROM session_turns WHERE session_id = ?', session)?.n
   expect(turns()).toBe(1)
   await rowsOf(engine.dataDir).run('UPDATE sessions SET expires_at = 1 WHERE id = ?', session)
-  await upload(id, 'b.md', '# Bats\n\nSo do bats.') // work makes the runner look for what is due
+  await upload(id, 'b.md', '# Bats\n\nSo do bats.') // Other work makes the runner check for due tasks.
   await until(() => turns() === 0)
 })
 
-describe('an id', () => {
-  test('names the same thing in capitals, in a path and in a body', async () => {
+describe('an id in upper case', () => {
+  test('works in a path and in a body', async () => {
     const id = (await space('capitals')).toUpperCase()
     const path = `/knowledge-spaces/${id}`
     expect((await bodyOf<{ id: string }>(await send('GET', path))).id).toBe(id.toLowerCase())
@@ -215,15 +215,15 @@ describe('an id', () => {
   })
 })
 
-test('a slug and the name of a model have no bound of their own in the documents', async () => {
+test('a slug and a model name have no length limit in documented responses', async () => {
   const slug = `a${'-b'.repeat(300)}`
   expect((await send('POST', '/knowledge-spaces', { name: 'Long', slug })).status).toBe(201)
   const model = { pluginId: 'builtin', provider: 'lsa', model: 'm'.repeat(300) }
   expect((await send('POST', '/knowledge-spaces', { name: 'M', slug: 'm', embeddingProfile: model })).status).toBe(503)
 })
 
-describe('what the documents say of paths, times and active documents', () => {
-  test('a key of missing evidence of a wrong form is a bad request, an id of a wrong form is not there', async () => {
+describe('documented rules of paths, times and active documents', () => {
+  test('a malformed key of missing evidence gets 400, a malformed id gets 404', async () => {
     const id = await space('keys')
     const missing = (traceId: string, key: string) => `/knowledge-spaces/${id}/quality/traces/${traceId}/missing/${key}`
     const [trace, key] = ['018f0000-0000-7000-8000-000000000000', `sha256:${'a'.repeat(64)}`]
@@ -236,7 +236,7 @@ describe('what the documents say of paths, times and active documents', () => {
     expect((await send('PATCH', missing(trace, key), body)).status).toBe(404)
   })
 
-  test('a time may have an offset, and is that instant', async () => {
+  test('a time with an offset counts as that instant', async () => {
     const id = await space('times')
     const asked = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'Is anybody here?' })
     await asked.text()
@@ -244,13 +244,13 @@ describe('what the documents say of paths, times and active documents', () => {
       const response = await send('GET', `/knowledge-spaces/${id}/quality/traces?${query}`)
       return (await bodyOf<{ items: unknown[] }>(response)).items.length
     }
-    // two hours ahead of UTC: an hour from now on those clocks is an hour ago
+    // The clock is two hours ahead of UTC: its time in an hour is an hour ago in UTC.
     const clock = new Date(Date.now() + 60 * 60 * 1000).toISOString().replace('Z', '')
     expect(await listed(`from=${encodeURIComponent(`${clock}+02:00`)}`)).toBe(1)
     expect(await listed(`to=${encodeURIComponent(`${clock}+02:00`)}`)).toBe(0)
   })
 
-  test('an active document that is not there is refused', async () => {
+  test('an unknown active document is refused', async () => {
     const id = await space('active')
     const activeDocumentIds = ['018f0000-0000-7000-8000-000000000000']
     const asked = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'Is anybody here?', activeDocumentIds })

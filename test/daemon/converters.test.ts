@@ -17,7 +17,7 @@ interface Document {
   metadata: { error?: { message: string }; convertedBy?: string }
 }
 
-/** What becomes of a file of a type that is not read. */
+/** Uploads a file of a type without a reader. @returns the outcome */
 async function ingested(settings: Given): Promise<Document | undefined> {
   const { call } = await start(settings)
   const { id } = await bodyOf<{ id: string }>(
@@ -30,7 +30,7 @@ async function ingested(settings: Given): Promise<Document | undefined> {
   return (await documents())[0]
 }
 
-it('a converter of the settings makes a file readable that is not, and a refusal without it', {
+it('a configured converter makes an unreadable type readable; without it such a file is refused', {
   timeout: LONG_MS,
 }, async () => {
   const program = join(folder(), 'converter.cjs')
@@ -40,7 +40,7 @@ it('a converter of the settings makes a file readable that is not, and a refusal
   expect(await ingested({ converters: [{ types: ['wxz'], argv }] })).toMatchObject({ parserStatus: 'parsed' })
 })
 
-it('a converter that nothing confines starts only where unconfinedPrograms allows it', {
+it('a converter without confinement starts only if unconfinedPrograms allows it', {
   timeout: LONG_MS,
 }, async () => {
   const program = join(folder(), 'converter.cjs')
@@ -57,7 +57,7 @@ it('a converter that nothing confines starts only where unconfinedPrograms allow
   }
 })
 
-it('a converter without an input, or without types, is no setting', async () => {
+it('a converter without an input or without types is an invalid setting', async () => {
   await expect(start({ converters: [{ types: ['doc'], argv: ['soffice'] }] })).rejects.toThrow(
     /argv with an argument \{input\}/,
   )

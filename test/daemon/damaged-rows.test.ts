@@ -29,7 +29,7 @@ afterAll(async () => {
   await edge?.end()
 })
 
-/** Damages a cell of the table's first row. @returns what puts it right; nothing where the table is empty */
+/** Damages a cell of the table's first row. @returns a function that repairs it; nothing if the table is empty */
 function damage({ table, column, kind }: Cell): (() => void) | undefined {
   const keys = db
     .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0')
@@ -43,7 +43,7 @@ function damage({ table, column, kind }: Cell): (() => void) | undefined {
       .prepare(`UPDATE ${table} SET ${column} = ? WHERE ${keys.map((key) => `${key} = ?`).join(' AND ')}`)
       .run(to, ...keys.map((key) => (key === column ? from : row[key])))
   set(value, row[column])
-  // what was derived anew meanwhile has taken its place
+  // Rows that were derived again replaced it.
   return () => {
     try {
       set(row[column], value)
@@ -82,11 +82,11 @@ function queries(): Record<string, Record<string, string>[]> {
 interface Refusal {
   id: string
   text: string
-  /** by the documented code */
+  /** whether it uses the documented code */
   isNamed: boolean
 }
 
-/** Questions of the space that are not answered. */
+/** Queries of the space that fail. */
 async function asked(): Promise<Refusal[]> {
   const { space } = planted
   const found: Refusal[] = []
@@ -102,26 +102,26 @@ async function asked(): Promise<Refusal[]> {
   return found
 }
 
-/** Answers of 500 and more. */
+/** Responses with a status of 500 and above. */
 async function refusals(route: RouteDefinition): Promise<Refusal[]> {
   const token = route.scope === 'application' ? planted.key : edge.tokens.ada
   const bad: Refusal[] = []
   for (const { path } of requestsOf(route, planted, { bodies: {}, queries: queries() })) {
     const response = await edge.send('GET', path, { token })
     const text = await response.text()
-    // the chat service has one code for all of it
+    // The chat service has one code for all of them.
     const isNamed = response.headers.get('x-error-code') === 'data-damaged' || / is damaged: column /.test(text)
     if (response.status >= 500) bad.push({ id: route.id, text: `${response.status} ${text.slice(0, 300)}`, isNamed })
   }
   return bad
 }
 
-/** What asks for one thing, and so may answer that this thing is damaged. */
+/** Operations on one object, which may report that this object is damaged. */
 const OF_ONE_THING = /^(get|replay|show|read|suggest)/
 
 /**
- * Tables whose row everything in it hangs on: the space, the application, the source, the task. Where it is damaged, what is
- * below it may answer so.
+ * Tables whose row affects everything below it: the space, the application, the source, the task. Operations below a
+ * damaged row may report it.
  */
 const OWNERS: Record<string, RegExp> = {
   spaces: /./,
@@ -147,7 +147,7 @@ function originals(): Record<string, unknown[]> {
   return Object.fromEntries(tables.map((table) => [table, db.prepare(`SELECT id FROM ${table} ORDER BY id`).all()]))
 }
 
-/** Cells of different tables, as often as the table with the most columns has one. */
+/** Groups of cells of different tables. */
 function oneOfEachTable(cells: Cell[]): Cell[][] {
   const rounds: Cell[][] = []
   for (const cell of cells) {
@@ -158,14 +158,14 @@ function oneOfEachTable(cells: Cell[]): Cell[][] {
   return rounds
 }
 
-test('a damaged row is named or left out: lists, questions and status of everything else are answered', {
+test('a damaged row is reported or omitted, while all other lists, queries and status reads succeed', {
   timeout: 600_000,
 }, async () => {
   for (const route of reads) expect(await refusals(route)).toEqual([])
   const before = originals()
   const wrong: string[] = []
   const counts = { cells: 0, requests: 0, refused: 0 }
-  // what hangs on nothing that is damaged too is damaged together: a column of each table at once
+  // One column of each table is damaged at once, except tables that others depend on.
   const single = FORMED_CELLS.filter(({ table }) => table in OWNERS).map((cell) => [cell])
   for (const cells of [...single, ...oneOfEachTable(FORMED_CELLS.filter(({ table }) => !(table in OWNERS)))]) {
     const heals = cells.flatMap((cell) => damage(cell) ?? [])
@@ -186,7 +186,7 @@ test('a damaged row is named or left out: lists, questions and status of everyth
     `FIGURE damaged-cells-served: cells ${counts.cells}, reads ${counts.requests}, refused by name ${counts.refused - wrong.length}, otherwise ${wrong.length}\n`,
   )
   expect(wrong).toEqual([])
-  // background work met the damage too, and removed no row that cannot be derived
+  // Background work also met the damage, and removed no row that cannot be derived.
   expect(originals()).toEqual(before)
   // `plant` fills most tables; `test/engine/integrity/damaged-rows.test.ts` fills all
   expect(counts.cells).toBeGreaterThan(180)
@@ -209,7 +209,7 @@ test('lists and continues a conversation whose damaged message quotes a deleted 
   const json = { documentIds: open.slice(1) }
   expect((await edge.send('DELETE', path, { token: edge.tokens.ada, json })).status).toBe(200)
   for (const cell of FORMED_CELLS.filter(({ table }) => table === 'chat_messages')) {
-    // the conversation loses a message whose owner is unknown
+    // A message with an unknown owner is not in the conversation.
     if (/^(app|end_user|conversation)_id$/.test(cell.column)) continue
     const heal = damage(cell)
     const { sent, listed, status } = await converse()

@@ -25,7 +25,7 @@ interface RawAnswer {
   body: string
 }
 
-/** Sends bytes as they are. @returns the first answer */
+/** Sends raw bytes. @returns the first response */
 function raw(request: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
@@ -68,12 +68,12 @@ const get = (target: string, headers: string[] = []) =>
 const bearer = (token: string) => `authorization: Bearer ${token}`
 
 describe('A55: the Host header', () => {
-  test.each(['127.0.0.1', '[::1]', 'localhost', 'LOCALHOST'])('may be %s, with any port or none', async (name) => {
+  test.each(['127.0.0.1', '[::1]', 'localhost', 'LOCALHOST'])('%s is accepted with any port or none', async (name) => {
     for (const host of [name, `${name}:${port}`, `${name}:1`])
       expect((await get('/health', [`host: ${host}`])).status).toBe(200)
   })
 
-  test('may be a listed name, with or without a port', async () => {
+  test('a configured name is accepted with or without a port', async () => {
     for (const host of ['ks.example', 'KS.example:8443'])
       expect((await get('/health', [`host: ${host}`])).status).toBe(200)
   })
@@ -85,14 +85,14 @@ describe('A55: the Host header', () => {
     '192.168.0.1:PORT',
     '127.0.0.1.nip.io:PORT',
     '0.0.0.0:PORT',
-  ])('may not be %s', async (host) => {
+  ])('%s is refused', async (host) => {
     const answer = await get('/health', [`host: ${host.replace('PORT', String(port))}`])
     expect(answer.status).toBe(403)
     expect(answer.headers.get('x-error-code')).toBe('host-refused')
     expect(answer.headers.get('x-trace-id')).toBeTruthy()
   })
 
-  test('may not be missing, empty, doubled or malformed', async () => {
+  test('a missing, empty, duplicate or malformed one is refused', async () => {
     expect((await raw('GET /health HTTP/1.1\r\n\r\n')).status).toBe(400)
     expect((await raw('GET /health HTTP/1.0\r\n\r\n')).status).toBe(400)
     expect([400, 403]).toContain((await get('/health', ['host: '])).status)
@@ -102,14 +102,14 @@ describe('A55: the Host header', () => {
     expect([400, 403]).toContain((await get('/health', ['host: user@127.0.0.1'])).status)
   })
 
-  test('does not outweigh the host of an absolute target', async () => {
+  test('an absolute request target takes precedence over the header', async () => {
     expect((await get('http://evil.example/health')).status).toBe(403)
     expect((await get(`http://127.0.0.1:${port}/health`)).status).toBe(200)
     expect((await get(`http://127.0.0.1:${port}/health`, ['host: evil.example'])).status).toBe(403)
   })
 })
 
-describe('A56: a request that a page of another site makes', () => {
+describe('A56: a request from a page of another site', () => {
   test.each<string[]>([
     ['origin: https://evil.example'],
     ['origin: null'],
@@ -118,20 +118,20 @@ describe('A56: a request that a page of another site makes', () => {
     ['origin: http://127.0.0.1:1'],
     ['sec-fetch-site: cross-site'],
     ['sec-fetch-site: same-site'],
-  ])('is refused with %s, and gets no permission to read', async (...headers) => {
+  ])('with %s is refused without CORS permission', async (...headers) => {
     const answer = await get('/health', headers)
     expect(answer.status).toBe(403)
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('is refused as a preflight too', async () => {
+  test('gets 403 for a preflight too', async () => {
     const preflight = `OPTIONS /queries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\norigin: https://evil.example\r\naccess-control-request-method: POST\r\n\r\n`
     const answer = await raw(preflight)
     expect(answer.status).toBe(403)
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('is taken from the same origin and from a listed one', async () => {
+  test('from the same origin or a configured one is accepted', async () => {
     const same = await get('/health', [`origin: http://127.0.0.1:${port}`, 'sec-fetch-site: same-origin'])
     expect(same.status).toBe(200)
     expect(same.headers.get('access-control-allow-origin')).toBeNull()
@@ -147,7 +147,7 @@ describe('A56: a request that a page of another site makes', () => {
   })
 })
 
-describe('A09: a guarded path however it is spelled', () => {
+describe('A09: spellings of a guarded path', () => {
   test.each([
     '//knowledge-spaces',
     '/./knowledge-spaces',
@@ -165,24 +165,24 @@ describe('A09: a guarded path however it is spelled', () => {
     '/jobs/..%2fhealth',
     '/knowledge-spaces%00',
     '/%2fknowledge-spaces',
-  ])('%s tells nothing without a token', async (path) => {
+  ])('%s gets 401 without a token', async (path) => {
     expect((await get(path)).status).toBe(401)
   })
 
   test.each(['/\\knowledge-spaces', '/knowledge-spaces\\x', '*', 'knowledge-spaces'])(
-    '%s is no path at all',
+    '%s is no valid target',
     async (target) => {
       expect([400, 401]).toContain((await get(target)).status)
     },
   )
 
-  test.each(['/', '/nothing', '/v2', '/healthz', '/health/'])('%s is not guarded and not there', async (path) => {
+  test.each(['/', '/nothing', '/v2', '/healthz', '/health/'])('%s is public and unknown: 404', async (path) => {
     expect((await get(path)).status).toBe(404)
   })
 })
 
 describe('a token', () => {
-  test('A10: counts in the Authorization header only, and only one of them', async () => {
+  test('A10: counts only in the Authorization header, and only once', async () => {
     const { ada, bob } = edge.tokens
     expect((await get('/knowledge-spaces', [bearer(ada)])).status).toBe(200)
     expect((await get(`/knowledge-spaces?token=${ada}&access_token=${ada}`)).status).toBe(401)
@@ -197,7 +197,7 @@ describe('a token', () => {
     expect(JSON.stringify(edge.log)).not.toContain(ada)
   })
 
-  test('of great length is refused', async () => {
+  test('gets 401 or 431 if it is excessively long', async () => {
     expect((await get('/knowledge-spaces', [bearer('a'.repeat(8_192))])).status).toBe(401)
     for (const size of [17_000, 1_000_000]) {
       const answer = await get('/knowledge-spaces', [bearer('a'.repeat(size))]).catch(() => undefined)
@@ -206,8 +206,8 @@ describe('a token', () => {
   })
 })
 
-describe('headers', () => {
-  test('A61: past their limit are refused in the shape of every failure', async () => {
+describe('request headers', () => {
+  test('A61: above the size limit get 431 in the shape of every failure', async () => {
     const answer = await get('/health', [`x-long: ${'a'.repeat(17_000)}`])
     expect(answer.status).toBe(431)
     expect(Object.keys(JSON.parse(answer.body))).toEqual(['error'])
@@ -215,7 +215,7 @@ describe('headers', () => {
     expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('of what is no request at all are answered with a correlation id and a code too', async () => {
+  test('that form no valid request get 400 with a correlation id and an error code', async () => {
     for (const request of ['nonsense\r\n\r\n', `GET /health HTTP/1.1\r\nhost: a@b:${port}\r\n\r\n`]) {
       const answer = await raw(request)
       expect(answer.status).toBe(400)
@@ -225,7 +225,7 @@ describe('headers', () => {
   })
 
   test.each(['a\tb', 'x'.repeat(129), 'ü', 'a b', '<script>'])(
-    'A72: do not carry the correlation id %j back',
+    'A72: with the invalid correlation id %j get a new one in the response',
     async (id) => {
       const answer = await get('/health', [`x-trace-id: ${id}`])
       expect(answer.status).toBe(200)
@@ -233,14 +233,14 @@ describe('headers', () => {
     },
   )
 
-  test('carry a good correlation id back, also of a refusal', async () => {
+  test('with a valid correlation id get it back, also with an error', async () => {
     for (const id of ['x', 'a.B_c-9', 'y'.repeat(128)]) {
       expect((await get('/health', [`x-trace-id: ${id}`])).headers.get('x-trace-id')).toBe(id)
       expect((await get('/nothing', [`x-trace-id: ${id}`])).headers.get('x-trace-id')).toBe(id)
     }
   })
 
-  test('that name the body twice are refused', async () => {
+  test('with duplicate or conflicting descriptions of the body are refused', async () => {
     const request = (extra: string[]) =>
       raw(
         [`POST /queries HTTP/1.1`, `host: 127.0.0.1:${port}`, bearer(edge.tokens.ada), ...extra, '', '{}'].join('\r\n'),
@@ -256,8 +256,8 @@ describe('headers', () => {
   })
 })
 
-describe('what is not HTTP', () => {
-  test('is told so', async () => {
+describe('input that is not HTTP', () => {
+  test('gets 400 with a JSON error', async () => {
     for (const bytes of [
       'nonsense\r\n\r\n',
       'GET  /health HTTP/1.1\r\n\r\n',
@@ -269,17 +269,17 @@ describe('what is not HTTP', () => {
     }
   })
 
-  test.each(['TRACE', 'CONNECT', 'PROPFIND', 'QUERY', 'get'])('%s is no method of ours', async (method) => {
+  test.each(['TRACE', 'CONNECT', 'PROPFIND', 'QUERY', 'get'])('with the unsupported method %s gets 400 or 405', async (method) => {
     const answer = await raw(`${method} /health HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`).catch(() => undefined)
     if (answer !== undefined) expect([400, 405]).toContain(answer.status)
   })
 })
 
-describe('HEAD', () => {
+describe('a HEAD request', () => {
   const ask = (line: string, ...headers: string[]) =>
     [`${line} HTTP/1.1`, `host: 127.0.0.1:${port}`, ...headers, '', ''].join('\r\n')
 
-  /** What comes back for requests that are sent at once; the last of them closes the connection. */
+  /** The responses to pipelined requests; the last one closes the connection. */
   const conversation = (text: string) =>
     new Promise<string>((resolve, reject) => {
       const socket = connect(port, '127.0.0.1')
@@ -292,7 +292,7 @@ describe('HEAD', () => {
       socket.write(text)
     })
 
-  test('has the headers of GET and no body, so that the connection goes on', async () => {
+  test('gets the headers of GET without a body, so the connection remains usable', async () => {
     const whole = await get('/knowledge-spaces?limit=7', [bearer(edge.tokens.ada)])
     const heard = await conversation(
       ask('HEAD /knowledge-spaces?limit=7', bearer(edge.tokens.ada)) + ask('GET /nothing', 'connection: close'),
@@ -313,7 +313,7 @@ describe('HEAD', () => {
     ['/v1/', [], 200],
     ['/health', [], 200],
     ['/openapi.json', [], 200],
-  ])('of %s with %j answers %i', async (target, headers, status) => {
+  ])('for %s with %j gets %i', async (target, headers, status) => {
     const sent = headers.map(() => bearer(edge.tokens.ada))
     const heard = await conversation(ask(`HEAD ${target}`, ...sent, 'connection: close'))
     expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -321,21 +321,21 @@ describe('HEAD', () => {
     expect(heard.split('\r\n\r\n')).toHaveLength(2)
   })
 
-  test('leaves nothing open behind it', async () => {
+  test('leaves no open work', async () => {
     await expect.poll(() => edge.work.count()).toBe(0)
   })
 })
 
-describe('listening', () => {
+describe('the listener', () => {
   const listen = (address: string) => listenTcp(edge.app, { listen: address, insecure: false, anyPort: false })
 
-  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0'])('A58: on %s needs TLS or a word', async (address) => {
+  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0'])('A58: refuses %s without TLS or insecureListen', async (address) => {
     await expect(listen(address)).rejects.toThrow(
       `listen ${address} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
     )
   })
 
-  test('on a port that is taken fails, or takes another where that is wanted', async () => {
+  test('refuses a port in use, or selects another one if anyPort is set', async () => {
     const address = `127.0.0.1:${port}`
     await expect(listen(address)).rejects.toThrow(`${address} is already in use by node`)
     const other = await listenTcp(edge.app, { listen: address, insecure: false, anyPort: true })
@@ -343,12 +343,12 @@ describe('listening', () => {
     other.server.close()
   })
 
-  test('on a unix socket is not tried where its path is too long', async () => {
+  test('skips a unix socket whose path is too long', async () => {
     expect(await listenSocket(edge.app, `/tmp/${'x'.repeat(101)}`)).toBeUndefined()
   })
 })
 
-test('a request rate past the limit is refused with the time to wait', async () => {
+test('a client above the request rate gets 429 with Retry-After', async () => {
   const limited = await startEdge({ settings: { rateLimit: 3 }, engine: edge.engine })
   const ask = (token: string) => limited.send('GET', '/knowledge-spaces', { token })
   expect((await Promise.all([1, 2, 3].map(() => ask(limited.tokens.ada)))).map(({ status }) => status)).toEqual([
@@ -361,7 +361,7 @@ test('a request rate past the limit is refused with the time to wait', async () 
   await limited.end()
 })
 
-test('only the operator revokes tokens, and a revoked one is refused at once', async () => {
+test('only the operator can revoke a token, which is refused from then on', async () => {
   const { operator, ada, readOnly } = edge.tokens
   const jti = JSON.parse(Buffer.from(readOnly.split('.')[1] ?? '', 'base64url').toString()).jti
   expect((await edge.send('GET', '/knowledge-spaces', { token: readOnly })).status).toBe(200)
@@ -370,7 +370,7 @@ test('only the operator revokes tokens, and a revoked one is refused at once', a
   expect((await edge.send('GET', '/knowledge-spaces', { token: readOnly })).status).toBe(401)
 })
 
-test('a daemon that is stopping says so and when to come back', async () => {
+test('a stopping daemon answers 503 with Retry-After', async () => {
   const stopping = await startEdge({ engine: edge.engine })
   stopping.work.stop()
   const answer = await stopping.send('GET', '/health')
@@ -378,7 +378,7 @@ test('a daemon that is stopping says so and when to come back', async () => {
   await stopping.end()
 })
 
-describe('a failure that nobody foresaw', () => {
+describe('an unexpected failure', () => {
   const broken = async (health: () => unknown) => {
     const other = await startEdge({ engine: { ...edge.engine, health: health as Engine['health'] } })
     const answer = await other.send('GET', '/health', { headers: { 'x-trace-id': 'trace-1' } })
@@ -389,10 +389,10 @@ describe('a failure that nobody foresaw', () => {
   const told = {
     status: 500,
     code: 'internal',
-    body: '{"error":"the request failed unexpectedly; the log tells why under the trace id trace-1"}',
+    body: '{"error":"the request failed unexpectedly; see the log for the trace id trace-1"}',
   }
 
-  test('is told by its trace id alone, and the log has the rest', async () => {
+  test('shows only a trace id to the client; the log contains the details', async () => {
     const failed = await broken(() => {
       throw new Error('a secret detail')
     })
@@ -400,14 +400,14 @@ describe('a failure that nobody foresaw', () => {
     expect(failed.log).toMatchObject([{ traceId: 'trace-1', err: { message: 'a secret detail' }, path: '/health' }])
   })
 
-  test('is also an answer that does not have its documented shape', async () => {
+  test('includes a reply that does not match its documented schema', async () => {
     const failed = await broken(() => ({ ok: 'yes' }))
     expect(failed.told).toEqual(told)
     expect(JSON.stringify(failed.log)).toContain('getHealth 200 does not match its schema')
   })
 })
 
-test('an upload is answered once its document is published, where compilation is inline', async () => {
+test('an upload with inline compilation gets 201 after its document is published', async () => {
   const inline = await startEdge({ settings: { compilation: 'inline' } })
   const { ada } = inline.tokens
   const made = await inline.send('POST', '/knowledge-spaces', { token: ada, json: { name: 'A', slug: 'a' } })
@@ -420,13 +420,13 @@ test('an upload is answered once its document is published, where compilation is
   await inline.end()
 })
 
-describe('both APIs refuse on one way', () => {
+describe('the gateway and the chat service', () => {
   test.each([
     ['/health', 'POST', 405],
     ['/v1', 'POST', 405],
     ['/jobs', 'POST', 401],
     ['/v1/info', 'POST', 401],
-  ])('%s tells a client whose body still arrives that the connection closes', async (path, method, status) => {
+  ])('close the connection after a refusal at %s while the body is still arriving', async (path, method, status) => {
     const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: `
     const begun = await raw(`${head}1000000\r\n\r\nx`)
     expect([begun.status, begun.headers.get('connection')]).toEqual([status, 'close'])
@@ -434,7 +434,7 @@ describe('both APIs refuse on one way', () => {
     expect(whole.status).toBe(status)
   })
 
-  test('what nobody foresaw is in the log under the trace id that the answer has, and only there', async () => {
+  test('log an unexpected failure under the trace id of the response, without details in the response', async () => {
     const { chat } = edge.engine
     const kept = { authenticate: chat.authenticate, list: edge.engine.spaces.list }
     const broken = () => {
@@ -444,7 +444,7 @@ describe('both APIs refuse on one way', () => {
     edge.engine.spaces.list = broken
     try {
       for (const path of ['/v1/info', '/knowledge-spaces']) {
-        // what has a dot is not taken for the key of an application
+        // A token with a dot would not count as an application key.
         const token = path === '/v1/info' ? 'app-example' : edge.tokens.ada
         const response = await edge.send('GET', path, { token })
         expect(response.status, path).toBe(500)

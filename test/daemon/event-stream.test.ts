@@ -37,7 +37,7 @@ async function* deltas(count: number): AsyncGenerator<Frame> {
   for (let index = 0; index < count; index++) yield { event: 'answer.delta', data: { delta: `${index}\n` } }
 }
 
-/** What a parser of the event stream grammar (WHATWG HTML, 9.2.6) makes of a text. */
+/** The events that a parser of the event stream grammar (WHATWG HTML, 9.2.6) finds in a text. */
 function parse(text: string): { event: string; data: string; id: string }[] {
   const found: { event: string; data: string; id: string }[] = []
   let current = { event: 'message', data: [] as string[], id: '' }
@@ -57,8 +57,8 @@ function parse(text: string): { event: string; data: string; id: string }[] {
   return found
 }
 
-describe('a frame', () => {
-  test('A71: is one event whatever its text holds', () => {
+describe('an encoded frame', () => {
+  test('A71: parses as exactly one event, whatever text it contains', () => {
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -82,7 +82,7 @@ describe('a frame', () => {
   })
 })
 
-describe('a stream', () => {
+describe('an event stream', () => {
   test('sends every frame and ends', async () => {
     const { stream, told } = open(deltas(3))
     const frames = parse(await new Response(stream.body).text())
@@ -90,7 +90,7 @@ describe('a stream', () => {
     expect(told).toEqual({ abandoned: 0, closed: 1, error: undefined })
   })
 
-  test('tells a failure in its last frame', async () => {
+  test('reports a failure in its last frame, without details', async () => {
     async function* failing(): AsyncGenerator<Frame> {
       yield* deltas(1)
       throw new Error('secret detail')
@@ -105,7 +105,7 @@ describe('a stream', () => {
     expect(told).toMatchObject({ closed: 1, error: new Error('secret detail') })
   })
 
-  test('refuses to send what is not documented', async () => {
+  test('refuses to send an undocumented event', async () => {
     const { stream, told } = open(deltas(1), ({ event }) => {
       if (event !== 'answer.error') throw new Error('undeclared')
     })
@@ -113,7 +113,7 @@ describe('a stream', () => {
     expect(told.error).toEqual(new Error('undeclared'))
   })
 
-  test('asks for the next frame only when the last one was taken', async () => {
+  test('requests the next frame only after the client has read the last one', async () => {
     let asked = 0
     async function* counted(): AsyncGenerator<Frame> {
       for (;;) {
@@ -130,7 +130,7 @@ describe('a stream', () => {
     expect(told).toMatchObject({ abandoned: 1, closed: 1 })
   })
 
-  test('that the daemon cuts ends with a frame of its own', async () => {
+  test('ends with an error frame if the daemon cuts it', async () => {
     async function* waiting(): AsyncGenerator<Frame> {
       yield* deltas(1)
       await new Promise(() => {})
@@ -145,7 +145,7 @@ describe('a stream', () => {
   })
 })
 
-describe('over time', () => {
+describe('an event stream over time', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   })
@@ -158,7 +158,7 @@ describe('over time', () => {
     yield* deltas(1)
   }
 
-  test('a silent stream sends a comment every 15 seconds', async () => {
+  test('sends a comment every 15 seconds while it is silent', async () => {
     const { stream } = open(silent())
     const reader = stream.body.getReader()
     const first = reader.read()
@@ -170,7 +170,7 @@ describe('over time', () => {
     await reader.cancel()
   })
 
-  test('steady pings come by the clock, also between frames', async () => {
+  test('sends steady pings by the clock, also between frames', async () => {
     let next = () => {}
     async function* busy(): AsyncGenerator<Frame> {
       for (;;) {
@@ -200,7 +200,7 @@ describe('over time', () => {
     await reading
   })
 
-  test('F48: a client that does not read for a minute is let go', async () => {
+  test('F48: closes if the client does not read for a minute', async () => {
     const { stream, told } = open(deltas(1_000))
     await new Promise((resolve) => setImmediate(resolve))
     vi.advanceTimersByTime(75_000)
@@ -209,7 +209,7 @@ describe('over time', () => {
   })
 })
 
-describe('over a socket', () => {
+describe('an event stream over a socket', () => {
   let server: Server
   let opened: { stream: OpenEventStream; told: { abandoned: number; closed: number } } | undefined
 
@@ -230,7 +230,7 @@ describe('over a socket', () => {
     server.close()
   })
 
-  test('headers and frames arrive as soon as they are there', async () => {
+  test('sends headers and frames without delay', async () => {
     async function* slow(): AsyncGenerator<Frame> {
       yield* deltas(1)
       await new Promise(() => {})
@@ -244,7 +244,7 @@ describe('over a socket', () => {
     socket.destroy()
   })
 
-  test('F45: a client that goes away is noticed at once', async () => {
+  test('F45: notices at once when the client disconnects', async () => {
     async function* forever(): AsyncGenerator<Frame> {
       yield* deltas(1)
       await new Promise(() => {})

@@ -37,7 +37,7 @@ async function open(): Promise<Socket> {
 const head = (line: string, headers: string[] = []) =>
   `${[line, `host: 127.0.0.1:${port}`, ...headers].join('\r\n')}\r\n\r\n`
 
-test('the description of the API is made once, known by its tag, and sent compressed to who takes that', async () => {
+test('the API description is built once, supports its ETag, and is compressed for clients that accept gzip', async () => {
   const first = await edge.send('GET', '/openapi.json')
   const etag = first.headers.get('etag') ?? ''
   const text = await first.text()
@@ -50,11 +50,11 @@ test('the description of the API is made once, known by its tag, and sent compre
   expect(refused.headers.get('content-encoding')).toBeNull()
   const before = process.cpuUsage()
   for (let n = 0; n < 500; n++) await (await edge.send('GET', '/openapi.json')).body?.cancel()
-  // made anew it costs ten milliseconds each
+  // Building it each time would take ten milliseconds.
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000)
 })
 
-test('requests that are pipelined by clients which read nothing are not worked on, and nobody else waits', async () => {
+test('pipelined requests of clients that read nothing use no memory, and other clients are answered', async () => {
   const request = head('GET /openapi.json HTTP/1.1')
   const before = process.memoryUsage()
   const idle = await Promise.all(Array.from({ length: 60 }, open))
@@ -72,11 +72,11 @@ test('requests that are pipelined by clients which read nothing are not worked o
   await once(health, 'close')
   expect(answer).toContain('200 OK')
   const after = process.memoryUsage()
-  // sixty times eighty answers would be more than a gigabyte
+  // Sixty times eighty responses would need more than a gigabyte.
   expect(after.rss - before.rss).toBeLessThan(300 * 1024 * 1024)
 })
 
-test('requests of one connection are answered in their order, and a flood of them closes it', async () => {
+test('pipelined requests of a connection are answered in order, and a flood of them closes it', async () => {
   const socket = await open()
   let text = ''
   socket.on('data', (data) => {
@@ -95,7 +95,7 @@ test('requests of one connection are answered in their order, and a flood of the
 test.each([
   ['JSON', ['content-type: application/json', 'content-length: 900'], '{"name": "'],
   ['a form', ['content-type: multipart/form-data; boundary=x', 'content-length: 900'], '--x\r\n'],
-])('a body of %s that merely drips is given up', async (_what, headers, start) => {
+])('a body of %s that arrives too slowly is refused with the minimal rate', async (_what, headers, start) => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const socket = await open()
   let text = ''

@@ -10,7 +10,7 @@ import { until } from '../helpers/until.js'
 
 const GOES_ON_MS = 60_000
 const FILES = 60
-/** enough that a model is trained anew */
+/** enough new documents for another training */
 const MORE = 20
 const TOPICS = ['lighthouse', 'harbour', 'ferry', 'tide', 'anchor', 'sail', 'compass', 'chart', 'beacon', 'buoy']
 const QUESTION = { query: 'which ferry stands beside the lighthouse?' }
@@ -40,7 +40,7 @@ const notes = (of: string) =>
     }
   })
 
-/** What a reader asks of a space while nothing can be written. */
+/** Reads of a space while nothing can be written. */
 async function reads(id: string, count: number): Promise<void> {
   const path = { id }
   const listed = await daemon.client.request('GET /knowledge-spaces/{id}/documents', { path, query: { limit: 100 } })
@@ -51,7 +51,7 @@ async function reads(id: string, count: number): Promise<void> {
 const search = (id: string) =>
   daemon.client.request('POST /knowledge-spaces/{id}/queries/search', { path: { id }, body: QUESTION })
 
-/** What vector search says of a document. */
+/** The vector stage of a search for a document. */
 const byVector = async (id: string, documentId: string | undefined) => {
   const { stages } = await daemon.client.request('POST /knowledge-spaces/{id}/queries/explain', {
     path: { id },
@@ -61,7 +61,7 @@ const byVector = async (id: string, documentId: string | undefined) => {
 }
 
 test.skipIf(!disk.isMounted)(
-  'a model that could not be trained on a full disk is trained when there is room',
+  'a training that failed on a full disk runs once there is space',
   { timeout: 240_000 },
   async () => {
     const { pid } = daemon
@@ -80,7 +80,7 @@ test.skipIf(!disk.isMounted)(
     await waitUntilIdle(daemon.client)
     disk.fill(0)
     await exhaustLog()
-    // training begins some seconds after the last document, and the log has no room to tell of it
+    // Training starts some seconds after the last document, and the log has no space to report it.
     const deadline = performance.now() + 6_000
     await until(async () => {
       await reads(spaceId, FILES + MORE)
@@ -95,7 +95,7 @@ test.skipIf(!disk.isMounted)(
 )
 
 test.skipIf(!disk.isMounted)(
-  'indexes that were lost while the disk was full are made again when there is room',
+  'indexes that were lost while the disk was full are rebuilt once there is space',
   { timeout: 240_000 },
   async () => {
     const filled = await fillSpace(daemon.client, 'indexed', notes('b'))
@@ -115,7 +115,7 @@ test.skipIf(!disk.isMounted)(
     }, GOES_ON_MS)
     for (let round = 0; round < 10; round++) {
       await reads(spaceId, FILES)
-      // what it finds depends on what fitted into the last bytes
+      // The result depends on what fitted into the last bytes.
       const found = await search(spaceId).then(
         () => 'found',
         (error: { code?: unknown }) => error.code,
@@ -132,7 +132,7 @@ test.skipIf(!disk.isMounted)(
 )
 
 test.skipIf(!disk.isMounted)(
-  'a web source that was read on a full disk says so, and is read when there is room',
+  'a crawl on a full disk reports storage-full, and works once there is space',
   { timeout: 240_000 },
   async () => {
     if (site === undefined) throw new Error('no site')
@@ -157,7 +157,7 @@ test.skipIf(!disk.isMounted)(
       await daemon.client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
     }
     disk.free()
-    // full while it is being read: not even the end of the crawl can be written
+    // The disk fills up during the crawl: not even the end of the crawl can be written.
     site.pages.set('/docs/p0.html', (_request, response) => {
       disk.fill(0)
       const answer = () => {
@@ -185,7 +185,7 @@ test.skipIf(!disk.isMounted)(
 
 let made = 0
 
-/** Writes rows until the log of the database has no room left either. */
+/** Writes rows until the log of the database is full, too. */
 async function exhaustLog(): Promise<void> {
   let full = false
   for (let n = 0; n < 1_000 && !full; n++) {
@@ -198,7 +198,7 @@ async function exhaustLog(): Promise<void> {
   expect(full).toBe(true)
 }
 
-/** How many passages the model in use was trained on. */
+/** The number of passages that the current model was trained on. */
 function trainedNodes(spaceId: string): number {
   const statement = `SELECT trained_nodes n FROM vector_spaces JOIN spaces ON spaces.vector_space = vector_spaces.id
     WHERE spaces.id = ?`

@@ -11,12 +11,12 @@ const disk = smallDisk('full-disk-files', 16)
 afterEach(() => disk.free())
 afterAll(() => disk.remove())
 
-test.skipIf(!disk.isMounted)('a line that a full disk took a part of does not swallow the next one', () => {
+test.skipIf(!disk.isMounted)('a log line that a full disk truncated does not damage the next line', () => {
   const path = join(disk.path, 'log')
   const log = openRotatingFile(path, { maxBytes: 10_000_000, files: 2 })
   log.write('first\n')
   disk.fill(0)
-  // more than what is left of the page that holds the first line
+  // More than the rest of the page that contains the first line.
   log.write(`${'x'.repeat(100_000)}\n`)
   disk.free()
   log.write('second\n')
@@ -29,7 +29,7 @@ test.skipIf(!disk.isMounted)('a line that a full disk took a part of does not sw
   expect(lines.slice(-2)).toEqual(['second', 'third'])
 })
 
-test.skipIf(!disk.isMounted)('a private file is written whole or left as it was, and nothing stays beside it', () => {
+test.skipIf(!disk.isMounted)('a private file on a full disk keeps its previous content, without temporary files', () => {
   const folder = join(disk.path, 'private')
   mkdirSync(folder)
   const path = join(folder, 'settings.json')
@@ -40,7 +40,7 @@ test.skipIf(!disk.isMounted)('a private file is written whole or left as it was,
 })
 
 test.skipIf(!disk.isMounted)(
-  'a daemon that finds no room to begin a data directory says so, and begins it when there is some',
+  'a daemon that cannot create its data directory on a full disk reports it, and starts once there is space',
   async () => {
     const dataDir = join(disk.path, 'store')
     mkdirSync(dataDir, { mode: 0o700 })

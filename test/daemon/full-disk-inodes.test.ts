@@ -17,7 +17,7 @@ afterAll(async () => {
   disk.remove()
 })
 
-/** Makes empty files until the disk takes no more. */
+/** Creates empty files until the disk refuses more. */
 function takeInodes(): void {
   mkdirSync(ballast)
   try {
@@ -32,7 +32,7 @@ function takeInodes(): void {
 const note = (at: number) => Buffer.from(`# Note ${at}\n\nThe lantern number${at} hangs in room ${at * 3}.\n`)
 
 test.skipIf(!disk.isMounted)(
-  'F25: a disk that takes no more files is said, nothing that was acknowledged is lost, and it goes on by itself',
+  'F25: a disk without free inodes gets storage-full, loses nothing acknowledged, and accepts writes once there are some',
   { timeout: 180_000 },
   async () => {
     daemon = await startDaemon(disk.path)
@@ -65,7 +65,7 @@ test.skipIf(!disk.isMounted)(
 
     rmSync(ballast, { recursive: true })
     const refused = refusals.length
-    // that there are some again is noticed within a moment
+    // The daemon notices free inodes within a moment.
     await until(async () => {
       for (let at = 0; at < DOCUMENTS; at++) if (!acknowledged.has(`${at}.md`)) await upload(at)
       return acknowledged.size === DOCUMENTS

@@ -81,9 +81,9 @@ async function isRefused(spaceId: string): Promise<void> {
   expect(storage).toMatchObject({ isFull: true })
   expect(storage?.missingBytes).toBeGreaterThan(1_000_000)
   const doctor = await runKs(disk.path, ['doctor', '--format', 'table'])
-  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/daemon.*disk is full: .* more are needed/)])
+  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/daemon.*disk is full: .* more needed/)])
   const status = await runKs(disk.path, ['daemon', 'status', '--format', 'table'])
-  expect(status.stdout).toMatch(/^disk +full: .* more are needed; reads and queries go on$/m)
+  expect(status.stdout).toMatch(/^disk +full: .* more needed; reads and queries still work$/m)
 }
 
 async function goesOn(spaceId: string, count: number): Promise<void> {
@@ -99,7 +99,7 @@ async function goesOn(spaceId: string, count: number): Promise<void> {
 
 for (const end of ['stopped', 'killed'] as const)
   test.skipIf(!disk.isMounted)(
-    `F19: a daemon that was ${end} starts on a full disk, answers every read and query, and writes when there is room`,
+    `F19: a daemon that was ${end} starts on a full disk, answers reads and queries, and writes once there is space`,
     { timeout: 240_000 },
     async () => {
       daemon = await startDaemon(disk.path)
@@ -117,7 +117,7 @@ for (const end of ['stopped', 'killed'] as const)
         expect((await ask(spaceId)).at(-1)).toBe('answer.done')
       }
       await isRefused(spaceId)
-      // what is deleted gives room: it must be possible
+      // Deleting frees space, so it must work.
       await client.request('DELETE /knowledge-spaces/{id}/documents/bulk', {
         path: { id: spaceId },
         body: { documentIds: [documentId] },
@@ -129,7 +129,7 @@ for (const end of ['stopped', 'killed'] as const)
   )
 
 test.skipIf(!disk.isMounted)(
-  'a daemon starts and reads where others took the room that it had given up, time and again',
+  'a daemon starts repeatedly while other programs use the space that it released',
   { timeout: 240_000 },
   async () => {
     daemon = await startDaemon(disk.path)
@@ -137,7 +137,7 @@ test.skipIf(!disk.isMounted)(
     await waitUntilIdle(daemon.client)
     for (let round = 0; round < 3; round++) {
       disk.fill(0)
-      // the room that is kept for what goes on is given up
+      // This releases the space that is reserved for the end of running work.
       expect(await upload(spaceId, 'late.md')).toMatchObject({ status: 503 })
       disk.fill(0)
       await (round === 1 ? daemon.stop() : daemon.kill())

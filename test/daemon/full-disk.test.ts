@@ -22,7 +22,7 @@ async function refusal(work: Promise<unknown>): Promise<{ status?: unknown; code
 }
 
 test.skipIf(!disk.isMounted)(
-  'F19: a disk that is full is said wherever bytes are written, reads go on, and room is enough to go on',
+  'F19: every write to a full disk is refused with storage-full, reads still work, and writes work once there is space',
   { timeout: 180_000 },
   async () => {
     daemon = await startDaemon(dataDir)
@@ -40,7 +40,7 @@ test.skipIf(!disk.isMounted)(
     await upload('before.md', 1_000)
     const FULL = { status: 503, code: 'storage-full' }
 
-    // a large file, while it comes in; then less room than a small one needs
+    // A large file while it arrives, then less space than a small one needs.
     disk.fill(256 * 1024)
     expect(await refusal(upload('large.txt', 4_000_000))).toEqual(FULL)
     disk.fill(0)
@@ -51,7 +51,7 @@ test.skipIf(!disk.isMounted)(
       body: { path: '/workspaces/notes/a.md', content: 'x'.repeat(60_000) },
     })
     expect(await refusal(write)).toEqual(FULL)
-    // rows: the log of the database takes what it has room for, and then no more
+    // Rows: the log of the database grows while there is space.
     const statuses = new Set<unknown>()
     for (let i = 0; i < 200 && !statuses.has(503); i++) {
       const made = client.request('POST /knowledge-spaces', {
@@ -80,7 +80,7 @@ test.skipIf(!disk.isMounted)(
 )
 
 test.skipIf(!disk.isMounted)(
-  'documents that were being compiled when the disk became full are published when there is room',
+  'documents in compilation when the disk fills up are published once there is space',
   { timeout: 240_000 },
   async () => {
     if (daemon === undefined) throw new Error('no daemon')
@@ -102,7 +102,7 @@ test.skipIf(!disk.isMounted)(
         files: files.slice(from, from + 20),
       })
     disk.fill(0)
-    // long enough for a batch to fail, and for what it ends with to fail too
+    // Long enough for a batch, and the write after its failure, to fail.
     const deadline = performance.now() + 8_000
     await until(async () => {
       await client.request('GET /health', {})

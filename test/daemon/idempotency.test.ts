@@ -16,7 +16,7 @@ afterAll(() => edge.end())
 const create = (key: string, json: unknown, token = edge.tokens.ada) =>
   edge.send('POST', '/knowledge-spaces', { token, json, headers: { 'idempotency-key': key } })
 
-test('the same request under the same key is answered with the stored response, byte for byte', async () => {
+test('the same request under the same key gets the stored response, byte for byte', async () => {
   const first = await create('k1', { name: 'A', slug: 'a' })
   const again = await create('k1', { name: 'A', slug: 'a' })
   expect(first.status).toBe(201)
@@ -26,7 +26,7 @@ test('the same request under the same key is answered with the stored response, 
   expect(await again.text()).toBe(await first.text())
 })
 
-test('another request under the same key is a conflict', async () => {
+test('another request under the same key gets 409 idempotency-conflict', async () => {
   await create('k2', { name: 'B', slug: 'b' })
   const other = await create('k2', { name: 'B2', slug: 'b2' })
   expect({ status: other.status, code: other.headers.get('x-error-code') }).toEqual({
@@ -35,7 +35,7 @@ test('another request under the same key is a conflict', async () => {
   })
 })
 
-test('F55: of several requests with one key at once, one has an effect', async () => {
+test('F55: only one of several concurrent requests with one key takes effect', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => create('k3', { name: 'C', slug: 'c' })))
   const bodies = await Promise.all(answers.map((answer) => answer.text()))
   const made = answers.flatMap((answer, index) => (answer.status === 201 ? [bodies[index]] : []))
@@ -43,7 +43,7 @@ test('F55: of several requests with one key at once, one has an effect', async (
   expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
 })
 
-test('a request that failed gives its key back', async () => {
+test('a failed request releases its key', async () => {
   expect((await create('k4', { name: 'D', slug: 'a' })).status).toBe(409)
   expect((await create('k4', { name: 'D', slug: 'd' })).status).toBe(201)
 })
@@ -55,14 +55,14 @@ test('A17: keys belong to their tenant', async () => {
   expect(bobs.status).toBe(201)
 })
 
-test('an empty answer is kept as well', async () => {
+test('an empty response is also stored', async () => {
   const { id } = await bodyOf<{ id: string }>(await create('k6', { name: 'F', slug: 'f' }))
   const remove = () =>
     edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada, headers: { 'idempotency-key': 'k7' } })
   expect([(await remove()).status, (await remove()).status]).toEqual([204, 204])
 })
 
-test('a key has 1 to 512 characters', async () => {
+test('a key may contain 1 to 512 characters', async () => {
   expect((await create('k'.repeat(512), { name: 'G', slug: 'g' })).status).toBe(201)
   const long = await create('k'.repeat(513), { name: 'H', slug: 'h' })
   expect(long.status).toBe(400)
@@ -72,7 +72,7 @@ test('a key has 1 to 512 characters', async () => {
   expect((await create('', { name: 'H', slug: 'h' })).status).toBe(400)
 })
 
-test('an upload is told from another of the same length by what it holds, not by its boundary', async () => {
+test('two uploads of one length count as different by name and content, not by boundary', async () => {
   const made = await create('k9', { name: 'U', slug: 'uploads' })
   const { id } = await bodyOf<{ id: string }>(made)
   const upload = (filename: string, text: string, boundary: string, to = '', name = 'file') =>
@@ -102,7 +102,7 @@ test('an upload is told from another of the same length by what it holds, not by
   expect((await bodyOf<{ items: unknown[] }>(listed)).items).toHaveLength(1)
 })
 
-test('the key of a chat application is kept nowhere: a repeat tells of it without showing it', async () => {
+test('the secret of an application key is not stored: a repeated request gets null instead', async () => {
   const token = edge.tokens.ada
   const app = await bodyOf<{ id: string }>(await edge.send('POST', '/chat-apps', { token, json: { name: 'Once' } }))
   const make = () => edge.send('POST', `/chat-apps/${app.id}/keys`, { token, headers: { 'idempotency-key': 'once' } })
@@ -119,7 +119,7 @@ test('the key of a chat application is kept nowhere: a repeat tells of it withou
   }
 })
 
-test('keys that an earlier release kept are gone after the next start', async () => {
+test('secrets that an earlier release stored are removed at the next start', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'ks-kept-'))
   const kept = JSON.stringify({ id: 'x', hint: 'abcd', createdAt: 'y', revokedAt: null, key: 'app-in-the-clear' })
   const other = JSON.stringify({ id: 'x', key: 'not a secret' })

@@ -43,8 +43,8 @@ async function createSpace(url: string, slug: string): Promise<string> {
   return ((await made.json()) as { id: string }).id
 }
 
-describe('a daemon that has started', () => {
-  test('says where it answers, and daemon.json says the same', async () => {
+describe('a running daemon', () => {
+  test('reports its address at startup, and daemon.json contains the same', async () => {
     const { ready, child } = await start()
     expect(ready).toMatchObject({
       pid: child.pid,
@@ -57,13 +57,13 @@ describe('a daemon that has started', () => {
     expect(await health.json()).toMatchObject({ ok: true })
   })
 
-  test("made the command line's token, which speaks for the local tenant", async () => {
+  test('creates the token of the command line for the local tenant', async () => {
     const { ready } = await start()
     const id = await createSpace(ready.url, 'one')
     expect(await (await ask(ready.url, `/knowledge-spaces/${id}`)).json()).toMatchObject({ tenantId: LOCAL_TENANT })
   })
 
-  test('answers on its unix socket too, with the same demands', async () => {
+  test('answers on its unix socket with the same rules', async () => {
     await start()
     expect(await overSocket('/health')).toMatchObject({ status: 200 })
     expect(await overSocket('/knowledge-spaces')).toMatchObject({ status: 401 })
@@ -71,7 +71,7 @@ describe('a daemon that has started', () => {
     expect(await overSocket('/health', { origin: 'https://evil.example' })).toMatchObject({ status: 403 })
   })
 
-  test('refuses hosts and origins that are not its own', async () => {
+  test('refuses foreign hosts and origins', async () => {
     const { ready } = await start(['--no-socket'])
     expect(existsSync(layout().socket)).toBe(false)
     expect((await overTcp(ready.url, { host: 'evil.example' })).status).toBe(403)
@@ -79,7 +79,7 @@ describe('a daemon that has started', () => {
     expect((await overTcp(ready.url, {})).status).toBe(200)
   })
 
-  test('refuses a revoked token at once and a restart does not forget it', async () => {
+  test('refuses a revoked token at once and after a restart', async () => {
     const first = await start()
     const made = await createToken(home.path, { tenant: 'local', subject: 'guest', scopes: ['knowledge-spaces:read'] })
     const asGuest = (url: string) =>
@@ -92,7 +92,7 @@ describe('a daemon that has started', () => {
     expect((await asGuest((await start()).ready.url)).status).toBe(401)
   })
 
-  test('tells its memory and its children', async () => {
+  test('reports its memory and its processes', async () => {
     const { ready } = await start()
     const status = (await (await ask(ready.url, '/daemon/status')).json()) as {
       memory: { rss: number }
@@ -103,8 +103,8 @@ describe('a daemon that has started', () => {
   })
 })
 
-describe('a second daemon of the same data directory', () => {
-  test('ends with 75 and names the holder', async () => {
+describe('a second daemon on the same data directory', () => {
+  test('exits with 75 and names the process that owns it', async () => {
     const { ready } = await start()
     const second = spawnKsd(home.path, ['--listen', '127.0.0.1:0'])
     expect(await second.exit).toBe(75)
@@ -113,7 +113,7 @@ describe('a second daemon of the same data directory', () => {
     expect(readDaemonFile(layout().daemonFile)?.instance).toBe(ready.instance)
   })
 
-  test('names the holder also where that has only begun, and where an earlier one left its file', async () => {
+  test('names the owner of the lock also without daemon.json and with one of an earlier daemon', async () => {
     const layoutOf = layout()
     const holding = `const { acquireLock } = await import(${JSON.stringify(LOCK_MODULE)})
       globalThis.lock = acquireLock(${JSON.stringify(layoutOf.lock)})
@@ -138,14 +138,14 @@ describe('a second daemon of the same data directory', () => {
     await once(holder, 'exit')
   })
 
-  test('leaves quietly when the command line started it', async () => {
+  test('exits with 0 and no output in mode auto', async () => {
     await start()
     const second = spawnKsd(home.path, ['--mode', 'auto'])
     expect(await second.exit).toBe(0)
     expect(second.stderr()).toBe('')
   })
 
-  test('is one of many that start at once, of which one serves', async () => {
+  test('exits in favour of the first when five start at once in mode auto', async () => {
     const many = Array.from({ length: 5 }, () => spawnKsd(home.path, ['--mode', 'auto', '--listen', '127.0.0.1:0']))
     const ends = many.map(({ exit }) => exit)
     await until(
@@ -159,8 +159,8 @@ describe('a second daemon of the same data directory', () => {
   })
 })
 
-describe('a daemon that is killed', () => {
-  test('loses nothing that it has answered, and the next one starts', async () => {
+describe('a killed daemon', () => {
+  test('keeps what it acknowledged, and the next daemon starts', async () => {
     const first = await start()
     const id = await createSpace(first.ready.url, 'kept')
     expect(await first.end('SIGKILL')).toBe('SIGKILL')
@@ -172,8 +172,8 @@ describe('a daemon that is killed', () => {
   })
 })
 
-describe('a daemon that is asked to stop', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('by %s ends in order', async (signal) => {
+describe('a stopping daemon', () => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('exits with 0 on %s and removes its files and lock', async (signal) => {
     const daemon = await start()
     await createSpace(daemon.ready.url, 'one')
     expect(await daemon.end(signal)).toBe(0)
@@ -183,7 +183,7 @@ describe('a daemon that is asked to stop', () => {
     expect(daemon.stderr()).toBe('')
   })
 
-  test('leaves after a time without work when the command line started it', async () => {
+  test('exits by itself in mode auto after the idle time', async () => {
     const daemon = await start(['--mode', 'auto'], { KS_DAEMON_IDLE_EXIT_MINUTES: '0.01' })
     await until(() => daemon.child.exitCode !== null)
     expect(daemon.child.exitCode).toBe(0)
@@ -191,23 +191,23 @@ describe('a daemon that is asked to stop', () => {
   })
 })
 
-describe('a daemon that cannot start says why in one line', () => {
+describe('a daemon that cannot start prints one line with the reason', () => {
   const fails = async (args: string[], env: Record<string, string> = {}) => {
     const daemon = spawnKsd(home.path, args, env)
     const code = await daemon.exit
     return { code, error: daemon.stderr() }
   }
 
-  test('because of a setting', async () => {
+  test('for an invalid setting', async () => {
     expect(await fails([], { KS_DAEMON_SOCKET: 'maybe' })).toEqual({
       code: 2,
       error: 'ksd: setting socket in KS_DAEMON_SOCKET must be true or false\n',
     })
     writeFileSync(layout().config, '{"lisen":"127.0.0.1:1"}')
-    expect(await fails([])).toEqual({ code: 2, error: `ksd: ${layout().config} holds an unknown setting "lisen"\n` })
+    expect(await fails([])).toEqual({ code: 2, error: `ksd: ${layout().config} contains an unknown setting "lisen"\n` })
   })
 
-  test('because of a port that is taken', async () => {
+  test('for a port in use', async () => {
     const { ready } = await start()
     const other = temporaryDir()
     const address = new URL(ready.url).host
@@ -218,13 +218,13 @@ describe('a daemon that cannot start says why in one line', () => {
     other.remove()
   })
 
-  test('because of an address that others could reach', async () => {
+  test('for an address that other machines can reach', async () => {
     const { code, error } = await fails(['--listen', '0.0.0.0:0'])
     expect(code).toBe(2)
     expect(error).toMatch(/^ksd: listen 0\.0\.0\.0:0 is not a loopback address/)
   })
 
-  test('F66: because of a data directory of a later version', async () => {
+  test('F66: for a data directory of a later version', async () => {
     writeFileSync(layout().version, '99\n')
     const { code, error } = await fails([])
     expect(code).toBe(8)
@@ -232,7 +232,7 @@ describe('a daemon that cannot start says why in one line', () => {
   })
 })
 
-test('A75: the log holds no credential', async () => {
+test('A75: the log contains no credential', async () => {
   writeFileSync(
     layout().config,
     JSON.stringify({
@@ -271,7 +271,7 @@ function overSocket(path: string, headers: Record<string, string> = {}): Promise
   })
 }
 
-/** fetch does not let a test choose its Host header */
+/** fetch does not allow a test to set the Host header */
 function overTcp(url: string, headers: Record<string, string>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     request(`${url}/health`, { headers }, (message) => resolve(answer(message)))

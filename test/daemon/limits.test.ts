@@ -46,15 +46,15 @@ function files(...sizes: number[]): FormData {
 const bulk = (...sizes: number[]) => send('POST', `/knowledge-spaces/${id}/documents/bulk`, { body: files(...sizes) })
 const ask = () => send('POST', '/queries', { json: { knowledgeSpaceId: id, query: 'Is anybody here?' } })
 
-describe('an upload past a limit', () => {
-  test('of files or bytes is 413, and at the limit it is taken', async () => {
+describe('an upload above a limit', () => {
+  test('gets 413 for files or bytes, and is accepted at the limit', async () => {
     expect((await bulk(10, 20)).status).toBe(202)
     expect(await refusal(await bulk(10, 20, 30))).toMatchObject({ status: 413, code: 'upload-too-large' })
     expect((await bulk(2000, 2000)).status).toBe(202)
     expect(await refusal(await bulk(2001))).toMatchObject({ status: 413, code: 'upload-too-large' })
   })
 
-  test('of the space is 429, and a reindex past it 413', async () => {
+  test('gets 429 for the quota of the space, and a reindex gets 413', async () => {
     quotas.maxRawDocumentBytes = 4030
     expect(await refusal(await bulk(40))).toEqual({
       status: 429,
@@ -71,9 +71,9 @@ describe('an upload past a limit', () => {
   })
 })
 
-describe('a question past a limit', () => {
-  test('of those that run and wait is 429, with the time to wait', async () => {
-    // an answer has to be read to its end, or it keeps its place
+describe('a query above a limit', () => {
+  test('gets 429 with Retry-After if too many are running and waiting', async () => {
+    // A response occupies its slot until it is read to its end.
     const answers = await Promise.all(
       Array.from({ length: 6 }, async () => {
         const answer = await ask()
@@ -93,13 +93,13 @@ describe('a question past a limit', () => {
     await later.text()
   })
 
-  test('of the space is 429', async () => {
+  test('gets 429 for the quota of the space', async () => {
     quotas.maxTraceBytes = 1
     expect(await refusal(await ask())).toMatchObject({ status: 429, code: 'quota-exceeded' })
   })
 })
 
-test('a tenant holds a thousand spaces, and the next is 429', { timeout: 120_000 }, async () => {
+test('a tenant may have 1,000 spaces; the next one gets 429', { timeout: 120_000 }, async () => {
   const make = (place: number) =>
     send('POST', '/knowledge-spaces', { json: { name: `Space ${place}`, slug: `space-${place}` } })
   for (let from = 1; from < 1000; from += 100) {

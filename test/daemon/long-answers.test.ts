@@ -7,9 +7,9 @@ import { ADA, startEngine } from '../helpers/engine.js'
 
 afterEach(() => vi.restoreAllMocks())
 
-/** What is sent for a handler's answer. */
+/** The body that is sent for a handler's reply. */
 async function sent(body: unknown): Promise<string> {
-  // plainReply asks for no more of an operation
+  // plainReply uses no more of an operation.
   const operation = {
     status: 200,
     handler: () => body,
@@ -21,8 +21,8 @@ async function sent(body: unknown): Promise<string> {
   return Buffer.from(reply.body).toString()
 }
 
-describe('an answer', () => {
-  it('is written in pieces when it is long, and is the same', async () => {
+describe('a JSON response', () => {
+  it('consists of several pieces when it is long, with the same result', async () => {
     const items = Array.from({ length: 20_000 }, (_, id) => ({ id, text: `text of item ${id}: "quoted" and é漢😀` }))
     const body = { items, text: 'x\n'.repeat(500_000), left: undefined }
     const expected = JSON.stringify(body)
@@ -34,11 +34,11 @@ describe('an answer', () => {
     expect(text).toBe(expected)
   })
 
-  it('is written at once when it is short', async () => {
+  it('consists of one piece when it is short', async () => {
     expect(await sent({ items: [1, 'é', null] })).toBe('{"items":[1,"é",null]}')
   })
 
-  it('is kept under its key although it was written in pieces', async () => {
+  it('can be stored under an idempotency key although it was written in pieces', async () => {
     const { engine, end } = await startEngine()
     try {
       const body = { items: Array.from({ length: 1_000 }, (_, id) => ({ id, text: 'é漢😀' })) }

@@ -40,7 +40,7 @@ const metrics = async (token: string | undefined) => {
 }
 
 describe('GET /metrics', () => {
-  it('tells the operator what models were used for, and how it went', async () => {
+  it('reports model calls, failures, durations, tokens and budgets to the operator', async () => {
     const { status, type, text } = await metrics(edge.tokens.operator)
     expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
     const lines = text.split('\n')
@@ -55,7 +55,7 @@ describe('GET /metrics', () => {
     expect(text).not.toContain(KEY)
   })
 
-  it('is text that a scraper reads: every sample is a number of a family told before it', async () => {
+  it('follows the text format: every sample is a number of a declared family', async () => {
     const { text } = await metrics(edge.tokens.operator)
     expect(text.endsWith('\n')).toBe(true)
     const families = new Set<string>()
@@ -79,7 +79,7 @@ describe('GET /metrics', () => {
     }
   })
 
-  it('tells how requests were answered by their routes, without an id or an address', async () => {
+  it('counts requests by route and status, without ids or addresses', async () => {
     const { id } = await running.engine.spaces.create(ADA, { name: 'Secret plans', slug: 'secret-plans' })
     expect((await edge.send('GET', `/knowledge-spaces/${id}`, { token: edge.tokens.ada })).status).toBe(200)
     expect((await edge.send('GET', `/knowledge-spaces/${id}`)).status).toBe(401)
@@ -97,7 +97,7 @@ describe('GET /metrics', () => {
     expect(text).not.toMatch(/a-stranger|app-nothing/)
   })
 
-  it('tells what the engine did and what waits, without a word of whose it is', async () => {
+  it('reports answers, database statements and queues without names of spaces, tenants or subjects', async () => {
     const { text } = await metrics(edge.tokens.operator)
     const value = (sample: string) =>
       Number(
@@ -118,14 +118,14 @@ describe('GET /metrics', () => {
     expect(value('ks_indexes_open')).toBe(1)
     expect(value('ks_index_lag_entries{of="most"}')).toBe(0)
     expect(value('ks_leases_expired_total')).toBe(0)
-    // budgets are of spaces; nothing else is
+    // Only budgets name spaces.
     const others = text.split('\n').filter((line) => !line.startsWith('ks_space_budget'))
     const space = (await running.engine.spaces.list(ADA, { limit: 1 })).items[0]
     for (const word of [space?.id ?? '-', 'shop', 'tenant-a', 'ada', 'Oslo'])
       expect(others.join('\n')).not.toContain(word)
   })
 
-  it('tells how far an index is behind the log of its space', async () => {
+  it('reports the lag between an index and the log of its space', async () => {
     const { measured } = await import('../../src/engine/status/measured.js')
     const small = await openSmallStore()
     const space = small.space()
@@ -139,7 +139,7 @@ describe('GET /metrics', () => {
     await small.end()
   })
 
-  it('counts a call in every bucket that it is not longer than', async () => {
+  it('counts a call in every bucket whose bound is not below its duration', async () => {
     const { text } = await metrics(edge.tokens.operator)
     const buckets = [...text.matchAll(/^ks_model_call_duration_seconds_bucket\{.*\} (\d+)$/gm)].map(([, n]) =>
       Number(n),
@@ -148,7 +148,7 @@ describe('GET /metrics', () => {
     expect(buckets.at(-1)).toBe(2)
   })
 
-  it('is refused to callers other than the operator', async () => {
+  it('answers 403 to callers other than the operator', async () => {
     expect((await metrics(undefined)).status).toBe(401)
     const { status, text } = await metrics(edge.tokens.ada)
     expect([status, text]).toEqual([403, expect.stringContaining('only the operator')])

@@ -60,25 +60,25 @@ async function post(body: Buffer | string, to = path, type = 'multipart/form-dat
 const stagedFiles = () => readdirSync(join(edge.dataDir, 'objects', 'tmp'))
 
 describe('an upload', () => {
-  test('keeps folders and letters of its name, and takes fields on either side of the file', async () => {
+  test('keeps folders and all letters of the file name, and accepts fields before and after the file', async () => {
     const both = await post(encode([file('file', 'Straße/日本 "x".md'.replaceAll('"', '%22')), field('sourceId', '')]))
     expect(both).toMatchObject({ status: 400, error: 'sourceId must be a uuid, received ""' })
     const answer = await post(encode([file('file', 'Straße/日本.md')]))
     expect(answer).toMatchObject({ status: 202, asset: { filename: 'Straße/日本.md' } })
   })
 
-  test('takes the extended form of a filename', async () => {
+  test('accepts the extended form of a file name', async () => {
     const head = 'Content-Disposition: form-data; name="file"; filename="x.md"; filename*=UTF-8\'\'%E6%BD%AE.md'
     expect(await post(encode([{ head, body: '# S' }]))).toMatchObject({ status: 202, asset: { filename: '潮.md' } })
   })
 
-  test('A26: keeps every character of its name, blanks at its ends too', async () => {
+  test('A26: keeps every character of the file name, including spaces at its ends', async () => {
     const head = 'Content-Disposition: form-data; name="file"; filename*=UTF-8\'\'%20a%07%1B%5B31mb.md%20'
     const answer = await post(encode([{ head, body: '# C' }]))
     expect(answer).toMatchObject({ status: 202, asset: { filename: ' a\u0007\u001b[31mb.md ' } })
   })
 
-  test('of many files answers once all of them are kept', async () => {
+  test('with 50 files is acknowledged once all are stored', async () => {
     const parts = Array.from({ length: 50 }, (_, index) =>
       file('files', `n${index}.md`, `# ${index}\n\nText ${index}.`),
     )
@@ -88,7 +88,7 @@ describe('an upload', () => {
   })
 })
 
-describe('A62: a form that is not as documented', () => {
+describe('A62: an invalid form', () => {
   const cases: [string, Buffer | string, string][] = [
     ['without a file', encode([]), 'at least one file'],
     ['with nothing in it', '', 'Unexpected end of form'],
@@ -149,7 +149,7 @@ describe('A62: a form that is not as documented', () => {
       'file',
     ],
   ]
-  test.each(cases)('is refused %s, and leaves nothing behind', async (_what, body, sentence) => {
+  test.each(cases)('%s is refused and leaves nothing', async (_what, body, sentence) => {
     const answer = await post(body)
     expect(answer).toMatchObject({ status: 400, code: 'invalid-request' })
     expect(answer.error).toContain(sentence)
@@ -162,14 +162,14 @@ describe('A62: a form that is not as documented', () => {
     'multipart/mixed; boundary=edge',
     'application/json',
     'text/plain',
-  ])('is refused with the type %s', async (type) => {
+  ])('with the content type %s is refused', async (type) => {
     expect(await post(encode([file('file', 'a.md')]), path, type)).toMatchObject({
       status: 400,
       code: 'invalid-request',
     })
   })
 
-  test('A64: is refused when it is compressed', async () => {
+  test('A64: with compression is refused', async () => {
     const response = await edge.send('POST', path, {
       token: edge.tokens.ada,
       body: new Uint8Array(encode([file('file', 'a.md')])),
@@ -179,8 +179,8 @@ describe('A62: a form that is not as documented', () => {
   })
 })
 
-describe('A67: an upload past a limit', () => {
-  test('is taken up to the last byte and refused with one more', async () => {
+describe('A67: an upload above a limit', () => {
+  test('can use every byte up to the limit, and gets 413 for one more', async () => {
     const fits = await post(encode([file('file', 'big.txt', Buffer.alloc(LIMIT, 'a'))]))
     expect(fits.status).toBe(202)
     const over = await post(encode([file('file', 'big2.txt', Buffer.alloc(LIMIT + 1, 'a'))]))
@@ -188,12 +188,12 @@ describe('A67: an upload past a limit', () => {
     await until(() => stagedFiles().length === 0)
   })
 
-  test('is refused by its declared length before it is read', async () => {
+  test('gets 413 for its declared length before the body is read', async () => {
     const answer = await rawUpload({ 'content-length': String(100 * MIB) }, [])
     expect(answer).toMatch(/^HTTP\/1.1 413 /)
   })
 
-  test('is refused while it still arrives without a declared length', async () => {
+  test('without a declared length is refused while it arrives', async () => {
     const chunk = Buffer.alloc(64 * KIB, 'a')
     const head = Buffer.from('--edge\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n')
     const answer = await rawUpload({ 'transfer-encoding': 'chunked' }, endless(head, chunk))
@@ -201,7 +201,7 @@ describe('A67: an upload past a limit', () => {
     await until(() => stagedFiles().length === 0)
   })
 
-  test('is refused for too many files or bytes in all', async () => {
+  test('gets 413 for too many files or too many bytes in total', async () => {
     const many = Array.from({ length: 51 }, (_, index) => file('files', `m${index}.md`))
     expect(await post(encode(many), `${path}/bulk`)).toMatchObject({ status: 413, code: 'upload-too-large' })
     const large = [1, 2].map((index) => file('files', `l${index}.txt`, Buffer.alloc(1.75 * MIB, String(index))))
@@ -210,7 +210,7 @@ describe('A67: an upload past a limit', () => {
   })
 })
 
-describe('a client that goes away in the middle', () => {
+describe('a client that disconnects during an upload', () => {
   test('leaves nothing behind', async () => {
     const socket = connect(Number(new URL(tcp.url).port), '127.0.0.1')
     socket.write(requestHead({ 'content-length': '1000000' }))
@@ -221,7 +221,7 @@ describe('a client that goes away in the middle', () => {
   })
 })
 
-test('nothing of all this was unexpected', () => {
+test('the log contains no unexpected failure after these requests', () => {
   expect(edge.log.filter(({ level }) => level === 'error' || Number(level) >= 50)).toEqual([])
 })
 
@@ -240,7 +240,7 @@ function* endless(first: Buffer, chunk: Buffer): Generator<Buffer> {
   for (;;) yield chunk
 }
 
-/** Sends chunks until the daemon answers. @returns the beginning of the answer */
+/** Sends chunks until the daemon responds. @returns the beginning of the response */
 function rawUpload(headers: Record<string, string>, chunks: Iterable<Buffer>): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(tcp.url).port), '127.0.0.1')

@@ -6,7 +6,7 @@ import { temporaryDir } from '../helpers/daemon.js'
 
 const NFS = 0x6969
 
-// no test can count on a network disk: the system's answer to what a path lies on is that of one
+// A test cannot rely on a network disk, so this replaces the reply of the system about the file system.
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof fs>()
   return { ...real, statfsSync: (path: string) => ({ ...real.statfsSync(path), type: NFS }) }

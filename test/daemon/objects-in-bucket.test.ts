@@ -42,7 +42,7 @@ function fileOf(text: string): FormData {
   return form
 }
 
-test('a daemon with --objects keeps the bytes in the bucket, and answers 503 while that is away', {
+test('a daemon with --objects stores objects in the bucket, and answers 503 while the bucket is unavailable', {
   timeout: 120_000,
 }, async () => {
   daemon = await startKsd(folder.path, ['--objects', server.address], server.env)
@@ -60,7 +60,7 @@ test('a daemon with --objects keeps the bytes in the bucket, and answers 503 whi
   expect((await call('POST', `/knowledge-spaces/${id}/documents`, fileOf('It closes at six.'))).status).toBe(202)
   const log = readFileSync(join(folder.path, 'logs', 'daemon.log'), 'utf8')
   expect(log).not.toContain(server.secretAccessKey)
-  // a copy of this machine's files would be none of the bytes
+  // A backup of local files would contain no objects.
   const backup = await execa(process.execPath, ['bin/ks.js', 'backup', join(folder.path, 'backup')], {
     env: { KS_DATA_DIR: folder.path },
     reject: false,
@@ -68,7 +68,7 @@ test('a daemon with --objects keeps the bytes in the bucket, and answers 503 whi
   expect([backup.exitCode, backup.stderr]).toEqual([2, expect.stringContaining('s3://objects/ks/')])
 })
 
-test('a daemon whose credentials are refused says so, without them, and does not start', async () => {
+test('a daemon with wrong bucket credentials exits with the reason, without the secret', async () => {
   const { exit, stderr } = spawnKsd(folder.path, ['--listen', '127.0.0.1:0', '--objects', server.address], {
     ...server.env,
     AWS_SECRET_ACCESS_KEY: 'a-wrong-secret',
@@ -79,7 +79,7 @@ test('a daemon whose credentials are refused says so, without them, and does not
 })
 
 test.each(['s3://user:a-secret@objects/ks', 's3://no_bucket!/x', 'https://objects/x', 's3://objects?endpoint=ftp://x'])(
-  'an address that is none is refused without a word of it: %s',
+  'an invalid --objects address is refused without repeating it: %s',
   async (address) => {
     const { exit, stderr } = spawnKsd(folder.path, ['--listen', '127.0.0.1:0', '--objects', address], server.env)
     expect(await exit).toBe(2)

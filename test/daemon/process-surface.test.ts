@@ -30,7 +30,7 @@ const ask = (path: string, init: RequestInit = {}, as = token) =>
   fetch(daemon.ready.url + path, { ...init, headers: { authorization: `Bearer ${as}`, ...init.headers } })
 const status = async (as = token) => (await (await ask('/daemon/status', {}, as)).json()) as DaemonStatus
 
-/** A document is read and indexed, so that the daemon has its children. */
+/** Uploads a document, so that the daemon starts its child processes. */
 async function withChildren(): Promise<number[]> {
   const json = { 'content-type': 'application/json' }
   const body = JSON.stringify({ name: 'Surface', slug: `surface-${Date.now()}` })
@@ -66,7 +66,7 @@ function listensOn(pid: number): number[] {
 }
 
 test.runIf(process.platform === 'linux')(
-  'a signal opens no debugger, neither in the daemon nor in its children',
+  'SIGUSR1 opens no debugger in the daemon or its children',
   { timeout: 60_000 },
   async () => {
     const pids = await withChildren()
@@ -81,7 +81,7 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')(
-  'A77: no secret stands in the arguments of a process, nor in the environment of a child',
+  'A77: no secret appears in process arguments or in the environment of a child',
   { timeout: 60_000 },
   async () => {
     const pids = await withChildren()
@@ -96,7 +96,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('the daemon tells its operator everything, and a tenant nothing of the others', async () => {
+test('/daemon/status shows everything to the operator, and nothing about others to a tenant', async () => {
   await withChildren()
   const { token: guest } = await createToken(home.path, {
     tenant: 'guests',

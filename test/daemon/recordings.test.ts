@@ -4,12 +4,10 @@ import { type FakeOpenAi, type Heard, startFakeOpenAi } from '../helpers/fake-op
 import { until } from '../helpers/until.js'
 import { endAll, folder, forget, freePort, type Given, type Started, start } from '../helpers/whole-daemon.js'
 
-/*
- * Sound files and videos as documents: what is said in them, as the transcription model of the settings writes it down.
- */
+/* Sound files and videos as documents, with the text that the configured transcription model returns. */
 
 const LONG_MS = 120_000
-/** the smallest WAV: one sample, and a little of each test's own, since the same bytes are one document */
+/** The smallest WAV: one sample, and some bytes that differ by test, because equal bytes are one document. */
 const wav = (own = '') =>
   Buffer.concat([
     Buffer.from('UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==', 'base64'),
@@ -26,7 +24,7 @@ const HEARD: Heard = {
 }
 
 let model: FakeOpenAi
-/** what is heard next: by default at once, and the same in all */
+/** the next transcripts: by default immediate and equal */
 let hear: (form: Buffer) => Heard | string | Promise<Heard | string>
 
 beforeAll(async () => {
@@ -66,7 +64,7 @@ const add = async ({ call }: Started, space: string, file: File) =>
 const documents = async ({ call }: Started, space: string) =>
   (await bodyOf<{ items: Document[] }>(await call('GET', `/knowledge-spaces/${space}/documents?limit=100`))).items
 
-/** A document when its compilation is over. */
+/** A document after its compilation. */
 async function ended(started: Started, space: string, filename: string): Promise<Document | undefined> {
   const find = async () => (await documents(started, space)).find((one) => one.filename === filename)
   await until(async () => (await find())?.parserStatus !== 'pending', LONG_MS)
@@ -93,7 +91,7 @@ const jobs = async ({ call }: Started, space: string) =>
     )
   ).items
 
-it('words of a recording are found, with the time at which they are said and the model that heard them', {
+it("a recording is found by its transcript, with times and the model's name", {
   timeout: LONG_MS,
 }, async () => {
   const started = await start(listening())
@@ -116,7 +114,7 @@ it('words of a recording are found, with the time at which they are said and the
   expect(model.requests[0]?.raw.toString('latin1')).toMatch(/filename="audio\.wav"[\s\S]*content-type: audio\/wav/)
 })
 
-it('a video goes to the model as it is, and a model without times is asked for text alone', {
+it('a video is sent unchanged, and a model without times gets a second request for plain text', {
   timeout: LONG_MS,
 }, async () => {
   const plain = await startFakeOpenAi({ heard: () => 'The keel was laid in Leith.', refuses: ['times'] })
@@ -136,7 +134,7 @@ it('a video goes to the model as it is, and a model without times is asked for t
   }
 })
 
-it('without a model a recording is refused with what makes it readable, and read once that is done', {
+it('a recording without a configured model fails with instructions, and a reindex after configuration succeeds', {
   timeout: LONG_MS,
 }, async () => {
   const dataDir = folder()
@@ -155,7 +153,7 @@ it('without a model a recording is refused with what makes it readable, and read
   expect(await search(after, space, 'harbour master')).not.toHaveLength(0)
 })
 
-it('what was heard is kept: a later start, and a reading again, ask no more', { timeout: LONG_MS }, async () => {
+it('a transcript is stored: restarts and reindexing send no further requests', { timeout: LONG_MS }, async () => {
   const dataDir = folder()
   const before = await start(listening(), 'manual', dataDir)
   const space = await spaceOf(before)
@@ -171,12 +169,12 @@ it('what was heard is kept: a later start, and a reading again, ask no more', { 
     await stop(started)
   }
   await again(listening())
-  // and so where no model is set any more
+  // This also holds without a configured model.
   await again({})
   expect(model.requests).toHaveLength(1)
 })
 
-it('a provider that is not there is waited for, and then the words are found', { timeout: LONG_MS }, async () => {
+it('an unreachable provider is retried until the transcript is complete', { timeout: LONG_MS }, async () => {
   const port = await freePort()
   const started = await start(listening(`http://127.0.0.1:${port}`))
   const space = await spaceOf(started)
@@ -192,7 +190,7 @@ it('a provider that is not there is waited for, and then the words are found', {
   }
 })
 
-it('what a provider refuses fails at once, with the reason and the type', { timeout: LONG_MS }, async () => {
+it('a request that the provider refuses fails at once, with the reason and the media type', { timeout: LONG_MS }, async () => {
   const started = await start(listening())
   const space = await spaceOf(started)
   for (const [status, own] of [
@@ -210,11 +208,11 @@ it('what a provider refuses fails at once, with the reason and the type', { time
   expect(errors.find((one) => one.startsWith('large.wav'))).not.toContain('maxChars')
   expect(errors.find((one) => one.startsWith('odd.wav'))).toMatch(/may not take audio\/wav.*`convert`/)
   expect(errors.find((one) => one.startsWith('key.wav'))).toMatch(/refused the credentials \(401\).*key is wrong/)
-  // the second form of the question, and no more
+  // Only the first request is repeated in its second form.
   expect(model.requests).toHaveLength(4)
 })
 
-it('notes are published while a recording is listened to, and a recording that is deleted is let go', {
+it('other documents are published during a transcription, and deleting the recording aborts the request', {
   timeout: LONG_MS,
 }, async () => {
   let answer = (_: Heard): void => {}
@@ -238,7 +236,7 @@ it('notes are published while a recording is listened to, and a recording that i
   expect((await search(started, space, 'ferry Foula'))[0]?.metadata.filename).toBe('next.wav')
 })
 
-it('a stop while a recording is listened to loses nothing: the next start listens again', {
+it('a transcription that a stop interrupts runs again after the restart', {
   timeout: LONG_MS,
 }, async () => {
   hear = () => new Promise(() => {})
@@ -255,14 +253,14 @@ it('a stop while a recording is listened to loses nothing: the next start listen
     expect(await ended(after, space, name)).toMatchObject({ parserStatus: 'parsed' })
 })
 
-it('silence is told, and asked for once', { timeout: LONG_MS }, async () => {
+it('silence is reported as no speech after one request', { timeout: LONG_MS }, async () => {
   hear = () => ''
   const started = await start(listening())
   const space = await spaceOf(started)
   await add(started, space, new File([wav()], 'wind.wav'))
   expect(await ended(started, space, 'wind.wav')).toMatchObject({ parserStatus: 'failed' })
   expect((await jobs(started, space))[0]?.error).toBe(
-    'wind.wav: ears/whisper heard nothing in it that could be written down',
+    'wind.wav: ears/whisper found no speech that could be transcribed',
   )
   expect(model.requests).toHaveLength(1)
 })

@@ -43,7 +43,7 @@ describe('the event stream of a research task', () => {
   })
   afterAll(() => edge.end())
 
-  test('goes on behind a cursor, and behind Last-Event-ID, which counts where both are given', async () => {
+  test('continues after a cursor or after Last-Event-ID, which takes precedence', async () => {
     const { frames: all } = await read('?limit=100')
     expect(all.at(-1)?.event).toBe('research.completed')
     expect((await read(`?limit=100&cursor=${all[1]!.id}`)).frames).toEqual(all.slice(2))
@@ -51,11 +51,11 @@ describe('the event stream of a research task', () => {
     const both = await read(`?limit=100&cursor=${all[0]!.id}`, { 'last-event-id': all[3]!.id })
     expect(both.frames).toEqual(all.slice(4))
     expect((await read('?limit=100', { 'last-event-id': all.at(-1)!.id })).frames).toEqual([])
-    // an event source that has seen nothing sends nothing, or an empty id
+    // An event source without events sends no id or an empty one.
     expect((await read('?limit=100', { 'last-event-id': '' })).frames).toEqual(all)
   })
 
-  test('closes behind `limit` frames, and refuses an id that it did not send', async () => {
+  test('closes after `limit` frames, and refuses unknown ids', async () => {
     expect((await read('?limit=2')).frames).toHaveLength(2)
     expect((await read()).frames.length).toBeLessThanOrEqual(25)
     expect((await read('', { 'last-event-id': 'nonsense' })).status).toBe(400)
@@ -65,7 +65,7 @@ describe('the event stream of a research task', () => {
   })
 })
 
-describe('a daemon that is asked to stop', () => {
+describe('a stopping daemon', () => {
   let daemon: DaemonProcess | undefined
   const home = temporaryDir()
   afterAll(async () => {
@@ -73,8 +73,8 @@ describe('a daemon that is asked to stop', () => {
     home.remove()
   })
 
-  test('closes the streams of tasks without a last frame', async () => {
-    // nothing answers there: the model is tried for as long as the test takes
+  test('closes task streams without a final frame', async () => {
+    // Nothing listens at this address: the model is retried for longer than the test takes.
     const provider = { pluginId: 'openai-compatible', provider: 'local' }
     const { createServer } = await import('node:net')
     const silent = createServer(() => undefined).listen(0, '127.0.0.1')

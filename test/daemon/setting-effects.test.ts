@@ -64,7 +64,7 @@ async function withDocument(started: Started): Promise<string> {
   return id
 }
 
-/** The process of this one that runs a program. */
+/** The child process that runs a program. */
 function childOf(program: string): number {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
   const found = pids.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program))
@@ -83,7 +83,7 @@ const withModel = (
 })
 const asked = (path: string) => model.requests.filter((request) => request.path.endsWith(path)).map(({ body }) => body)
 
-/** A key of a chat application, made with these fields. */
+/** A key of a chat application with these fields. */
 async function chatKey({ call }: Started, fields: object): Promise<string> {
   const app = await bodyOf<{ id: string }>(await call('POST', '/chat-apps', { json: { name: 'A', ...fields } }))
   return (await bodyOf<{ key: string }>(await call('POST', `/chat-apps/${app.id}/keys`))).key
@@ -100,7 +100,7 @@ async function identityEffect(changed: Given, claims: Record<string, unknown>, r
   expect(await statusWith(await start({ ...settings, ...changed }), await token(claims))).toBe(200)
 }
 
-/** What an outside program sees of each setting. One without an effect cannot be written down here. */
+/** The effect of each setting, seen from outside. A setting without an effect cannot be listed. */
 const EFFECTS = {
   ocrLanguages: ocrEffect,
   visionModel: visionEffect,
@@ -334,7 +334,7 @@ const EFFECTS = {
     started.daemon.stop('test')
     await expect(started.daemon.stopped).rejects.toThrow('could not stop in order within 0.05 s')
     process.kill(index, 'SIGKILL')
-    // what was late closes now, before the folder goes
+    // Late connections close before the folder is removed.
     await until(() => !isLocked(dataLayout(started.dataDir).lock))
     forget(started.daemon)
   },
@@ -346,7 +346,7 @@ const EFFECTS = {
   },
 } satisfies Partial<Record<SettingName, () => Promise<void>>>
 
-/** Settings whose effect another test sees: its file, and words of it. */
+/** Settings whose effect another test observes: its file, and a part of its text. */
 const ELSEWHERE = {
   allowNetworkDisk: ['test/daemon/network-disk.test.ts', 'KS_DAEMON_ALLOW_NETWORK_DISK'],
   embeddingThreads: ['test/daemon/worker-settings.test.ts', 'embeddingThreads'],
@@ -355,8 +355,8 @@ const ELSEWHERE = {
   readingProcesses: ['test/daemon/worker-settings.test.ts', 'readingProcesses'],
   search: ['test/postgres/ksd.test.ts', '--search'],
   backend: ['test/postgres/ksd.test.ts', 'KS_DAEMON_BACKEND'],
-  backendPasswordFile: ['test/postgres/password.test.ts', 'gets that of a file'],
-  keys: ['test/postgres/ksd.test.ts', 'must have the same keys'],
+  backendPasswordFile: ['test/postgres/password.test.ts', 'reads the password from a file'],
+  keys: ['test/postgres/ksd.test.ts', 'refuse to start without the same keys'],
   unconfinedPrograms: ['test/daemon/converters.test.ts', 'unconfinedPrograms: true'],
   retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
 } as const
@@ -373,7 +373,7 @@ async function tlsEffect(missing: 'tlsCert' | 'tlsKey') {
   expect(await health(url.replace(/^http:/, 'https:'), {}, readFileSync(tlsCert, 'utf8'))).toBe(200)
 }
 
-/** Uploads a file into a new space. @returns it when its reading has ended */
+/** Uploads a file into a new space. @returns the file after its compilation */
 async function uploaded(started: Started, file: File): Promise<{ parserStatus: string; id: string; space: string }> {
   const space = await spaceOf(started)
   await started.call('POST', `/knowledge-spaces/${space}/documents`, { form: { file } })
@@ -387,7 +387,7 @@ async function uploaded(started: Started, file: File): Promise<{ parserStatus: s
   return { ...{ parserStatus: '', id: '' }, ...(await listed()), space }
 }
 
-/** Text in a picture is read in the languages that are named, and one that is not installed is missed. */
+/** Pictures are read in the named languages; a language that is not installed is reported. */
 async function ocrEffect() {
   const started = await start({ ocrLanguages: 'xho' })
   const { parserStatus, space } = await uploaded(started, new File([picture(400, 300)], 'scan.png'))
@@ -414,10 +414,10 @@ async function modelEffect(kind: 'defaultEmbedding' | 'defaultGenerator') {
   expect(asked(path)[0]?.model).toBe('a-model')
 }
 
-describe('a setting of the daemon has the effect that it is documented with', () => {
+describe('a setting of the daemon with its documented effect', () => {
   test.each(Object.entries(EFFECTS))('%s', (_name, effect) => effect(), READY)
 
-  test('each of them', () => {
+  test('each has a test', () => {
     expect([...Object.keys(EFFECTS), ...Object.keys(ELSEWHERE)].sort()).toEqual(Object.keys(SETTINGS).sort())
     for (const [name, [file, words]] of Object.entries(ELSEWHERE))
       expect(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'), name).toContain(words)

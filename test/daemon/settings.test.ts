@@ -21,7 +21,7 @@ const file = () => join(root, 'config.json')
 const load = (env: Record<string, string> = {}, flags = {}) => loadSettings({ file: file(), env, flags })
 
 describe('settings', () => {
-  test('come from flag, environment, file and default, in this order', () => {
+  test('come from flags, environment, file and defaults, in this order', () => {
     expect(load()).toMatchObject({ settings: { listen: '127.0.0.1:7733' }, origins: { listen: 'default' } })
     writeFileSync(file(), '{"listen":"127.0.0.1:1"}')
     expect(load()).toMatchObject({ settings: { listen: '127.0.0.1:1' }, origins: { listen: 'file' } })
@@ -38,21 +38,21 @@ describe('settings', () => {
     ['{"egressAllow":["10.0.0.0/8"]}'],
     ['{"egress.allow":["10.0.0.0/8"]}'],
     ['{"egress":{"allow":["10.0.0.0/8"]}}'],
-  ])('egress.allow may be written as %s', (text) => {
+  ])('allow egress.allow as %s', (text) => {
     writeFileSync(file(), text)
     expect(load()).toMatchObject({ settings: { egressAllow: ['10.0.0.0/8'] }, origins: { egressAllow: 'file' } })
   })
 
   test.each([
-    ['{"egressAllow":[],"egress.allow":[]}', 'the setting egressAllow is there twice'],
+    ['{"egressAllow":[],"egress.allow":[]}', 'the setting egressAllow is given twice'],
     ['{"egress":{"deny":[]}}', 'unknown setting "egress.deny"'],
     ['{"egress":7}', 'unknown setting "egress"'],
-  ])('%s is refused', (text, reason) => {
+  ])('refuse %s', (text, reason) => {
     writeFileSync(file(), text)
     expect(() => load()).toThrow(reason)
   })
 
-  test('of the environment are read as text', () => {
+  test('can be parsed from environment variables', () => {
     const { settings } = load({
       KS_DAEMON_SOCKET: '0',
       KS_DAEMON_ALLOWED_HOSTS: 'a.example, b.example:1 ,',
@@ -88,27 +88,27 @@ describe('settings', () => {
     [{ KS_DAEMON_QUOTAS: '{"maxNodeCount":0}' }, 'must be an integer of at least 1'],
     [{ KS_DAEMON_RETENTION_INTERVAL_MINUTES: '0' }, 'must be a number above 0'],
     [{ KS_DAEMON_RETENTION_BATCH_ROWS: '0' }, 'must be an integer of at least 1'],
-  ])('%j are refused', (env, sentence) => {
+  ])('refuse the environment %j', (env, sentence) => {
     expect(() => load(env)).toThrow(sentence)
   })
 
   test.each<[string, string]>([
     ['{', 'is not valid JSON'],
-    ['[]', 'must hold a JSON object'],
-    ['{"lisen":1}', 'holds an unknown setting "lisen"'],
-    ['{"toString":1}', 'holds an unknown setting "toString"'],
+    ['[]', 'must contain a JSON object'],
+    ['{"lisen":1}', 'contains an unknown setting "lisen"'],
+    ['{"toString":1}', 'contains an unknown setting "toString"'],
     ['{"allowNetworkDisk":true}', 'is read from the environment only'],
     ['{"socket":"yes"}', 'setting socket in config.json must be true or false'],
-  ])('in a file that holds %s are refused', (text, sentence) => {
+  ])('refuse the file %s', (text, sentence) => {
     writeFileSync(file(), text)
     expect(() => load()).toThrow(sentence)
   })
 
-  test('never repeat a value that may be a credential', () => {
+  test('never appear in errors, because a value may be a credential', () => {
     expect(() => load({ KS_DAEMON_PROVIDERS: 'sk-secret' })).toThrow(/^(?!.*sk-secret)/)
   })
 
-  test('have a name in the environment of their own and a line of documentation each', () => {
+  test('each have a distinct environment variable and one line of documentation', () => {
     const settings = Object.values(SETTINGS)
     expect(new Set(settings.map(({ env }) => env)).size).toBe(settings.length)
     for (const { env, doc } of settings) {
@@ -119,7 +119,7 @@ describe('settings', () => {
 })
 
 describe('the log', () => {
-  test('A75: masks credentials by the name of their key and by their value', () => {
+  test('A75: masks credentials by key and by value', () => {
     const redactor = createRedactor()
     redactor.register('hunter2-and-more')
     redactor.register('short')
@@ -148,7 +148,7 @@ describe('the log', () => {
     expect(lines[2].err).toMatchObject({ message: 'failed with [secret]' })
   })
 
-  test('keeps the last files of bounded size', () => {
+  test('keeps a limited number of files of limited size', () => {
     const path = join(root, 'log')
     const log = openRotatingFile(path, { maxBytes: 100, files: 3 })
     for (let index = 0; index < 40; index++) log.write(`line ${String(index).padStart(3, '0')}\n`)
@@ -161,7 +161,7 @@ describe('the log', () => {
   })
 })
 
-test('a daemon leaves only after a whole time without requests and work', async () => {
+test('a daemon exits only after the complete idle time without requests and work', async () => {
   const state = { idleMs: 1_000, busy: true, left: false }
   const watch = watchIdle({
     afterMs: 40,
@@ -180,7 +180,7 @@ test('a daemon leaves only after a whole time without requests and work', async 
   watch.close()
 })
 
-test('a daemon that cannot tell whether it is at work stays', async () => {
+test('a daemon that cannot determine whether it has work continues to run', async () => {
   let looks = 0
   let left = false
   const busy = async () => {

@@ -65,7 +65,7 @@ const objectsIn = (dataDir: string) =>
 
 const hashOf = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-/** A data directory whose daemon had a space and a document. */
+/** A data directory with a space and a document, from a stopped daemon. */
 async function filled(): Promise<{ dataDir: string; id: string }> {
   const dataDir = folder()
   const running = await start(dataDir)
@@ -75,7 +75,7 @@ async function filled(): Promise<{ dataDir: string; id: string }> {
   return { dataDir, id: String(id) }
 }
 
-test('ksd refuses a lost, empty or damaged database in one sentence, with exit 65, and leaves the objects', {
+test('ksd refuses a missing, empty or damaged database with one line and exit code 65, and keeps the objects', {
   timeout: 240_000,
 }, async () => {
   const { dataDir } = await filled()
@@ -107,7 +107,7 @@ test('ksd refuses a lost, empty or damaged database in one sentence, with exit 6
   expect(spaces.items).toHaveLength(1)
 })
 
-/** Holds what is in the log back from the database file, until it is closed. */
+/** Prevents checkpoints of the log into the database file until it is closed. */
 function holdLog(dataDir: string): Sqlite.Database {
   const reader = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { readonly: true })
   reader.exec('BEGIN')
@@ -115,14 +115,14 @@ function holdLog(dataDir: string): Sqlite.Database {
   return reader
 }
 
-/** Copies a data directory as it lies on the disk, from outside: no lock of SQLite is lost by it. */
+/** Copies a data directory in a separate process, so that no lock of SQLite is lost. */
 function copyOf(dataDir: string): string {
   const copy = folder()
   execaSync('cp', ['-a', `${dataDir}/.`, copy])
   return copy
 }
 
-/** A data directory as a killed daemon leaves it: of three documents, the last two stand in the log alone. */
+/** A data directory of a killed daemon: of three documents, the last two are only in the log. */
 async function killed(): Promise<{ dataDir: string; id: string }> {
   left ??= leaveKilled()
   const { dataDir, id } = await left
@@ -151,7 +151,7 @@ async function leaveKilled(): Promise<{ dataDir: string; id: string }> {
   }
 }
 
-test('ksd exits with 65 if the log was removed after a kill, and keeps all objects once store.json is removed', {
+test('ksd exits with 65 if the log is missing after a kill, and keeps all objects once store.json is removed', {
   timeout: 120_000,
 }, async () => {
   const { dataDir, id } = await killed()
@@ -183,7 +183,7 @@ test('ksd exits with 65 if the log was removed after a kill, and keeps all objec
   expect(objectsIn(dataDir)).toBe(3)
 })
 
-test('without the shared memory file of a killed daemon nothing is lost and nothing is doubted', async () => {
+test('ksd starts without the shared memory file of a killed daemon and loses nothing', async () => {
   const { dataDir, id } = await killed()
   rmSync(join(dataDir, 'db', 'main.sqlite-shm'))
   const running = await start(dataDir)
@@ -193,13 +193,13 @@ test('without the shared memory file of a killed daemon nothing is lost and noth
   expect(existsSync(doubts) ? readFileSync(doubts, 'utf8') : 'none').toBe('none')
 })
 
-test('a database file that is cut short is refused although its log is whole', async () => {
+test('ksd refuses a truncated database file although its log is complete', async () => {
   const { dataDir } = await killed()
   const path = join(dataDir, 'db', 'main.sqlite')
   const log = hashOf(`${path}-wal`)
   truncateSync(path, 3 * 8192)
   const { exit, stderr } = spawnKsd(dataDir, ['--listen', '127.0.0.1:0'])
   expect(await exit, stderr()).toBe(EXIT_DATA)
-  expect(stderr()).toContain(`${path} is damaged: it is cut short`)
+  expect(stderr()).toContain(`${path} is damaged: it is truncated`)
   expect(hashOf(`${path}-wal`)).toBe(log)
 })

@@ -29,7 +29,7 @@ const REFUSAL = 'a valid bearer token is required in the Authorization header'
 const refuse = (token: string, verifier = local) =>
   expect(accept(token, verifier), token.slice(0, 200)).rejects.toMatchObject({ code: 'unauthenticated' })
 
-/** What a reader of keys that takes a name for a file, a row or an address would open. */
+/** Key ids that a naive key lookup would use as a file, row or address. */
 const KIDS: unknown[] = [
   '../../dev/null',
   '/dev/null',
@@ -45,21 +45,21 @@ const KIDS: unknown[] = [
 ]
 
 describe('a token of the data directory', () => {
-  test('speaks for its tenant and subject with its scopes', async () => {
+  test('identifies its tenant and subject, and grants its scopes', async () => {
     const session = await accept(await signedToken(dataDir, { scope: 'knowledge-spaces:read knowledge-spaces:write' }))
     expect(session.caller).toEqual({ tenant: 'tenant-a', subject: 'ada' })
     expect([...session.scopes]).toEqual(['knowledge-spaces:read', 'knowledge-spaces:write'])
     expect(session.operator).toBe(false)
   })
 
-  test('of the local tenant with every scope may manage the daemon', async () => {
+  test('gets operator rights if it belongs to the local tenant with every scope', async () => {
     expect((await accept(await signedToken(dataDir, { tenant: 'local' }))).operator).toBe(true)
     expect(
       (await accept(await signedToken(dataDir, { tenant: 'local', scope: 'knowledge-spaces:read' }))).operator,
     ).toBe(false)
   })
 
-  test('A05: has a leeway of a minute before iat and none after exp', async () => {
+  test('A05: allows one minute of leeway before iat and nbf, and none after exp', async () => {
     await accept(await signedToken(dataDir, { nbf: now() + 50 }))
     await accept(await signedToken(dataDir, { iat: now() + 50 }))
     await accept(await signedToken(dataDir, { exp: now() + 30 }))
@@ -83,7 +83,7 @@ describe('a token of the data directory', () => {
     ['with an empty tenant', { tenant: '' }],
     ['with a tenant that is a list', { tenant: ['tenant-a'] }],
     ['with a control character in the tenant', { tenant: 'a\u0000b' }],
-  ])('is refused when it is %s', async (_what, claims) => {
+  ])('%s is refused', async (_what, claims) => {
     await refuse(await signedToken(dataDir, claims))
   })
 
@@ -92,14 +92,14 @@ describe('a token of the data directory', () => {
     ['not valid yet', { nbf: now() + 70 }, ': the token is not valid yet'],
     ['of another issuer', { iss: 'someone' }, ': the token is of another issuer'],
     ['for another audience', { aud: 'chat' }, ': the token is for another audience'],
-    // nothing of what it should hold
+    // The reason mentions no expected value.
     ['without a tenant', { tenant: undefined }, ''],
     ['without an end', { exp: undefined }, ''],
-  ])('says of one that is %s why it is refused, and no claim of it', async (_what, claims, why) => {
+  ])('%s is refused with the reason, and without its claims', async (_what, claims, why) => {
     await expect(accept(await signedToken(dataDir, claims))).rejects.toMatchObject({ message: `${REFUSAL}${why}` })
   })
 
-  test('of another key is told so, whatever else is wrong with it, and nothing of the claims is', async () => {
+  test('with an unknown key is refused with this reason only, whatever its claims', async () => {
     const unknown = `${REFUSAL}: the token is signed with a key that this service does not know`
     for (const claims of [{}, { exp: now() - 900 }, { aud: 'chat' }, { iss: 'someone' }, { tenant: undefined }]) {
       const [header, payload] = (await signedToken(dataDir, claims)).split('.')
@@ -114,11 +114,11 @@ describe('a token of the data directory', () => {
     ...KIDS.map((kid): [string, Record<string, unknown>] => [`kid ${JSON.stringify(kid)}`, { kid }]),
     ['jku', { jku: 'http://127.0.0.1/keys' }],
     ['jwk', { jwk: { kty: 'oct', k: 'AA' } }],
-  ])('A04: is refused with the header field %s', async (_what, header) => {
+  ])('A04: with the header field %s is refused', async (_what, header) => {
     await refuse(await signedToken(dataDir, {}, header))
   })
 
-  test('A06: grants nothing by a scope that only looks like one', async () => {
+  test('A06: gets no rights from a scope that only resembles one', async () => {
     const claims = [
       'knowledge-spaces:*x',
       'xknowledge-spaces:*',
@@ -140,7 +140,7 @@ describe('a token of the data directory', () => {
   })
 })
 
-describe('A02: a token that nobody signed', () => {
+describe('A02: an unsigned token', () => {
   const claims = () => ({
     iss: 'knowledge-spaces',
     aud: 'knowledge-spaces',
@@ -152,23 +152,23 @@ describe('A02: a token that nobody signed', () => {
   })
 
   test.each(['none', 'None', 'nOnE', '', undefined, 'HS256', 'HS384', 'RS256', ['HS256']])(
-    'is refused with alg %j',
+    'with alg %j is refused',
     async (alg) => {
       await refuse(forgedToken({ alg, typ: 'JWT' }, claims()))
       await refuse(forgedToken({ alg, typ: 'JWT' }, claims(), 'AAAA'))
     },
   )
 
-  test('is refused when it carries the signature of another', async () => {
+  test('with the signature of another token is refused', async () => {
     const signature = (await signedToken(dataDir)).split('.')[2]
     await refuse(forgedToken({ alg: 'HS256' }, { ...claims(), tenant: 'tenant-b' }, signature))
   })
 
-  test('A13: is refused however a good one is bent', async () => {
+  test('A13: in any altered form is refused', async () => {
     const good = await signedToken(dataDir)
     const [header = '', payload = '', signature = ''] = good.split('.')
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-    // the last character of 32 bytes in base64url has two bits that decoders ignore
+    // The last character of 32 bytes in base64url has two bits that decoders ignore.
     const last = alphabet.indexOf(signature.at(-1) ?? '')
     const bent = [1, 2, 3].map((bit) => `${header}.${payload}.${signature.slice(0, -1)}${alphabet[last ^ bit]}`)
     for (const token of [
@@ -191,7 +191,7 @@ describe('A02: a token that nobody signed', () => {
 })
 
 describe('the Authorization header', () => {
-  test('is read in one form only', async () => {
+  test('must have one form', async () => {
     const token = await signedToken(dataDir)
     await local.authenticate(`bearer ${token}`)
     for (const header of [
@@ -207,7 +207,7 @@ describe('the Authorization header', () => {
       await expect(local.authenticate(header)).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('of great length is refused before anything is computed', async () => {
+  test('gets 401 before any computation if it is excessively long', async () => {
     const before = process.cpuUsage()
     for (const size of [8_192, 15_000, 1_000_000]) await refuse('a'.repeat(size))
     for (let index = 0; index < 10_000; index++) await local.authenticate(`Bearer a.b.${index}`).catch(() => {})
@@ -216,7 +216,7 @@ describe('the Authorization header', () => {
 })
 
 describe('revocation', () => {
-  test('holds at once, also for a token whose signature was checked a moment ago', async () => {
+  test('takes effect at once, also for a token that was just verified', async () => {
     const { token, jti } = await createToken(dataDir, { tenant: 't', subject: 's', scopes: [] as Scope[] })
     await accept(token)
     revoked.add(jti)
@@ -249,14 +249,14 @@ describe('tokens of an identity provider', () => {
     exp: now() + 600,
   })
 
-  test('are checked with its key and read by its claim names', async () => {
+  test('must be signed with its key, and follow its claim names', async () => {
     const token = await new SignJWT(claims()).setProtectedHeader({ alg: 'RS256', kid: 'any' }).sign(pair.privateKey)
     const session = await accept(token, outside)
     expect(session).toMatchObject({ caller: { tenant: 'acme', subject: 'eve' }, operator: false })
     expect([...session.scopes]).toEqual(['knowledge-spaces:read'])
   })
 
-  test('A03: are never checked with the public key as a shared secret', async () => {
+  test('A03: cannot be signed with the public key as a shared secret', async () => {
     const parts = [{ alg: 'HS256', typ: 'JWT' }, claims()].map((part) =>
       Buffer.from(JSON.stringify(part)).toString('base64url'),
     )
@@ -270,7 +270,7 @@ describe('tokens of an identity provider', () => {
     }
   })
 
-  test('A04: are checked with the configured keys alone, whatever key their header names', async () => {
+  test('A04: must match the configured keys, whatever key their header names', async () => {
     const key = createPublicKey(publicPem).export({ format: 'jwk' })
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -281,7 +281,7 @@ describe('tokens of an identity provider', () => {
     const jwksUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/keys`
     const outsideKeys = { issuer: 'https://id.example', audience: 'ks', tenantClaim: 'org', scopeClaim: 'scp' }
     const byUrl = createTokenVerifier({ outside: { ...outsideKeys, jwksUrl }, isRevoked: () => false })
-    // the attacker's key lies where a `kid` could lead: in a file, and as a secret that every file of no length is
+    // The attacker's key is where a `kid` could lead: in a file, and as the empty secret.
     const planted = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const file = join(dataDir, 'planted.pem')
     writeFileSync(file, planted.publicKey.export({ type: 'spki', format: 'pem' }))
@@ -308,12 +308,12 @@ describe('tokens of an identity provider', () => {
     }
   })
 
-  test('take no place of local ones, nor local ones of theirs', async () => {
+  test('never count as local tokens, nor local tokens as theirs', async () => {
     await refuse(await signedToken(dataDir), outside)
     await refuse(await new SignJWT(claims()).setProtectedHeader({ alg: 'RS256' }).sign(pair.privateKey), local)
   })
 
-  test('may not choose an algorithm outside the list', async () => {
+  test('cannot use an algorithm outside the list', async () => {
     await refuse(await new SignJWT(claims()).setProtectedHeader({ alg: 'PS256' }).sign(pair.privateKey), outside)
   })
 })

@@ -9,7 +9,7 @@ const WORDS = 'harbour berth crane ferry lighthouse anchor cargo pilot tide quay
 
 afterEach(endAll)
 
-/** Uploads so many documents at once, and waits until all are read. */
+/** Uploads documents at once, and waits until all are compiled. */
 async function withDocuments({ call }: Started, count: number): Promise<void> {
   const space = await call('POST', '/knowledge-spaces', { json: { name: 'N', slug: 'notes' } })
   const { id } = await bodyOf<{ id: string }>(space)
@@ -25,7 +25,7 @@ async function withDocuments({ call }: Started, count: number): Promise<void> {
   }, READY)
 }
 
-/** Processes of this one that read documents. */
+/** Child processes that read documents. */
 function readers(): string[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
   return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('parse/child.js'))
@@ -34,7 +34,7 @@ function readers(): string[] {
 const threads = () => readdirSync('/proc/self/task').length
 
 it.each([1, 3])(
-  'with readingProcesses %d so many processes read documents that come together',
+  'readingProcesses %d starts this many processes for documents that arrive together',
   async (readingProcesses) => {
     await withDocuments(await start({ readingProcesses }), 3)
     expect(readers()).toHaveLength(readingProcesses)
@@ -43,7 +43,7 @@ it.each([1, 3])(
 )
 
 it(
-  'with embeddingThreads 12 a first model is loaded in twelve threads',
+  'embeddingThreads 12 loads the first model with twelve threads',
   async () => {
     const started = await start({ embeddingThreads: 12 })
     const before = threads()

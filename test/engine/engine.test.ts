@@ -7,7 +7,7 @@ import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../helpers/
 let test: TestEngine
 let spaceId: string
 
-/** how far the engine's clock is ahead, in milliseconds */
+/** How far the clock of the engine is ahead, in milliseconds. */
 let ahead = 0
 
 beforeEach(async () => {
@@ -23,8 +23,8 @@ const LIGHTHOUSE = `# Lighthouse\n\nThe lighthouse of Westerheversand was built 
 const bundleOf = (metadata: Record<string, unknown> | undefined): EvidenceBundle =>
   (metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
 
-describe('the main job', () => {
-  it('turns files into a space that answers with citations that open', async () => {
+describe('the main use case', () => {
+  it('uploaded files become a space that answers with citations that open', async () => {
     await ingest(test.engine, ADA, spaceId, { 'docs/retention.md': RETENTION, 'docs/lighthouse.md': LIGHTHOUSE })
     const asked = await ask(test.engine, ADA, spaceId, 'How long are answer traces kept?')
     expect(asked.answer).toContain('90 days')
@@ -43,14 +43,14 @@ describe('the main job', () => {
     expect(JSON.stringify(outline.nodes)).toContain('Defaults')
   })
 
-  it('keeps everything over a restart', async () => {
+  it('data survives a restart', async () => {
     await ingest(test.engine, ADA, spaceId, { 'lighthouse.md': LIGHTHOUSE })
     await test.reopen()
     const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     expect(asked.answer).toContain('1908')
   })
 
-  it('F06: commits the trace before it says done, with the bundle in its last step', async () => {
+  it('F06: the trace is committed before the done frame, with the bundle in its last step', async () => {
     await ingest(test.engine, ADA, spaceId, { 'retention.md': RETENTION })
     const asked = await ask(test.engine, ADA, spaceId, 'How long are traces kept?')
     const trace = await test.engine.queries.trace(ADA, asked.traceId)
@@ -69,13 +69,13 @@ describe('the main job', () => {
     )
   })
 
-  it('answers an empty space without evidence', async () => {
+  it('an empty space answers without evidence', async () => {
     const asked = await ask(test.engine, ADA, spaceId, 'Is anybody here?')
     expect(asked.done.finishReason).toBe('no-retrieval-evidence')
     expect(bundleOf(asked.done.metadata)).toMatchObject({ state: 'not-enough-evidence', items: [] })
   })
 
-  it('fails a file that cannot be read alone, with its reason', async () => {
+  it('an unreadable file fails alone, with its reason', async () => {
     const [good, bad] = await ingest(test.engine, ADA, spaceId, {
       'good.md': LIGHTHOUSE,
       'bad.pdf': '%PDF-1.7 this is no pdf',
@@ -88,7 +88,7 @@ describe('the main job', () => {
     expect(job).toMatchObject({ stage: 'failed', error: expect.stringMatching(/bad\.pdf/) })
   })
 
-  it('publishes what holds no word to search for, be it short or one endless word', async () => {
+  it('files without a searchable word are published, also one endless word', async () => {
     const files = { 'a.md': '# A', 'the.txt': 'the and of', 'long.txt': 'x'.repeat(5000), 'dots.md': '...' }
     for (const { asset } of await ingest(test.engine, ADA, spaceId, files)) {
       const { filename, parserStatus } = await test.engine.documents.get(ADA, spaceId, asset.id)
@@ -97,8 +97,8 @@ describe('the main job', () => {
   })
 })
 
-describe('documents over time', () => {
-  it('are found again by bytes and name, and not compiled twice', async () => {
+describe('the life of documents', () => {
+  it('an upload of the same bytes and name finds the document and compiles nothing', async () => {
     const [first] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const [second] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     expect(second.asset.id).toBe(first.asset.id)
@@ -113,7 +113,7 @@ describe('documents over time', () => {
     expect(checked.items.map((item) => item.status)).toEqual(['unchanged', 'changed', 'new'])
   })
 
-  it('are replaced by other bytes of the same name, and the old text is gone', async () => {
+  it('other bytes under the same name replace the document, and its old text disappears', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE.replace('1908', '1877') })
     const list = await test.engine.documents.list(ADA, spaceId, { limit: 50 })
@@ -123,7 +123,7 @@ describe('documents over time', () => {
     expect(JSON.stringify(asked.done)).not.toContain('1908')
   })
 
-  it('are gone from every read at once when they are deleted, bytes included', async () => {
+  it('a deleted document disappears from every read at once, with its bytes', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE, 'b.md': RETENTION })
     const before = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     const report = await test.engine.documents.delete(ADA, spaceId, [
@@ -142,7 +142,7 @@ describe('documents over time', () => {
     expect(bulk).toMatchObject({ status: 'completed', totalItems: 2, completedItems: 1, failedItems: 1 })
   })
 
-  it('keep answering while they are reindexed, and rise by one version', async () => {
+  it('a document keeps answering during a reindex, which raises its version by one', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const report = await test.engine.documents.reindex(ADA, spaceId, { all: true })
     expect(report.total).toBe(1)
@@ -157,7 +157,7 @@ describe('documents over time', () => {
     expect(bundleOf(asked.done.metadata).items[0].citations[0].documentVersion).toBe(2)
   })
 
-  it('keep as many versions as the policy says, and purge older ones when no snapshot shows them', async () => {
+  it('a document keeps as many versions as the policy allows, and older ones are purged when no snapshot shows them', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     for (let round = 0; round < 4; round++) {
       const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: [item.asset.id] })
@@ -172,7 +172,7 @@ describe('documents over time', () => {
     await expect.poll(() => artifact(2).catch((error) => error.code)).toBe('not-found')
   })
 
-  it('restrict a query to the documents it names', async () => {
+  it('a query can be restricted to given documents', async () => {
     const [, retention] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE, 'b.md': RETENTION })
     const asked = await ask(test.engine, ADA, spaceId, 'lighthouse policy days', {
       activeDocumentIds: [retention.asset.id],
@@ -183,7 +183,7 @@ describe('documents over time', () => {
 })
 
 describe('tenants and subjects', () => {
-  it('never see one another', async () => {
+  it("cannot see each other's data", async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     const other = { tenant: ADA.tenant, subject: 'eve' }
@@ -203,7 +203,7 @@ describe('tenants and subjects', () => {
 })
 
 describe('spaces', () => {
-  it('hold a slug once a tenant', async () => {
+  it('may use a slug once per tenant', async () => {
     await expect(test.engine.spaces.create(ADA, { name: 'Again', slug: 'notes' })).rejects.toMatchObject({
       code: 'slug-taken',
     })
@@ -212,7 +212,7 @@ describe('spaces', () => {
     })
   })
 
-  it('freeze their embedding with the first document', async () => {
+  it('freeze their embedding profile with the first document', async () => {
     const model = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
     await expect(test.engine.spaces.setEmbeddingProfile(ADA, spaceId, model)).resolves.toMatchObject({ revision: 2 })
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
@@ -222,7 +222,7 @@ describe('spaces', () => {
     expect((await test.engine.spaces.manifest(ADA, spaceId)).embeddingProfileFrozenAt).toBeDefined()
   })
 
-  it('are gone with everything in them when they are deleted, and their slug is free', async () => {
+  it('disappear with all content when deleted, and free their slug', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     await test.engine.spaces.delete(ADA, spaceId)
     await expect(test.engine.spaces.get(ADA, spaceId)).rejects.toMatchObject({ code: 'not-found' })
@@ -231,7 +231,7 @@ describe('spaces', () => {
     await expect.poll(() => existsSync(join(test.dataDir, 'objects', item.asset.objectKey))).toBe(false)
   })
 
-  it('publish retrieval profiles by revision and refuse a mode outside of it', async () => {
+  it('publish retrieval profiles by revision and reject modes outside the profile', async () => {
     const first = await test.engine.spaces.retrievalProfile(ADA, spaceId)
     expect(first).toMatchObject({ revision: 1, defaultMode: 'fast', topK: 10, scoreThreshold: 0 })
     const { revision: _, ...body } = first
@@ -248,7 +248,7 @@ describe('spaces', () => {
 })
 
 describe('routing', () => {
-  it('records the fallback when auto has no reasoning model', async () => {
+  it('records the fallback when auto mode has no reasoning model', async () => {
     const asked = await ask(test.engine, ADA, spaceId, 'anything', { mode: 'auto' })
     const trace = await test.engine.queries.trace(ADA, asked.traceId)
     expect(trace.mode).toBe('fast')

@@ -21,7 +21,7 @@ afterEach(async () => {
   removeFolder(folder)
 })
 
-test('a scheduled sync that met a full disk begins again when there is room, not at its next time', {
+test('a scheduled sync that met a full disk runs again as soon as there is space, not at its next time', {
   timeout: 2 * LONG_MS,
 }, async () => {
   let now = Date.now()
@@ -31,7 +31,7 @@ test('a scheduled sync that met a full disk begins again when there is room, not
   const spaceId = (await spaces.create(ADA, { name: 'Web', slug: 'web' })).id
   site = await startSite()
   site.pages.set('/', (_request, response) => {
-    // full while it is being read
+    // The disk fills up during the read.
     room.ranOut()
     response.setHeader('content-type', 'text/html').end(page('Start', 'Home of things that are read on time.'))
   })
@@ -49,7 +49,7 @@ test('a scheduled sync that met a full disk begins again when there is room, not
   await until(async () => (await sources.get(ADA, spaceId, id)).status === 'active', LONG_MS)
 })
 
-test('a model that could not be finished leaves no rows behind', { timeout: 2 * LONG_MS }, async () => {
+test('a model that failed to train leaves no rows', { timeout: 2 * LONG_MS }, async () => {
   const failures: unknown[] = []
   const log = { debug() {}, info() {}, error() {}, warn: (_: object, text: string) => failures.push(text) }
   home = await startEngine({ log })

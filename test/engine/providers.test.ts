@@ -44,10 +44,10 @@ const bundleOf = (metadata: Record<string, unknown> | undefined) =>
   (metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
 
 describe('a space with a configured embedding model', () => {
-  it('stores the dimension that the model showed and finds by vectors', async () => {
+  it('stores the dimension of the first vector and finds passages by vectors', async () => {
     const manifest = await test.engine.spaces.manifest(ADA, spaceId)
     expect(manifest.embeddingProfile).toMatchObject({ ...MODEL, dimension: 32, revision: 1 })
-    // right after the first vectors the index may still be loading them, and says so
+    // Shortly after the first vectors the index may still be loading them and reports that.
     await expect
       .poll(async () => {
         const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
@@ -59,7 +59,7 @@ describe('a space with a configured embedding model', () => {
       .toMatchObject({ metrics: { denseCandidateCount: 2, degraded: false } })
   })
 
-  it('answers from text alone, and says so, when the provider fails during a query', async () => {
+  it('answers from text alone, marked as degraded, when the provider fails during a query', async () => {
     fake.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 500, body: `no ${KEY}` })))
     const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     expect(asked.answer).toContain('1908')
@@ -70,7 +70,7 @@ describe('a space with a configured embedding model', () => {
     expect(JSON.stringify(trace)).not.toContain(KEY)
   })
 
-  it('is refused with a provider that the daemon does not have', async () => {
+  it('fails with a provider that the daemon does not have', async () => {
     const unknown = { ...MODEL, provider: 'elsewhere' }
     await expect(
       test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: unknown }),
@@ -88,7 +88,7 @@ describe('a space with a reasoning model', () => {
     expect(JSON.stringify(prompt?.body.messages)).toContain('Westerheversand')
   })
 
-  it('gives the turns of the session to the model', async () => {
+  it('passes the turns of the session to the model', async () => {
     await withModel()
     const first = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     await ask(test.engine, ADA, spaceId, 'How tall is the lighthouse?', { sessionId: first.sessionId })
@@ -97,7 +97,7 @@ describe('a space with a reasoning model', () => {
     expect(prompt?.body.messages?.[1].content).toBe('When was the lighthouse built?')
   })
 
-  it('answers from the evidence when the model fails before its first word, and keeps both attempts', async () => {
+  it('answers from the evidence when the model fails before its first word, and records both attempts', async () => {
     await withModel()
     fake.script({ kind: 'ok' }, ...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 500 })))
     const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
@@ -108,7 +108,7 @@ describe('a space with a reasoning model', () => {
     expect(attempts).toEqual(['error', 'ok'])
   })
 
-  it('is asked once for the mode of an explicit auto, and what it may not choose falls back', async () => {
+  it('asks the model once for the mode of an explicit auto, and an invalid choice falls back', async () => {
     await withModel()
     const routed = async () => {
       const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?', { mode: 'auto' })
@@ -124,7 +124,7 @@ describe('a space with a reasoning model', () => {
     expect(await routed()).toMatchObject({ resolver: 'fallback', resolvedMode: 'fast', errorClass: 'mode-unavailable' })
   })
 
-  it('F45: leaves no trace of a run that was abandoned before its end', async () => {
+  it('F45: stores no trace of a run that was aborted', async () => {
     await withModel()
     fake.script({ kind: 'ok' }, { kind: 'hang' })
     const abandon = new AbortController()
@@ -142,7 +142,7 @@ describe('a space with a reasoning model', () => {
 })
 
 describe('evidence', () => {
-  it('carries scores between 0 and 1 in falling order', async () => {
+  it('carries scores between 0 and 1 in descending order', async () => {
     const asked = await ask(test.engine, ADA, spaceId, 'lighthouse traces policy metres')
     const scores = bundleOf(asked.done.metadata).items.map((item) => item.score)
     expect(scores).toEqual([...scores].sort((a, b) => b - a))

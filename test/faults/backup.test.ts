@@ -18,7 +18,7 @@ import { type FaultShim, faultShim, shimTrouble } from './rig/shim.js'
 import { spread, steps } from './rig/sweep.js'
 
 const WRITERS = 20
-/** uploads of each before the copy of the database, and after it */
+/** uploads of each writer before the copy of the database, and after it */
 const TURNS = 3
 const STEP_MS = 60_000
 const EXIT = { unavailable: 8, dataDamaged: 65 }
@@ -46,7 +46,7 @@ afterAll(async () => {
   home.remove()
 })
 
-/** Runs `ks` with the rules of the shim over it. */
+/** Runs `ks` under the shim. */
 function ks(...args: string[]) {
   const child = execa(process.execPath, [KS, ...args], {
     env: privateEnv(dataDir, shim.env),
@@ -68,7 +68,7 @@ const snapshotsIn = () => readdirSync(join(backups, 'snapshots')).filter((name) 
 const leftIn = (folder: string) =>
   readdirSync(folder, { recursive: true }).filter((name) => /\.(partial|tmp)$/.test(String(name)))
 
-/** What a restore that is told to have gone well put there. */
+/** Checks the files of a restore that reported success. */
 function expectWhole(objects: number): void {
   const layout = dataLayout(restored)
   expect(checkStore(layout)).toEqual({ log: 'usable' })
@@ -79,7 +79,7 @@ function expectWhole(objects: number): void {
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F62: a backup that is taken under twenty writers is restored with everything that was answered before it, and checks clean',
+  'F62: a backup during the uploads of twenty writers restores all earlier acknowledgements and passes all checks',
   { timeout: 300_000 },
   async () => {
     let next = 0
@@ -100,7 +100,7 @@ test.skipIf(shimTrouble !== undefined)(
     for (const [id, note] of ledger.acknowledged) before.acknowledged.set(id, note)
     for (const id of ledger.deleted) before.deleted.add(id)
 
-    // it stands at its first object, with its copy of the database made, until more was written and something deleted
+    // The backup pauses at its first object, after its copy of the database, while documents are written and deleted.
     shim.setRules({ on: 'open', effect: 'stop', path: '/backups/objects/', count: 1 })
     const backup = ks('backup', backups, '--json')
     await until(() => shim.hits().length > 0, STEP_MS)
@@ -121,7 +121,7 @@ test.skipIf(shimTrouble !== undefined)(
     expect(JSON.parse(output).missing).toEqual([])
     await writers
     for (const name of ledger.sent) before.sent.add(name)
-    // what was being deleted meanwhile may be in it or not
+    // Documents whose deletion was in progress may be in the backup or not.
     for (const id of ledger.deleting) if (id !== victim) before.deleting.add(id)
 
     await restoreBackup({ from: backups, dataDir: restored, onProgress: () => {} })
@@ -142,7 +142,7 @@ test.skipIf(shimTrouble !== undefined)(
 
 const BACKUP_KILLS = rounds(4)
 test.skipIf(shimTrouble !== undefined)(
-  'a backup that is killed at any step is no snapshot, harms neither the daemon nor earlier ones, and the next one works',
+  'a backup that is killed at any step leaves no snapshot, and earlier ones, the daemon and the next backup work',
   { timeout: 120_000 + BACKUP_KILLS * STEP_MS },
   async () => {
     shim.setRules({ on: 'change', effect: 'note', path: '/backups/' })
@@ -174,7 +174,7 @@ test.skipIf(shimTrouble !== undefined)(
     }
     const left = leftIn(backups)
     expect(left.length).toBeGreaterThan(0)
-    // what was not touched for longer than a backup rests is of a killed one
+    // Files that are older than any pause of a backup belong to a killed one.
     for (const name of left) utimesSync(join(backups, String(name)), 1, 1)
     shim.setRules()
     const last = await ks('backup', backups, '--json').ended
@@ -187,7 +187,7 @@ test.skipIf(shimTrouble !== undefined)(
 
 const RESTORE_KILLS = rounds(4)
 test.skipIf(shimTrouble !== undefined)(
-  'a restore that is killed at any step leaves a directory that no daemon opens, and a second restore makes it whole',
+  'a restore that is killed at any step leaves a directory that no daemon opens, and a second restore completes it',
   { timeout: 120_000 + RESTORE_KILLS * STEP_MS },
   async () => {
     shim.setRules({ on: 'change', effect: 'note', path: '/restored/' })
@@ -224,7 +224,7 @@ test.skipIf(shimTrouble !== undefined)(
 )
 
 test.skipIf(shimTrouble !== undefined)(
-  'while one process takes a backup or restores into a directory, another that wants the same is told which one',
+  'a backup or restore into a directory that another process is using is refused with the name of that process',
   { timeout: 180_000 },
   async () => {
     const held = async (path: string, command: string[], others: string[][]) => {

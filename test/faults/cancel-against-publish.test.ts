@@ -9,7 +9,7 @@ import { faultSeed, rounds } from './rig/rounds.js'
 
 const ROUNDS = rounds(75)
 const TIMEOUT_MS = 240_000 + rounds(1) * 40_000
-/** as many turns of the event loop as the index process takes for an answer */
+/** turns of the event loop that the index process needs to reply */
 const MOST_TURNS = 2 ** 9
 
 let running: TestEngine | undefined
@@ -21,9 +21,9 @@ afterEach(async () => {
 
 /** When a job is canceled. */
 interface Moment {
-  /** the transaction it is tied to: the one that publishes, or the n-th since the job was accepted; -1: at once */
+  /** The transaction that triggers the cancel: the publication, or the n-th since the job was accepted; -1: at once */
   transaction: number | 'publication'
-  /** queued before it, behind it in the same commit, or once it is durable and some turns of the event loop went by */
+  /** queued before it, after it in the same commit, or some turns of the event loop after it is durable */
   side: 'ahead' | 'behind' | 'after'
   turns: number
 }
@@ -34,14 +34,14 @@ interface Move {
   isDone: boolean
 }
 
-/** Sees every move of a job in the database, and begins something at a moment. */
+/** Observes the transitions of jobs in the database, and starts an action at a given moment. */
 class Watch {
-  /** transactions that were begun since `arm` */
+  /** transactions that started since `arm` */
   seen = 0
   readonly moves: Move[] = []
-  /** the commit in which what was begun ran its transaction */
+  /** the commit that contained the transaction of the action */
   firedIn = 0
-  /** the commit of the last transaction that was to publish, whether it found anything to publish or not */
+  /** the commit of the last publishing transaction, whether it published something or not */
   publishedIn: number | undefined
   #isFiring = false
   #armed: { moment: Moment; act: () => void } | undefined
@@ -59,7 +59,7 @@ class Watch {
         }
         return write.call(this, marked) as Promise<T>
       }
-      // the functions it calls tell the transaction that publishes from others
+      // The called functions identify the publishing transaction.
       const isPublication = String(work).includes('publish(space, built')
       const places = [watch.seen++, ...(isPublication ? ['publication' as const] : [])]
       watch.#reach(places, 'ahead')
@@ -97,7 +97,7 @@ class Watch {
     if (moment.transaction === -1) this.fire()
   }
 
-  /** Does what is still to be done. */
+  /** Performs the pending actions. */
   fire(): void {
     const act = this.#armed?.act
     this.#armed = undefined
@@ -118,7 +118,7 @@ class Watch {
     if (this.#armed?.moment === moment) this.fire()
   }
 
-  /** Transactions of one commit run without a pause between them. */
+  /** Transactions of one commit run without a pause. */
   #numberOfCommit(): number {
     if (!this.#isNumbered) {
       this.#isNumbered = true
@@ -145,7 +145,7 @@ function rowsOf(dataDir: string, documentId: string, version: number) {
   })
 }
 
-/** Where the cancel of a round fell, of those that make a difference. */
+/** When the cancel of a round happened, in the categories that matter. */
 function place(outcome: Outcome, canceledIn: number, publishedIn: number | undefined): Place {
   if (canceledIn === publishedIn) return outcome === 'canceled' ? 'same commit, first' : 'same commit, second'
   return outcome === 'canceled' ? 'earlier commit' : 'later commit'
@@ -153,10 +153,10 @@ function place(outcome: Outcome, canceledIn: number, publishedIn: number | undef
 
 type Place = 'earlier commit' | 'same commit, first' | 'same commit, second' | 'later commit'
 
-/** How a job is begun in a round. */
+/** How the job of a round starts. */
 const KINDS = ['new', 'replacement', 'again'] as const
 
-/** What a cancel did to a job. */
+/** The effect of a cancel on a job. */
 type Outcome = 'canceled' | 'already-terminal' | 'something else'
 
 test('F51: a job that is canceled around its publication is either published and found, or canceled and not found', {
@@ -170,7 +170,7 @@ test('F51: a job that is canceled around its publication is either published and
   const { engine, dataDir } = running
   const { id: space } = await engine.spaces.create(ADA, { name: 'Race', slug: 'race' })
 
-  /** Whether a document is found by a word of its own, and listed among the files. */
+  /** Whether a document is found by its unique word and is listed among the files. */
   const found = async (documentId: string, word: string, folder: string) => {
     const filter = { limit: 5, activeDocumentIds: [], activeEntityIds: [] }
     const { items } = await engine.queries.search(ADA, space, { query: word, ...filter })
@@ -205,7 +205,7 @@ test('F51: a job that is canceled around its publication is either published and
         : undefined
     let accepted = await uploadOne(engine, ADA, space, { filename, text })
     if (kind === 'again') {
-      // a document whose first job was canceled, and which is compiled again
+      // A document whose first job was canceled and which is compiled again.
       await engine.jobs.cancel(ADA, accepted.compilationJob.id)
       const { id } = await engine.jobs.retry(ADA, accepted.compilationJob.id)
       accepted = { ...accepted, compilationJob: { ...accepted.compilationJob, id } }
@@ -225,7 +225,7 @@ test('F51: a job that is canceled around its publication is either published and
           (error) => resolve(error.code === 'already-terminal' ? 'already-terminal' : 'something else'),
         )
       watch.arm(moment, cancel)
-      // a moment that does not come is one after the publication
+      // A moment that does not occur counts as after the publication.
       void engine.documents.settled(ADA, space, accepted).then(() => watch.fire())
     })
     await engine.documents.settled(ADA, space, accepted)
@@ -257,7 +257,7 @@ test('F51: a job that is canceled around its publication is either published and
       expect(isThere, what).toEqual({ searched: outcome === 'canceled', listed: outcome === 'canceled' })
     }
 
-    // one of the two moves, never both or neither
+    // Exactly one of the two transitions.
     const moves = watch.moves.filter(({ job }) => job === jobId)
     const ends = moves.filter(({ to, isDone }) => isDone && (to === 'canceled' || to === 'published'))
     expect(

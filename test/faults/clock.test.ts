@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 test.skipIf(shimTrouble !== undefined)(
-  'F35: a clock that jumps while documents are compiled and questions asked runs no job twice, deletes nothing early, and locks nobody out',
+  'F35: clock jumps during compilation and queries run no job twice, delete nothing early and invalidate no token',
   { timeout: 300_000 },
   async () => {
     mkdirSync(dataDir, { mode: 0o700 })
@@ -42,9 +42,9 @@ test.skipIf(shimTrouble !== undefined)(
     for (const [what, ahead] of Object.entries(JUMPS)) {
       const notes = Array.from({ length: 10 }, () => makeNote(`n${number}`, number++))
       await ingest(client, ledger, notes)
-      // while they are being compiled
+      // During their compilation.
       shim.setAhead(ahead)
-      // a caller who comes then, with a clock like that of the daemon
+      // A caller who arrives then, with the same clock as the daemon.
       await until(async () => {
         const { code } = await run(process.execPath, [KS, 'spaces', 'list', '--json'], privateEnv(dataDir, shim.env))
         return code === 0
@@ -62,7 +62,7 @@ test.skipIf(shimTrouble !== undefined)(
     const sqlite = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { readonly: true })
     const jobs = sqlite.prepare('SELECT DISTINCT doc_key, stage FROM jobs').all()
     sqlite.close()
-    // one for each document; those of deleted ones were published or canceled
+    // One job a document; jobs of deleted documents were published or canceled.
     expect(jobs).toHaveLength(number)
     expect(jobs.filter((job) => isRow(job) && job.stage === 'failed')).toEqual([])
     process.stdout.write(

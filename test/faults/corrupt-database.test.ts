@@ -39,7 +39,7 @@ beforeAll(async () => {
   spaceId = (await engine.spaces.create(ADA, { name: 'Pages', slug: 'pages' })).id
   const files = Object.fromEntries(Array.from({ length: NOTES }, (_, place) => [`n${place}.md`, note(place)]))
   const accepted = await ingest(engine, ADA, spaceId, files)
-  // a free list, for which the rows have to be gone
+  // Deleting rows creates a free list.
   const gone = accepted.slice(-GONE).map(({ asset }) => asset.id)
   await engine.documents.delete(ADA, spaceId, gone)
   documents = accepted.slice(0, READ).map(({ asset }) => asset)
@@ -52,7 +52,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => home.remove())
 
-/** What a reader sees, by what was asked; `data-damaged` where that is the answer, `failed` where nobody foresaw it. */
+/** Responses by request; `data-damaged` for this code, `failed` for an unexpected failure. */
 async function readAll(engine: Engine): Promise<Map<string, unknown>> {
   const asked: [string, () => Promise<unknown>][] = [
     ['list', async () => (await engine.documents.list(ADA, spaceId, { limit: 100 })).items],
@@ -90,7 +90,7 @@ async function readAll(engine: Engine): Promise<Map<string, unknown>> {
   return seen
 }
 
-/** Columns whose values differ from the whole database, or that they cannot be read; nothing where all are as they were. */
+/** Columns whose values differ from the undamaged database or cannot be read. */
 function changedColumns(): Map<string, unknown> | 'unreadable' {
   const [before, after] = [whole, damaged].map((dataDir) => new Sqlite(database(dataDir), { readonly: true }))
   const changed = new Map<string, unknown>()
@@ -123,7 +123,7 @@ function changedColumns(): Map<string, unknown> | 'unreadable' {
   }
 }
 
-/** What has a hash; of anything else only damage that leaves it without its form is found: see docs/integrity.md. */
+/** Data with a hash. Elsewhere only damage that breaks the form is found: see docs/integrity.md. */
 const HASHED: ReadonlySet<string> = new Set([
   'nodes.title',
   'nodes.text',
@@ -139,7 +139,7 @@ function isToBeFound(column: string, value: unknown): boolean {
   return kind !== undefined && value !== null && wrongWith(kind, value) !== undefined
 }
 
-/** JSON that is JSON still, with another name of a field: who reads it fails, and it is not found. */
+/** JSON that remains valid with another field name: readers fail, but checks do not find it. */
 function isJsonAlone(changed: Map<string, unknown> | 'unreadable'): boolean {
   if (changed === 'unreadable' || changed.size === 0) return false
   return [...changed.keys()].every((column) => {
@@ -148,7 +148,7 @@ function isJsonAlone(changed: Map<string, unknown> | 'unreadable'): boolean {
   })
 }
 
-test('F26: a flipped bit in any kind of page is found at the start, by a read or by a check, and nothing wrong is served for whole', {
+test('F26: a flipped bit in any kind of page is detected at startup, by a read or by a check, and no wrong data is served', {
   timeout: 120_000 + FLIPS * FLIP_MS,
 }, async () => {
   const seed = faultSeed()
@@ -187,7 +187,7 @@ function copy(): string {
   return damaged
 }
 
-/** How damage is found in the copy; nothing where it is not. What is served meanwhile must be what was there, or less. */
+/** How damage in the copy is detected, if at all. Responses before that must equal the original or omit data. */
 async function look(
   expected: Map<string, unknown>,
   where: string,
@@ -212,7 +212,7 @@ async function look(
       expect(error, where).toMatchObject({ code: 'data-damaged' })
       return [String(error)]
     })
-    // texts and bytes have hashes: damaged or not found out, they are never served as another
+    // Texts and bytes have hashes, so wrong ones are never served, whether the damage is detected or not.
     const content = wrong.filter(([what]) => /^(artifact|outline|cat) /.test(what))
     expect(content, where).toEqual([])
     return told ? 'read' : issues.length > 0 ? 'check' : undefined

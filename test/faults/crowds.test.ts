@@ -39,14 +39,14 @@ async function clientOf(dataDir: string, url: string, tenant: string): Promise<{
   return { token, client: new Client({ url, token }) }
 }
 
-/** Waits until the daemon has no query under way and no request but the one that asks. @param operator of the local tenant */
+/** Waits until the daemon has no query and no other request in progress. @param operator of the local tenant */
 const quiet = (operator: Client) =>
   until(async () => {
     const { activity } = await operator.request('GET /daemon/status', {})
     return activity.runningQueries === 0 && activity.openRequests === 1
   }, 60_000)
 
-/** A tenant with a space of a note, or of nothing. */
+/** A tenant with a space of one note, or of none. */
 async function member(dataDir: string, url: string, tenant: string, text?: string): Promise<Member> {
   const { token, client } = await clientOf(dataDir, url, tenant)
   const { id } = await client.request('POST /knowledge-spaces', { body: { name: tenant, slug: tenant } })
@@ -68,7 +68,7 @@ interface Heard {
   body: string
 }
 
-/** One question; with `leaveAfter`, its client goes as soon as so many bytes came. */
+/** Sends one question; with `leaveAfter`, its client disconnects after this number of bytes. */
 function question(url: string, agent: Agent, token: string, json: object, leaveAfter = Number.POSITIVE_INFINITY) {
   return new Promise<Heard>((resolve, reject) => {
     const sent = request(`${url}/queries`, {
@@ -99,7 +99,7 @@ const CLIENTS = 1000
 const TENANTS = ['red', 'green', 'blue', 'white']
 
 test.skipIf(process.platform !== 'linux')(
-  'F46: a thousand clients of four tenants who ask at once are answered or refused in time, each with nothing of another tenant',
+  'F46: 1,000 concurrent clients of four tenants get answers or 429 in time, without data of another tenant',
   { timeout: TIMEOUT_MS },
   async () => {
     const { dataDir, daemon } = await start()
@@ -128,7 +128,7 @@ test.skipIf(process.platform !== 'linux')(
       ({ own, body }) => !body.includes('event: answer.done') || !body.includes(`marker${TENANTS[own]}`),
     )
     expect(wrong).toEqual([])
-    // as many as run and wait at once, at least, and some of every tenant
+    // At least as many as can run and wait at once, and some of every tenant.
     expect(answered.length).toBeGreaterThanOrEqual(256)
     expect(new Set(answered.map(({ own }) => own)).size).toBe(TENANTS.length)
     await quiet((await clientOf(dataDir, url, 'local')).client)
@@ -143,7 +143,7 @@ const REFUSED = rounds(100)
 const NO_SPACE = '01890000-0000-7000-8000-000000000000'
 
 test.skipIf(process.platform !== 'linux')(
-  'F59: streams that ended, that were left and that were refused keep no descriptor, place, lease or listener',
+  'F59: completed, abandoned and refused streams leave no descriptor, query slot, lease or listener',
   { timeout: TIMEOUT_MS },
   async () => {
     const { dataDir, daemon } = await start()
@@ -168,7 +168,7 @@ test.skipIf(process.platform !== 'linux')(
       }
       await Promise.all(Array.from({ length: 8 }, worker))
     }
-    // what is opened once stays open: indexes, the log, threads
+    // Indexes, the log and threads stay open after their first use.
     await run(kinds.filter((_, place) => place % 20 === 0))
     await quiet(operator)
     const before = descriptors()
@@ -185,7 +185,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('F49: uploads, deletions, reindexing, garbage collection, policies and changes to one source at once lose nothing and meet no busy database', {
+test('F49: concurrent uploads, deletions, reindexing, garbage collection and source changes lose nothing and cause no database-busy error', {
   timeout: 280_000,
 }, async () => {
   const { dataDir, daemon } = await start()
@@ -193,7 +193,7 @@ test('F49: uploads, deletions, reindexing, garbage collection, policies and chan
   const path = { id: spaceId }
   const ledger = new Ledger(spaceId)
   const refusals = new Map<string, number>()
-  /** 409 and 429 are answers: the caller was too late, or asks too much */
+  /** 409 and 429 are replies: the caller was too late or sends too much. */
   const told = async <T>(call: Promise<T>): Promise<T | undefined> => {
     try {
       return await call

@@ -30,11 +30,11 @@ afterAll(async () => {
   home.remove()
 })
 
-/** Overwrites all pages of tables under the running daemon, and makes it read them again. */
+/** Overwrites all pages of tables under the running daemon, and empties its cache. */
 async function damage(...tables: string[]): Promise<void> {
   const db = new Sqlite(database)
   try {
-    // all of it in the file, and nothing in the log that would hide it
+    // Moves all data into the file, so that the log hides nothing.
     await until(() => (db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy === 0, STEP_MS)
     const size = Number(db.pragma('page_size', { simple: true }))
     const pages = db.prepare('SELECT pageno FROM dbstat WHERE name LIKE ? OR name LIKE ?').pluck()
@@ -42,7 +42,7 @@ async function damage(...tables: string[]): Promise<void> {
     for (const table of tables)
       for (const page of pages.all(table, `sqlite_autoindex_${table}%`))
         writeSync(file, Buffer.alloc(size, 0xff), 0, size, (Number(page) - 1) * size)
-    // a commit of another process empties the cache of the daemon
+    // A commit of another process invalidates the cache of the daemon.
     db.pragma(`user_version = ${Number(db.pragma('user_version', { simple: true }))}`)
     closeSync(file)
   } finally {
@@ -56,7 +56,7 @@ const answerOf = (work: Promise<unknown>) =>
     ({ status, code, message }: { status?: number; code?: string; message?: string }) => ({ status, code, message }),
   )
 
-test('F26: damage that a running daemon meets is told by its code, nothing is written beside it, and the rest is served', {
+test('F26: a running daemon reports damaged tables by code, refuses writes, and serves the rest', {
   timeout: 180_000,
 }, async () => {
   const { client, pid } = daemon
@@ -88,7 +88,7 @@ test('F26: damage that a running daemon meets is told by its code, nothing is wr
     const { stdout } = await runKs(dataDir, command)
     expect(stdout.replace(/\s+/g, ' '), command.join(' ')).toContain('the database is damaged')
   }
-  // what the daemon does by itself has met it too, and rests
+  // Background work met the damage, too, and is paused.
   const told = () => readFileSync(join(dataDir, 'logs', 'daemon.log'), 'utf8').split('\n').length
   const before = told()
   for (let round = 0; round < 50; round++) expect(await list()).toEqual(DAMAGED)

@@ -12,17 +12,17 @@ const REPLACEMENTS = rounds(60)
 /** sizes of documents in bytes: a few are large */
 const LEAST_BYTES = 2_000
 const MOST_BYTES = 120_000
-/** few words, so that the model of them is small beside the documents */
+/** few words, so that their model is small compared with the documents */
 const VOCABULARY = 1_000
-/** of the bytes of a directory that only ever held what the other one holds at the end */
+/** ratio to a directory that only ever contained the final documents */
 const MOST_AMPLIFICATION = 1.15
-/** pages of a database that it may keep for what comes next, and that are too few to be given back */
+/** free pages that a database may keep, because they are too few to be returned */
 const MOST_FREE = 1 / 16
 const FEW_PAGES = 9
 const PAGE_BYTES = 8192
 const PATIENCE_MS = 20_000
 const DAY = 24 * 60 * 60 * 1000
-/** what is kept for a time is kept for 90 days at most */
+/** maximal retention in days */
 const KEPT = 91 * DAY
 const TIMEOUT_MS = 240_000 + rounds(1) * 60_000
 
@@ -32,7 +32,7 @@ afterEach(async () => {
   running = undefined
 })
 
-/** A document as it is in one of its generations: other words in each, as many in all. */
+/** A document in one of its generations: as many words, but different ones. */
 function text(document: number, generation: number, seed: number): string {
   const random = seededRandom(seed * 1_000_003 + document * 1_009 + generation)
   const bytes = LEAST_BYTES + (MOST_BYTES - LEAST_BYTES) * ((document % 10) / 9) ** 3
@@ -67,7 +67,7 @@ function sizesOf(dataDir: string): Sizes {
   return { all: bytesBelow(dataDir), db: of('db'), objects: of('objects'), indexes: of('indexes') }
 }
 
-/** What a database holds, beside its engine: rows, pages without content, and pages in all. */
+/** The size of a database: rows, free pages, and all pages. */
 function heldBy(dataDir: string) {
   return sql(dataDir, (db) => {
     const one = (query: string) => (db.prepare(query).get() as { n: number }).n
@@ -84,7 +84,7 @@ function heldBy(dataDir: string) {
   })
 }
 
-/** Fills a data directory, lets garbage collection and retention do their work, and measures what is left. */
+/** Fills a data directory, waits for garbage collection and retention, and measures the rest. */
 async function sizesAfter(fill: (test: TestEngine, spaceId: string) => Promise<void>): Promise<Sizes> {
   let ahead = 0
   const retention = { intervalMs: DAY, batchRows: 200 }
@@ -106,7 +106,7 @@ async function sizesAfter(fill: (test: TestEngine, spaceId: string) => Promise<v
   retention.intervalMs = 30
   await test.reopen()
   await until(() => heldBy(dataDir).jobs === DOCUMENTS && isQuiet(), TIMEOUT_MS)
-  // the last of it is room in the file; where it is not given back, the sizes tell
+  // The last part is free space in the file; if it is not returned, the sizes show it.
   const isSmall = () => {
     const { pages, free } = heldBy(dataDir)
     return free <= pages * MOST_FREE + FEW_PAGES
@@ -119,14 +119,14 @@ async function sizesAfter(fill: (test: TestEngine, spaceId: string) => Promise<v
   return sizes
 }
 
-test('F58: replaced documents leave no room behind', { timeout: TIMEOUT_MS }, async () => {
+test('F58: the space of replaced documents is released', { timeout: TIMEOUT_MS }, async () => {
   const seed = faultSeed()
   const generations = Array.from({ length: DOCUMENTS }, () => 0)
   const files = () => Object.fromEntries(generations.map((of, document) => [name(document), text(document, of, seed)]))
   let most = 0
   const replaced = await sizesAfter(async ({ engine, dataDir }, space) => {
     await ingest(engine, ADA, space, files())
-    // what is replaced stays as long as a query that began before it, so that all is there at once
+    // Replaced versions remain as long as an older query runs, so that all exist at once.
     const question = { knowledgeSpaceId: space, query: 'Document 1', activeDocumentIds: [], activeEntityIds: [] }
     const reader = await engine.queries.start(ADA, question, new AbortController().signal)
     for (let count = 0; count < REPLACEMENTS; count++) {
@@ -152,7 +152,7 @@ test('F58: replaced documents leave no room behind', { timeout: TIMEOUT_MS }, as
     `F58: ${REPLACEMENTS} replacements: ${replaced.all} bytes, ${ratio.toFixed(3)} of ${fresh.all} (${parts.join(', ')}); ` +
       `database meanwhile ${most} bytes`,
   )
-  // or else nothing was tried
+  // Otherwise nothing was tested.
   expect(most).toBeGreaterThan(fresh.db * MOST_AMPLIFICATION * 1.2)
   expect(ratio).toBeLessThanOrEqual(MOST_AMPLIFICATION)
 })

@@ -38,7 +38,7 @@ async function answerOf(work: Promise<unknown>): Promise<{ status: unknown; code
   )
 }
 
-/** Uploads a file of its own, of so many bytes. */
+/** Uploads a unique file of this size. */
 const upload = (bytes: number) =>
   answerOf(
     daemon.client.upload('POST /knowledge-spaces/{id}/documents/bulk', {
@@ -81,7 +81,7 @@ const ANSWERS = {
   EIO: UNAVAILABLE,
 } as const satisfies Partial<Record<Rule['effect'], unknown>>
 
-/** Where bytes of uploads go, by the calls that a disk may refuse. */
+/** Steps of an upload that a disk may refuse. */
 const PLACES: { name: string; rule: Omit<Rule, 'effect'>; bytes: number; effects: (keyof typeof ANSWERS)[] }[] = [
   {
     name: 'a small file is written',
@@ -122,14 +122,14 @@ const PLACES: { name: string; rule: Omit<Rule, 'effect'>; bytes: number; effects
 ]
 
 for (const { name, rule, bytes, effects } of PLACES)
-  test.skipIf(shimTrouble !== undefined)(`what a disk refuses is said by its code where ${name}`, async () => {
+  test.skipIf(shimTrouble !== undefined)(`an error of the disk is reported with its code when ${name}`, async () => {
     for (const effect of effects) {
       shim.setRules({ ...rule, effect })
       const refused = await upload(bytes)
       expect({ effect, ...refused }).toEqual({ effect, ...ANSWERS[effect] })
       expect(await cat()).toEqual(DONE)
       shim.setRules()
-      // at once where that says how much is free; a quota is asked for again after a second
+      // At once if the free space is known; a quota is checked again after a second.
       await until(async () => (await upload(bytes)).status === 'done', GOES_ON_MS)
     }
     expect(shim.hits().length).toBeGreaterThanOrEqual(effects.length)
@@ -137,12 +137,12 @@ for (const { name, rule, bytes, effects } of PLACES)
 
 for (const effect of ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'] as const)
   test.skipIf(shimTrouble !== undefined)(
-    `a row that meets ${effect} is refused by its code, and rows are written again without a restart`,
+    `a row that fails with ${effect} is refused with its code, and later writes succeed without a restart`,
     { timeout: 120_000 },
     async () => {
       shim.setRules({ on: 'write', effect, path: '/db/main.sqlite-wal' }, { on: 'write', effect, path: 'probe' })
       expect(await writeNote()).toEqual(ANSWERS[effect])
-      // still so, and nothing else is hurt
+      // The condition continues, and nothing else is affected.
       expect((await writeNote()).status).toBe(503)
       expect(await cat()).toEqual(DONE)
       shim.setRules()
@@ -153,7 +153,7 @@ for (const effect of ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'] as const)
   )
 
 test.skipIf(shimTrouble !== undefined)(
-  'F20: after a sync that failed nothing is written until a sync has succeeded, and what failed never comes back',
+  'F20: after a failed sync all writes are refused until a sync succeeds, and the failed write never reappears',
   { timeout: 240_000 },
   async () => {
     const path = { id: spaceId }
@@ -161,7 +161,7 @@ test.skipIf(shimTrouble !== undefined)(
     for (const count of [1, 2, Number.POSITIVE_INFINITY]) {
       const { client } = daemon
       const rule = { on: 'fsync', effect: 'EIO', path: '/db/main.sqlite-wal' } as const
-      // the thread that empties the log syncs it as well: where it met the fault, the write goes well and another is made
+      // The checkpoint thread also syncs the log: if it meets the fault, the write succeeds and another one is sent.
       for (let n = 0, isRefused = false; !isRefused; n++) {
         shim.setRules(Number.isFinite(count) ? { ...rule, count } : rule)
         const name = `/workspaces/synced/${count}-${n}.md`
@@ -172,7 +172,7 @@ test.skipIf(shimTrouble !== undefined)(
         else kept.push(name)
       }
       const health = await client.request('GET /health', {})
-      // where the one bad sync is over, a later one may have healed it already
+      // After a single bad sync, a later one may have succeeded already.
       if (!Number.isFinite(count)) expect(health).toMatchObject({ ok: false, components: { database: false } })
       expect(await cat()).toEqual(DONE)
       shim.setRules()
@@ -191,7 +191,7 @@ test.skipIf(shimTrouble !== undefined)(
   },
 )
 
-test.skipIf(shimTrouble !== undefined)('a file whose bytes cannot be read is told so, and is read later', async () => {
+test.skipIf(shimTrouble !== undefined)('a file that the disk cannot read is reported as unavailable, and can be read later', async () => {
   expect(await writeNote()).toEqual(DONE)
   const note = `/workspaces/notes/${named}.md`
   shim.setRules({ on: 'read', effect: 'EIO', path: '/sha256/' })

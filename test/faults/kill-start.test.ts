@@ -23,11 +23,11 @@ afterEach(async () => {
   for (const home of homes.splice(0)) home.remove()
 })
 
-/** Starts a daemon that is to die of a rule, and then one that is not. @returns the lines of what happened */
+/** Starts a daemon that a rule kills, and then one without the rule. @returns the recorded steps */
 async function startTwice(dataDir: string, rule: Rule): Promise<string[]> {
   const shim = faultShim(dataDir)
   shim.setRules(rule)
-  // it dies before it is ready, or is ready because the step did not come
+  // It dies before it is ready, or becomes ready because the step did not occur.
   daemon = await startDaemon(dataDir, shim.env).catch(() => undefined)
   await daemon?.kill()
   const hits = shim.hits()
@@ -48,7 +48,7 @@ function emptyDir(name: string): string {
 
 const FIRST_KILLS = rounds(6)
 test.skipIf(shimTrouble !== undefined)(
-  'F04: a first start that is killed at any step is followed by one that succeeds',
+  'F04: after a first start that is killed at any step, the next start succeeds',
   { timeout: 60_000 + FIRST_KILLS * ROUND_MS },
   async () => {
     const noted = await startTwice(emptyDir('kill-start'), { on: 'change', effect: 'note' })
@@ -70,7 +70,7 @@ test.skipIf(shimTrouble !== undefined)(
 
 const UPGRADE_KILLS = rounds(4)
 test.skipIf(shimTrouble !== undefined)(
-  'F04: an upgrade of the database that is killed before or after any of its syncs loses no row and goes on',
+  'F04: after a schema upgrade that is killed before or after any sync, the next start completes it without losing a row',
   { timeout: 60_000 + UPGRADE_KILLS * ROUND_MS },
   async () => {
     for (let round = 0; round < UPGRADE_KILLS; round++) {
@@ -101,7 +101,7 @@ test.skipIf(shimTrouble !== undefined)(
   },
 )
 
-/** Makes of a database what the first schema would have been with its spaces. */
+/** Turns a database into one of the first schema with its spaces. */
 function downgrade(dataDir: string): void {
   const path = join(dataDir, 'db', 'main.sqlite')
   const old = `${path}.old`

@@ -28,7 +28,7 @@ afterEach(async () => {
   shimmed = undefined
 })
 
-/** A data directory, a daemon on it that can be killed at any step, and a space with one document. */
+/** A data directory with a daemon that can be killed at any step, and a space with one document. */
 async function start(): Promise<{
   dataDir: string
   shim: FaultShim
@@ -48,7 +48,7 @@ async function start(): Promise<{
   return { dataDir, shim, spaceId, ledger, running: daemon }
 }
 
-/** Uploads a note under a key of its own. @returns the id of the document; undefined where no answer came */
+/** Uploads a note with an idempotency key. @returns the id of the document; undefined without a response */
 async function upload(running: BenchDaemon, ledger: Ledger, note: Note): Promise<string | undefined> {
   ledger.sent.add(note.filename)
   const form = new FormData()
@@ -89,7 +89,7 @@ async function expectWhole(running: BenchDaemon, ledger: Ledger, dataDir: string
 
 const UPLOAD_KILLS = rounds(8)
 test.skipIf(shimTrouble !== undefined)(
-  'F02, F10: a daemon killed at any step of an upload has the whole document or nothing, and a repeat makes it once',
+  'F02, F10: after a kill at any step of an upload the document is complete or absent, and a repeated upload creates it once',
   { timeout: 120_000 + UPLOAD_KILLS * ROUND_MS },
   async () => {
     const { dataDir, shim, ledger, running } = await start()
@@ -99,7 +99,7 @@ test.skipIf(shimTrouble !== undefined)(
     let answered = 0
     for (const [round, skip] of places.entries()) {
       const note = makeNote(`r${round}`, round + 2)
-      // ready and quiet, so that the steps counted are those of the upload
+      // Ready and idle, so that only steps of the upload are counted.
       shim.setRules()
       await settled(daemon!.client, ledger)
       shim.setRules({ on: 'change', effect: 'kill', skip, count: 1 })
@@ -128,7 +128,7 @@ test.skipIf(shimTrouble !== undefined)(
 
 const STAGE_KILLS = rounds(8)
 test.skipIf(shimTrouble !== undefined)(
-  'F05: a document whose daemon is killed before and after any commit of its compilation is published once, and whole',
+  'F05: a document whose daemon is killed before or after any commit of its compilation is published once and completely',
   { timeout: 120_000 + STAGE_KILLS * ROUND_MS },
   async () => {
     const { dataDir, shim, ledger, running } = await start()
@@ -148,7 +148,7 @@ test.skipIf(shimTrouble !== undefined)(
       })
       const note = makeNote(`r${round}`, round + 2)
       const id = await upload(daemon!, ledger, note)
-      // fewer commits than the first time are made where some of them went together
+      // There are fewer commits than the first time if some were combined.
       if (id !== undefined) await Promise.race([dead(daemon!), settled(daemon!.client, ledger).catch(() => undefined)])
       await daemon!.kill()
       shim.setRules()
@@ -174,7 +174,7 @@ test.skipIf(shimTrouble !== undefined)(
 
 const QUERY_KILLS = rounds(4)
 test.skipIf(shimTrouble !== undefined)(
-  'F06: an answer that said done has a trace, whichever commit of its query the daemon is killed at',
+  'F06: every completed answer has a trace, whichever commit of its query the daemon is killed at',
   { timeout: 120_000 + QUERY_KILLS * ROUND_MS },
   async () => {
     const { dataDir, shim, ledger, running } = await start()
@@ -202,7 +202,7 @@ test.skipIf(shimTrouble !== undefined)(
         traceId = String(headers['x-query-run-id'])
         for await (const { event } of events) seen.push(event)
       } catch {
-        // the connection breaks with the daemon
+        // The daemon was killed, and the connection breaks.
       }
       await daemon!.kill()
       shim.setRules()

@@ -6,7 +6,7 @@ import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/
 import { until } from '../helpers/until.js'
 
 const MEGABYTE = 1024 * 1024
-/** what a log keeps of the room that it once took: `journal_size_limit` */
+/** maximal size of an idle log: `journal_size_limit` */
 const KEPT_BYTES = 64 * MEGABYTE
 const PARALLEL = 4
 const STEP_MS = 60_000
@@ -24,7 +24,7 @@ afterAll(async () => {
 const logBytes = () => statSync(`${database}-wal`).size
 const told = () => readFileSync(join(dataDir, 'logs', 'daemon.log'), 'utf8').includes('the write-ahead log cannot be')
 
-test('F57: a log that a long reader holds grows while it reads, is told of, and shrinks by itself when it ends', {
+test('F57: the database log grows while a long reader blocks it, this is logged, and it shrinks when the reader ends', {
   timeout: 120_000,
 }, async () => {
   daemon = await startDaemon(dataDir)
@@ -43,7 +43,7 @@ test('F57: a log that a long reader holds grows while it reads, is told of, and 
   try {
     reader.exec('BEGIN')
     expect(count()).toBe(0)
-    // more than is kept, and then no more: nothing but the end of the reader is left to shorten it
+    // Then no more writes: only the end of the reader can shrink it.
     const writer = async () => {
       while (logBytes() < KEPT_BYTES + 4 * MEGABYTE) await write(`${writes++}`)
     }
@@ -56,7 +56,7 @@ test('F57: a log that a long reader holds grows while it reads, is told of, and 
   }
   expect(peak).toBeGreaterThan(KEPT_BYTES)
   await until(() => logBytes() <= KEPT_BYTES, STEP_MS)
-  // without a reader it stays short
+  // Without a reader it remains short.
   for (let n = 0; n < 20; n++) await write(`after-${n}`)
   const left = logBytes()
   expect(left).toBeLessThanOrEqual(KEPT_BYTES)

@@ -17,7 +17,7 @@ if (memoryGroupTrouble !== undefined) process.stdout.write(`SKIPPED F56: ${memor
 
 const MB = 1024 * 1024
 const CEILING = 512 * MB
-/** of each format in a round: some millions of characters are what a person may send */
+/** documents of each format in a round: a user may send some millions of characters */
 const SIZES = { markdown: 3 * MB, csv: 3 * MB, html: MB, json: MB, text: 2 * MB, docx: MB }
 const NOTES = 100
 const ROUNDS = rounds(1)
@@ -40,7 +40,7 @@ async function startInside(group: MemoryGroup, dataDir: string): Promise<{ pid: 
   ends.push(async () => {
     child.kill('SIGKILL')
     await exit
-    // children notice that their parent is gone
+    // Child processes notice the end of their parent.
     await until(() => {
       try {
         group.remove()
@@ -60,7 +60,7 @@ async function startInside(group: MemoryGroup, dataDir: string): Promise<{ pid: 
 }
 
 test.skipIf(memoryGroupTrouble !== undefined)(
-  'F56: large and small documents of many formats are published in 512 MB while questions are answered, and no process is killed for memory',
+  'F56: documents of many formats are published in 512 MB during queries, and no process is killed for memory',
   { timeout: 260_000 + ROUNDS * 40_000 },
   async () => {
     const home = temporaryFolder('memory-ceiling')

@@ -24,12 +24,12 @@ const notes = (from: number, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`note-${from + n}.md`, note(from + n)]))
 const jobs = async () => (await test.engine.jobs.list(ADA, spaceId, { limit: 100 })).items
 
-describe('a document that ends the index process every time it is given it', () => {
+describe('a document that crashes the index process each time', () => {
   const poison = { 'poison.md': '# Poison\n\nWhat no index takes: ks-fault-crash.\n' }
 
-  it('F09: fails alone after a few tries, and its neighbours are published', { timeout: WAIT_MS }, async () => {
+  it('F09: fails alone after a few attempts, and its neighbours are published', { timeout: WAIT_MS }, async () => {
     const began = performance.now()
-    // before it and behind it in one batch
+    // Between its neighbours in one batch.
     const half = NEIGHBOURS / 2
     const uploaded = ingest(test.engine, ADA, spaceId, { ...notes(0, half), ...poison, ...notes(half, half) })
     const hurrying = setInterval(hurry, 100)
@@ -51,13 +51,13 @@ describe('a document that ends the index process every time it is given it', () 
   })
 })
 
-/** Jobs that wait for their next try go on at once. */
+/** Retries waiting jobs at once. */
 async function hurry(): Promise<void> {
   for (const { id, completedAt, retryAt } of await jobs())
     if (completedAt === undefined && retryAt !== undefined) await test.engine.jobs.retry(ADA, id).catch(() => undefined)
 }
 
-it('F09: what was running at two deaths of the daemon is compiled one by one, so that nobody shares the blame', async () => {
+it('F09: jobs that were running at two crashes of the daemon are compiled one by one, so that only the cause can fail', async () => {
   sql(test.dataDir, (db) =>
     db.exec(`
       CREATE TABLE crowds (jobs INTEGER);

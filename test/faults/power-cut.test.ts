@@ -24,7 +24,10 @@ afterAll(async () => {
   home.remove()
 })
 
-/** What was promised, and how long the journal was when the answer had come; of what was asked, when it was asked. */
+/**
+ * What was acknowledged, and the length of the journal when the response arrived; for open requests, the time of the
+ * request.
+ */
 interface Promised {
   documents: { id: string; note: Note; at: number }[]
   deletions: { id: string; asked: number; at: number }[]
@@ -33,7 +36,7 @@ interface Promised {
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  `F13, F14, F15, F16, F17: ${IMAGES} directories that a power cut leaves open, with everything that was answered`,
+  `F13, F14, F15, F16, F17: ${IMAGES} directories after a power cut can be opened and contain everything acknowledged`,
   { timeout: 120_000 + IMAGES * 60_000 },
   async () => {
     const seed = faultSeed()
@@ -43,13 +46,13 @@ test.skipIf(shimTrouble !== undefined)(
     const answers = [...promised.documents, ...promised.deletions, ...promised.files].map(({ at }) => at)
     const checks: Checked = { documents: 0, deletions: 0, files: 0 }
     for (let image = 0; image < IMAGES; image++) {
-      // half of the cuts come right after an answer, which is when most hangs on what was synced
+      // Half of the cuts happen right after a response, when the synced data matters most.
       const at =
         image % 2 === 0 ? answers[Math.floor(random() * answers.length)]! : Math.floor(random() * journal.length)
       const kept = [0, 0.5, 1, random()][image % 4]!
       const target = join(home.path, `image-${image}`)
       rebuild(journal, { at, random, kept }, dataDir, target)
-      // the directory after the cut is the one before it, and so is the file of its lock
+      // The directory after the cut is that before it, and so is its lock file.
       rmSync(dataLayout(target).lock, { force: true })
       linkSync(dataLayout(dataDir).lock, dataLayout(target).lock)
       await check(
@@ -99,7 +102,7 @@ async function record(random: () => number): Promise<{ journal: Journal; promise
       await client.request('DELETE /knowledge-spaces/{id}/documents/bulk', { path, body: { documentIds: [id!] } })
       promised.deletions.push({ id: id!, asked, at: now() })
     }
-    // some of the cuts fall while nothing but compiling goes on
+    // Some of the cuts happen while only compilation runs.
     if (from % 16 === 12) await settled(client, new Ledger(made.id))
   }
   await settled(client, new Ledger(made.id))
@@ -116,7 +119,7 @@ interface Checked {
   files: number
 }
 
-/** Starts a daemon on what is left, and asks it for everything that had been answered by then. */
+/** Starts a daemon on the rebuilt directory, and checks everything that was acknowledged by then. */
 async function check(target: string, at: number, promised: Promised, checked: Checked, what: string): Promise<void> {
   daemon = await startDaemon(target).catch((error: unknown) => {
     throw new Error(`${what}: ${String(error)}`)

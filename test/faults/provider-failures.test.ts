@@ -17,7 +17,7 @@ const BEFORE = { filename: 'before.md', text: '# Tides\n\nThe moon pulls the sea
 const DURING = { filename: 'during.md', text: '# Lighthouse\n\nThe lighthouse was built in 1908.\n' }
 const TRIES_OF_A_CALL = 4
 const RECOVERY_MS = 90_000
-/** What may be late on a busy machine, whatever a provider does; missing vectors are looked at by themselves. */
+/** Delay on a busy machine, whatever a provider does; missing vectors are found by a poll. */
 const OWN_INDEXES = ['vectors', 'text-index']
 
 let home: ReturnType<typeof temporaryFolder>
@@ -27,7 +27,7 @@ let elsewhere: Server
 let ways: WayToFail[] = []
 let hitsElsewhere = 0
 const providers = new Map<string, FailingProvider>()
-/** everything that was answered to anybody */
+/** all responses to clients */
 const told: string[] = []
 
 const isOf = (kind: Kind) => (way: WayToFail) => way.kinds?.includes(kind) !== false
@@ -70,7 +70,7 @@ afterAll(async () => {
   home?.remove()
 })
 
-/** What came of one way to fail, in the words of the table. */
+/** The result of one kind of failure, as a line of the table. */
 interface Seen {
   way: string
   published: string[]
@@ -143,7 +143,9 @@ async function makeSpace(client: Client, kind: Kind, slug: string): Promise<stri
   return id
 }
 
-/** A call that fails is tried four times at most; vectors are asked for again after pauses that double from half a second. */
+/**
+ * A failed call is tried at most four times; vectors are requested again after delays that double from half a second.
+ */
 function mostRequests(kind: Kind, questions: number, elapsedMs: number): number {
   const rounds = kind === 'embeddings' ? 2 * (2 + Math.log2(1 + elapsedMs / 500)) : 0
   return TRIES_OF_A_CALL * Math.ceil(rounds + questions)
@@ -157,11 +159,11 @@ const isWell = async (client: Client, id: string, kind: Kind): Promise<boolean> 
   return metadata.degraded !== true && text.includes('1908') && hasVectors
 }
 
-/** Says that an index of ours had not got to the document yet, so that there was nothing to ask a provider about. */
+/** The reason that an index had not reached the document yet, so that no request was sent to a provider. */
 const isLate = ({ text, metadata }: Asked): boolean =>
   !text.includes('1908') && (metadata.degradations ?? []).some(({ part }) => OWN_INDEXES.includes(part))
 
-/** A provider fails while a document arrives and a question is asked, and is well again. */
+/** A provider fails while a document is compiled and a question is answered, then works again. */
 async function outage(kind: Kind, way: WayToFail): Promise<Seen> {
   const { client } = daemon
   const slug = slugOf(kind, way)
@@ -192,7 +194,7 @@ async function outage(kind: Kind, way: WayToFail): Promise<Seen> {
   const stormed = provider.requests() > mostRequests(kind, questions, performance.now() - began)
 
   await provider.recover()
-  // what somebody has to change is asked for again by who has changed it
+  // An error that needs a change is retried by the user who made the change.
   if (way.permanent) await client.request('POST /knowledge-spaces/{id}/jobs/retry', { path: { id } })
   const recovered = await until(() => isWell(client, id, kind), RECOVERY_MS).then(
     () => true,
@@ -222,7 +224,7 @@ function expected(kind: Kind, way: WayToFail): Seen {
 }
 
 test.concurrent.each(KINDS)(
-  'F39: a provider of %s that fails, in each of many ways, keeps no document from being published, is told, and is asked in measure until it works again',
+  'F39: a %s provider that fails in many ways blocks no publication, is reported, and gets few requests until it works',
   { timeout: 280_000 },
   async (kind) => {
     const mine = ways.filter(isOf(kind))
@@ -234,7 +236,7 @@ test.concurrent.each(KINDS)(
   },
 )
 
-test('A76: no failure of a provider shows its key or its words, in answers or in the log, and no redirect is followed', () => {
+test('A76: a failed provider exposes neither its key nor its text in responses or the log, and redirects are not followed', () => {
   const log = readFileSync(join(daemon.dataDir, 'logs', 'daemon.log'), 'utf8')
   for (const secret of [KEY, 'SECRET-BODY'])
     expect([secret, log.includes(secret), told.filter((text) => text.includes(secret))]).toEqual([secret, false, []])

@@ -14,7 +14,7 @@ import { faultShim, type Rule, shimTrouble } from './rig/shim.js'
 const ROUNDS = 5
 const STEP_MS = 60_000
 const UNAVAILABLE = { status: 503, code: 'unavailable' }
-/** what a read-only file system refuses; a sync of what was written before succeeds */
+/** Errors of a read-only file system; a sync of earlier writes succeeds. */
 const CHANGES = ['write', 'open', 'truncate', 'rename', 'link', 'unlink', 'mkdir', 'rmdir'] as const
 
 const disk = smallDisk('read-only-disk', 96)
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const mount = (...args: string[]) => !execaSync('mount', args, { reject: false }).failed
 
-/** Mounts the disk over itself, read-only. @returns false where a process has opened a file for writing in between */
+/** Remounts the disk read-only. @returns false if a process opened a file for writing in between */
 function bindReadOnly(): boolean {
   isBound = mount('--bind', disk.path, disk.path)
   if (isBound && mount('-o', 'remount,bind,ro', disk.path)) return true
@@ -45,7 +45,7 @@ const answerOf = (work: Promise<unknown>) =>
   )
 
 test.skipIf(!disk.isMounted || shimTrouble !== undefined)(
-  'F22: while the disk is read-only reads are answered and no write is, and afterwards writing goes on by itself',
+  'F22: on a read-only disk reads succeed and writes are refused; later, writes work again without a restart',
   { timeout: 180_000 },
   async () => {
     const shim = faultShim(disk.path)
@@ -64,13 +64,13 @@ test.skipIf(!disk.isMounted || shimTrouble !== undefined)(
     const writeNote = (name: string) =>
       client.request('PUT /knowledge-spaces/{id}/fs/write', { path, body: note(name) })
     await writeNote('kept')
-    // these are being compiled when it happens
+    // These are in compilation when it happens.
     await ingest(client, ledger, notes(10))
 
-    // The kernel refuses to remount what has files open for writing, as it does not when it gives up on a broken disk.
+    // The kernel refuses a remount while files are open for writing, unlike when it gives up on a broken disk.
     const isWhole = mount('-o', 'remount,ro', disk.path)
     if (!isWhole) {
-      // So the files that the daemon has open refuse by the shim, and every path, also of its child processes, by a mount.
+      // So the shim makes open files of the daemon fail, and a mount covers every path, also for child processes.
       shim.setRules(...CHANGES.map((on): Rule => ({ on, effect: 'EROFS' })))
       await until(bindReadOnly)
     }
@@ -106,13 +106,13 @@ test.skipIf(!disk.isMounted || shimTrouble !== undefined)(
         expect({ what, ...(await answerOf(write(n))) }).toEqual({ what, ...UNAVAILABLE })
       for (const [what, read] of Object.entries(reads))
         expect({ what, ...(await answerOf(read())) }).toEqual({ what, status: 'done', code: undefined })
-      // an index that a write has failed in is opened anew, which its library cannot do without a lock file
+      // An index is opened again after a failed write, which its library cannot do without a lock file.
       const searched = await answerOf(search())
       if (searched.status !== 'done') await expect(search()).rejects.toThrow('read-only')
     }
-    // what it retrieved is answered only with its trace, and that cannot be kept
+    // An answer is complete only with its trace, which cannot be stored.
     await expect(ask(client, id, first[5]!.word)).rejects.toThrow('read-only')
-    // nothing that cannot be written is taken for damaged
+    // Failed writes do not count as damage.
     expect(existsSync(join(dataLayout(disk.path).indexes, id, 'quarantine'))).toBe(false)
     expect(await client.request('GET /health', {})).toMatchObject({ ok: false, components: { database: false } })
 

@@ -15,7 +15,7 @@ import { type FaultShim, faultShim, shimTrouble } from './rig/shim.js'
 
 /** Directories that are rebuilt. */
 const IMAGES = rounds(12)
-/** Questions of the journal, so many of them at once. */
+/** Questions of the journal, and how many run at once. */
 const QUESTIONS = 60
 const AT_ONCE = 6
 /** of one sync */
@@ -49,7 +49,7 @@ async function start(options: { journal?: boolean } = {}) {
   return { shim, client, spaceId }
 }
 
-/** Of a question its trace, and whether it said that it was done. */
+/** The trace of a question, and whether the answer was completed. */
 async function askTraced(client: BenchDaemon['client'], knowledgeSpaceId: string) {
   const { headers, events } = await client.stream('POST /queries', {
     body: { knowledgeSpaceId, query: QUESTION, mode: 'fast' },
@@ -60,7 +60,7 @@ async function askTraced(client: BenchDaemon['client'], knowledgeSpaceId: string
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F20: where the sync of a trace fails, its answer is not done, nothing is written until the log was, and done answers keep their traces',
+  'F20: an answer whose trace cannot be synced is not completed, writes pause until a sync works, and completed answers keep their traces',
   { timeout: 180_000 },
   async () => {
     const { shim, client, spaceId } = await start()
@@ -88,7 +88,7 @@ test.skipIf(shimTrouble !== undefined)(
 )
 
 test.skipIf(shimTrouble !== undefined)(
-  `F14: in ${IMAGES} directories that a power cut leaves, every answer that was done has its trace and its evidence`,
+  `F14: in ${IMAGES} directories after a power cut, every completed answer has its trace and evidence`,
   { timeout: 120_000 + IMAGES * 5_000 },
   async () => {
     const seed = faultSeed()
@@ -109,7 +109,7 @@ test.skipIf(shimTrouble !== undefined)(
     const journal = readJournal(shim.journal)
     let checked = 0
     for (let image = 0; image < IMAGES; image++) {
-      // right after an answer, when most hangs on what was synced
+      // Right after an answer, when the synced data matters most.
       const at = done[Math.floor(random() * done.length)]!.at
       const kept = [0, 0.5, random()][image % 3]!
       const target = join(home.path, `image-${image}`)
@@ -131,12 +131,12 @@ test.skipIf(shimTrouble !== undefined)(
 )
 
 test.skipIf(shimTrouble !== undefined)(
-  'F23: while the log is synced for a trace others are worked for, and are answered nothing that is not durable',
+  'F23: during a slow sync of a trace other requests are answered, but never with data that is not durable',
   { timeout: 120_000 },
   async () => {
     const { shim, client, spaceId } = await start()
     await ask(client, spaceId, QUESTION)
-    // The thread that empties the log syncs it, too. The first commit after that syncs the head of the log.
+    // The checkpoint thread also syncs the log. The first commit after that syncs the start of the log.
     await sleep(1000)
     shim.setRules({ on: 'fsync', effect: `delay=${SLOW_MS}`, skip: 1, count: 1, path: WAL })
     const before = shim.hits().length
@@ -150,7 +150,7 @@ test.skipIf(shimTrouble !== undefined)(
       for await (const { event } of events) isDone ||= event === 'answer.done'
     })()
     await until(() => shim.hits().length > before, GOES_ON_MS)
-    // the trace is there, and might be lost
+    // The trace exists, but might be lost.
     const told = client.request('GET /queries/{traceId}', { path: { traceId } }).then(() => performance.now())
     let healthy = 0
     for (; !isDone; healthy++) await client.request('GET /health', {})

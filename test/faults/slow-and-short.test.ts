@@ -37,7 +37,7 @@ function notes(from: number, count: number) {
 const WHOLE = { lost: [], half: [], risen: [], stuck: [] }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F24: half writes, half reads and interrupted calls change no byte of documents, database and log',
+  'F24: short writes, short reads and interrupted calls change no byte of documents, database and log',
   { timeout: 240_000 },
   async () => {
     const { dataDir, shim, client, ledger } = await start()
@@ -50,7 +50,7 @@ test.skipIf(shimTrouble !== undefined)(
     )
     const path = { id: ledger.spaceId }
     await ingest(client, ledger, notes(0, 10))
-    // what is staged in a file, and what is staged in memory
+    // One is staged in a file, the other in memory.
     const texts = { '/workspaces/a/large.md': 'word '.repeat(40_000), '/workspaces/a/small.md': 'small' }
     for (const [name, content] of Object.entries(texts))
       await client.request('PUT /knowledge-spaces/{id}/fs/write', { path, body: { path: name, content } })
@@ -87,7 +87,7 @@ const prlimit = !execaSync('prlimit', ['--version'], { reject: false }).failed
 if (!prlimit) process.stdout.write('SKIPPED F21: prlimit of util-linux is not here\n')
 
 test.skipIf(!prlimit || process.platform !== 'linux')(
-  'F21: a daemon that has no file descriptor left refuses, lives, and goes on when there are some',
+  'F21: a daemon without free file descriptors refuses requests, survives, and works once there are some',
   { timeout: 180_000 },
   async () => {
     const { client, ledger } = await start()
@@ -104,7 +104,7 @@ test.skipIf(!prlimit || process.platform !== 'linux')(
       sockets.push(socket)
     }
     await until(() => open() >= limit - 2, 30_000)
-    // over the connection that is there already, or not at all
+    // Over the existing connection, or not at all.
     const upload = await ingest(client, ledger, notes(2, 1)).then(
       () => 'done',
       (error: { status?: number; code?: string }) => `${error.status} ${error.code}`,

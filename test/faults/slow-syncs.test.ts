@@ -12,9 +12,9 @@ import { rounds } from './rig/rounds.js'
 import { type FaultShim, type Rule, shimTrouble } from './rig/shim.js'
 import { type ShimmedDaemon, startShimmed } from './rig/shimmed-daemon.js'
 
-/** of each sync of an ingest */
+/** delay of each sync of an ingest */
 const SLOW_MS = 300
-/** of one sync, while which others are to be answered */
+/** delay of one sync, during which other requests must be answered */
 const ONE_MS = 2000
 const DOCUMENTS = rounds(10)
 const STEP_MS = 60_000
@@ -29,7 +29,7 @@ afterEach(async () => {
   shimmed = undefined
 })
 
-/** A daemon with ten documents, all of them published. @returns one of their words, too */
+/** A daemon with ten published documents. @returns one of their words, too */
 async function start() {
   shimmed = await startShimmed('slow-syncs')
   const { dataDir, shim } = shimmed
@@ -39,7 +39,7 @@ async function start() {
   const ledger = new Ledger(id)
   await ingest(client, ledger, notes(0, 10))
   await settled(client, ledger)
-  // the first of them is removed again by `ingest`
+  // `ingest` deletes the first of them.
   return { dataDir, shim, client, ledger, word: makeNote('n1', 1).word }
 }
 
@@ -48,14 +48,14 @@ function notes(from: number, count: number): Note[] {
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F23: while every sync is slow no job is done twice, no lease is lost, and others are answered',
+  'F23: with slow syncs no job runs twice, no lease is lost, and other requests are answered',
   { timeout: 120_000 + rounds(1) * 30_000 },
   async () => {
     const { dataDir, shim, client, ledger, word } = await start()
     const path = { id: ledger.spaceId }
     const database = join(dataDir, 'db', 'main.sqlite')
     const sqlite = new Sqlite(database)
-    // the database itself writes down what is taken up
+    // A trigger records the claims.
     sqlite.exec(`CREATE TABLE taken_up (id TEXT);
       CREATE TRIGGER note_taken_up AFTER UPDATE OF claimed_by ON jobs
       WHEN OLD.claimed_by IS NULL AND NEW.claimed_by IS NOT NULL
@@ -93,7 +93,7 @@ test.skipIf(shimTrouble !== undefined)(
     sqlite.close()
     expect(taken.length).toBeGreaterThan(0)
     expect(taken.filter((times) => times !== 1)).toEqual([])
-    // who loses a lease tries again
+    // A job that loses its lease is tried again.
     expect(tried).toBe(0)
     expect(readFileSync(join(dataDir, 'logs', 'daemon.log'), 'utf8')).not.toMatch(/lease of job|a batch failed/)
     expect(await verify(client, ledger)).toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
@@ -105,9 +105,9 @@ test.skipIf(shimTrouble !== undefined)(
 )
 
 /**
- * Makes one sync slow and counts the answers that surely came while it slept.
+ * Delays one sync and counts the responses that certainly arrived during it.
  *
- * @param begin what leads to the sync; it is waited for afterwards
+ * @param begin starts the work that leads to the sync; it is awaited afterwards
  */
 async function answersDuring(client: Client, shim: FaultShim, rules: Rule[], begin: () => Promise<unknown>) {
   const begun = performance.now()
@@ -131,7 +131,7 @@ async function answersDuring(client: Client, shim: FaultShim, rules: Rule[], beg
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F23: a slow sync of an object, and one of the database file when its log is moved there, hold nobody else up',
+  'F23: a slow sync of an object or of a checkpoint does not delay other requests',
   { timeout: 180_000 },
   async () => {
     const { shim, client, ledger } = await start()
@@ -158,7 +158,7 @@ test.skipIf(shimTrouble !== undefined)(
     for (const [what, { rules, begin }] of Object.entries(places)) {
       const answers = await answersDuring(client, shim, rules, begin)
       counts[what] = answers
-      // a sync that held the loop up would leave none
+      // A sync that blocks the event loop would allow none.
       expect(answers, what).toBeGreaterThan(0)
     }
     process.stdout.write(`FIGURE slow-fsync ${JSON.stringify({ delayMs: ONE_MS, answersDuring: counts })}\n`)

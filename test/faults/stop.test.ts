@@ -9,14 +9,14 @@ import { type DaemonProcess, startKsd } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
 import { rounds } from './rig/rounds.js'
 
-/** so many bulks that the ledger has deleted all that it deletes before the index process hangs */
+/** enough bulks that the ledger has done all its deletions before the index process hangs */
 const NOTES = 40
-/** a stop that waits for the index process to be found hanging takes longer than this */
+/** longer than the time in which a stop detects the hanging index process */
 const HANG_MS = 60_000
 const ROUNDS = rounds(2)
 /** rows that one transaction counts: a second or more */
 const LONG_ROWS = 10_000_000
-/** looks in a row that found the database held: no other transaction takes so long */
+/** consecutive checks that found the database locked: no other transaction takes this long */
 const HELD_LOOKS = 10
 
 const home = temporaryFolder('stop')
@@ -32,7 +32,7 @@ async function start(env: Record<string, string> = {}): Promise<{ process: Daemo
   return { process, daemon: await attach(home.path) }
 }
 
-/** A daemon in a space with published documents, whose index process answers nothing any more while others wait for it. */
+/** A daemon with published documents, whose index process stops responding while requests wait for it. */
 async function hanging(slug: string) {
   const { process, daemon } = await start()
   const space = await daemon.client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
@@ -49,7 +49,7 @@ async function hanging(slug: string) {
   return { process, daemon, ledger, index }
 }
 
-/** Whether a process is there and has not ended. */
+/** Whether a process exists and has not ended. */
 function lives(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -59,7 +59,7 @@ function lives(pid: number): boolean {
 }
 
 describe.skipIf(process.platform !== 'linux')('a daemon whose index process hangs', () => {
-  test('F12: stops in order within its time, and the next start publishes what was acknowledged', async () => {
+  test('F12: stops with exit code 0 within its time limit, and the next start publishes what was acknowledged', async () => {
     const { process, ledger, index } = await hanging('ordered')
     const asked = performance.now()
     expect(await process.end('SIGTERM')).toBe(0)
@@ -75,11 +75,11 @@ describe.skipIf(process.platform !== 'linux')('a daemon whose index process hang
     expect(await next.process.end('SIGTERM')).toBe(0)
   })
 
-  test(`F12: ends at once at a second SIGTERM, with its processes, and loses nothing, ${ROUNDS} times`, async () => {
+  test(`F12: ends at once at a second SIGTERM with its processes, and loses nothing, ${ROUNDS} times`, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { process, ledger, index } = await hanging(`twice-${round}`)
       process.child.kill('SIGTERM')
-      // it has heard the first when it takes no more connections
+      // It has handled the first signal once it accepts no more connections.
       await until(() =>
         fetch(`${process.ready.url}/health`).then(
           () => false,
@@ -95,7 +95,7 @@ describe.skipIf(process.platform !== 'linux')('a daemon whose index process hang
   })
 })
 
-test('F12: a stop in a long transaction waits for its end, and ends in order', async () => {
+test('F12: a daemon that is stopped during a long transaction waits for its end and exits with 0', async () => {
   const { process, daemon } = await start()
   const space = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'long', slug: 'long' } })
   const ledger = new Ledger(space.id)
@@ -104,7 +104,7 @@ test('F12: a stop in a long transaction waits for its end, and ends in order', a
     SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT ${LONG_ROWS}) SELECT x FROM n);
   END`)
   db.pragma('busy_timeout = 0')
-  // the first of a bulk is deleted again
+  // The ledger deletes the first document of a bulk.
   await ingest(daemon.client, ledger, [makeNote('long-0', 0), makeNote('long-1', 1)])
   const isHeld = () => {
     try {

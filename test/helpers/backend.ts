@@ -1,8 +1,8 @@
 import { inject } from 'vitest'
 
-/** The database that engines of this run work on: `KS_TEST_BACKEND`. Projects that have no server are on SQLite always. */
+/** The database of engines in this run: `KS_TEST_BACKEND`. Projects without a server always use SQLite. */
 export const backend: 'sqlite' | 'pg' =
   process.env.KS_TEST_BACKEND === 'pg' && inject('postgres') !== undefined ? 'pg' : 'sqlite'
 
-/** For tests of what only a file can do or suffer. */
+/** For tests that only a database file allows. */
 export const isFile = backend === 'sqlite'

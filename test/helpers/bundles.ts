@@ -4,7 +4,7 @@ import { BUNDLE_CHECKS } from '../../src/daemon/gateway/bundle-checks.js'
 import type { Caller, Engine } from '../../src/engine/index.js'
 import { TAR_END, TarReader, tarHeader, tarPadding } from '../../src/lib/tar.js'
 
-/** The bundle of some spaces, whole. */
+/** The complete bundle of some spaces. */
 export async function exported(engine: Engine, caller: Caller, ids: readonly string[]): Promise<Buffer> {
   const bundle = await engine.bundles.open(caller, ids)
   const pieces: Uint8Array[] = []
@@ -16,7 +16,7 @@ export async function exported(engine: Engine, caller: Caller, ids: readonly str
   return Buffer.concat(pieces)
 }
 
-/** Imports a bundle, given in pieces of so many bytes. */
+/** Imports a bundle in chunks of this size. */
 export async function imported(
   engine: Engine,
   caller: Caller,
@@ -48,7 +48,7 @@ export async function filesOf(bundle: Buffer): Promise<BundleFile[]> {
   return files
 }
 
-/** A bundle of files, whatever they are; its end has the right hash and counts. */
+/** A bundle of any files; its end contains the right hash and counts. */
 export async function bundleOf(files: readonly BundleFile[]): Promise<Buffer> {
   const { createHash } = await import('node:crypto')
   const rows: Record<string, number> = {}
@@ -69,13 +69,13 @@ function packed({ name, bytes }: BundleFile): Buffer[] {
   return [tarHeader({ name, size: bytes.length }), bytes, tarPadding(bytes.length)]
 }
 
-/** How many rows of each table a bundle says that it has. */
+/** The number of rows of each table that a bundle declares. */
 export async function countsOf(bundle: Buffer): Promise<Record<string, number>> {
   const end: BundleEnd = JSON.parse(String((await filesOf(bundle)).at(-1)?.bytes))
   return end.rows
 }
 
-/** The first lines in which two bundles differ; none where they are the same, byte for byte. */
+/** The first lines in which two bundles differ; none if they are identical. */
 export async function differences(one: Buffer, other: Buffer): Promise<string[]> {
   if (one.equals(other)) return []
   const [left, right] = [await linesOf(one), await linesOf(other)]

@@ -9,14 +9,14 @@ export const hasTmux = !execaSync('tmux', ['-V'], { reject: false }).failed
 
 let terminals = 0
 
-/** `kchat chat` in a real terminal, which `tmux` is. */
+/** `kchat chat` in a real terminal, provided by `tmux`. */
 export function chatTerminal(home: CliHome) {
-  // a server of its own for each terminal: one that is still going away takes no new sessions
+  // A separate server for each terminal: one that is still shutting down accepts no new sessions.
   let terminal = ++terminals
   const tmux = (...args: string[]) =>
     execaSync('tmux', ['-L', `ks-${process.pid}-${terminal}`, ...args], { reject: false }).stdout
   const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'chat')
-  /** with what was scrolled away */
+  /** including the scrollback */
   const history = () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'chat')
   const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
   const shows = (text: string | RegExp, timeoutMs?: number) =>

@@ -21,12 +21,12 @@ export interface CliResult {
 export interface CliRun {
   env?: Record<string, string>
   cwd?: string
-  /** written to stdin; stdin is closed at once when absent */
+  /** written to stdin, which is closed at once if absent */
   stdin?: string | Uint8Array
   timeoutMs?: number
 }
 
-/** Folders of one imaginary user, and the programs as that user runs them: compiled, in processes of their own. */
+/** Folders of one imaginary user, and the compiled programs, which run in separate processes. */
 export interface CliHome {
   dir: string
   dataDir: string
@@ -85,7 +85,7 @@ async function runProgram(program: string, args: string[], run: CliRun): Promise
   return { stdout, stderr, code: exitCode ?? null, signal: signal ?? null }
 }
 
-/** The environment without what would change how the program behaves. */
+/** The environment without variables that change the behaviour of the program. */
 export function plainEnv(): Record<string, string> {
   const kept: Record<string, string> = { LANG: 'C.UTF-8' }
   for (const [name, value] of Object.entries(process.env)) {
@@ -107,7 +107,7 @@ async function endDaemon(dataDir: string): Promise<void> {
   if (lives(pid)) process.kill(pid, 'SIGKILL')
 }
 
-/** Whether a process runs. One that has ended and waits for its parent to notice does not. */
+/** Whether a process runs. A zombie does not. */
 export function lives(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -123,12 +123,15 @@ export function lives(pid: number): boolean {
 
 export interface TestServer {
   url: string
-  /** requests as they came: `GET /path` */
+  /** requests in the order of their arrival: `GET /path` */
   seen: string[]
   end(): Promise<void>
 }
 
-/** A small HTTP server on loopback that answers as the test says. A client that hangs up ends its request, not the test. */
+/**
+ * A small HTTP server on loopback with the handler of the test. A client that disconnects ends its request, not the
+ * test.
+ */
 export async function testServer(
   listener: (...args: Parameters<RequestListener>) => unknown,
   socketPath?: string,
@@ -156,7 +159,7 @@ export async function testServer(
   }
 }
 
-/** Everything a request sent. */
+/** The body of a request. */
 export async function requestBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)

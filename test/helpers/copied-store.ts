@@ -9,7 +9,7 @@ import { copyDatabase, rowsOf } from './databases.js'
 
 type Row = Record<string, unknown>
 
-/** A copy of a data directory that an engine works on: its database as it is at one moment, and everything beside it. */
+/** Copies the data directory of a running engine: a consistent snapshot of its database, and all other files. */
 export function copyOf(dataDir: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'ks-copy-'))
   const isDatabase = (path: string) => backend === 'sqlite' && path.startsWith(join(dataDir, 'db'))
@@ -26,7 +26,7 @@ export function copyOf(dataDir: string): string {
   return copy
 }
 
-/** What each kind of work says of who holds it, and how it stands. */
+/** The owner and state of each kind of work. */
 export function held(dataDir: string): Record<string, Row[]> {
   const of = (sql: string) => rowsOf(dataDir).all(sql)
   return {

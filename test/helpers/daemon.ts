@@ -25,7 +25,7 @@ export interface Sent {
   token?: string | undefined
   /** sent as JSON */
   json?: unknown
-  /** sent as it is */
+  /** sent unchanged */
   body?: string | Uint8Array | FormData
   headers?: Record<string, string>
 }
@@ -51,8 +51,8 @@ const identity: Identity = {
 }
 
 /**
- * The daemon's application inside the test's process, with an engine on a data directory of its own, or on one that is
- * there and then goes with it.
+ * The daemon's application inside the test's process, with an engine on a new data directory, or on a given one that is
+ * removed at the end.
  */
 export async function startEdge(
   options: { settings?: { readonly [N in keyof Settings]?: unknown }; engine?: Engine; dataDir?: string } = {},
@@ -110,7 +110,7 @@ export async function startEdge(
   }
 }
 
-/** The body of an answer; the test says what it is. */
+/** The JSON body of a response; the type is up to the test. */
 export async function bodyOf<T>(response: Response): Promise<T> {
   return (await response.json()) as T
 }
@@ -131,14 +131,14 @@ export interface DaemonProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** `ksd` as a process of its own. */
+/** `ksd` as a separate process. */
 export function spawnKsd(dataDir: string, args: string[] = [], env: Record<string, string> = {}) {
   const child = execa(process.execPath, [KSD, '--data-dir', dataDir, ...args], {
     env: { ...databaseEnv(dataDir), ...env },
     stdin: 'ignore',
     buffer: false,
     reject: false,
-    // how a daemon ends is what tests look at: nobody helps it
+    // Tests examine how a daemon ends, so nothing kills it.
     forceKillAfterDelay: false,
   })
   let stderr = ''
@@ -172,7 +172,7 @@ export async function startKsd(
   }
 }
 
-/** A folder that goes with the test. */
+/** A folder for one test. */
 export function temporaryDir(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'ks-life-'))
   return {

@@ -8,14 +8,14 @@ export interface Cell {
   kind: Kind
 }
 
-/** Every column of every table whose form can be wrong. */
+/** Every column of every table with a form that can be wrong. */
 export const FORMED_CELLS: Cell[] = Object.entries(TABLE_FORMATS).flatMap(([table, { columns }]) =>
   Object.entries(columns)
     .filter(([, { kind }]) => hasForm(kind))
     .map(([column, { kind }]) => ({ table, column, kind })),
 )
 
-/** A value of the column's type that does not have its form. */
+/** A value of the column's type with a wrong form. */
 export function broken(kind: Kind): string | number | Buffer {
   if (typeof kind !== 'string') return 'no-such-value'
   if (kind === 'time') return 2 ** 53
@@ -27,7 +27,7 @@ export function broken(kind: Kind): string | number | Buffer {
 
 let count = 0
 
-/** A value that has the form, another one each time. */
+/** A value with the right form, a different one each time. */
 export function whole({ kind }: Pick<Format, 'kind'>, next: number): string | number | Buffer {
   const hex = next.toString(16).padStart(12, '0')
   if (typeof kind !== 'string') return kind[0] ?? ''
@@ -54,7 +54,7 @@ export function whole({ kind }: Pick<Format, 'kind'>, next: number): string | nu
   return values[kind]
 }
 
-/** Plants damage as a broken disk would: neither triggers nor keys nor checks are asked. */
+/** Plants damage like a broken disk, without triggers, keys and checks. */
 export function careless(db: Sqlite.Database): void {
   db.pragma('foreign_keys = OFF')
   db.pragma('ignore_check_constraints = ON')

@@ -12,10 +12,10 @@ import { copyRows, SUPERUSER, TEMPLATE } from './postgres-server.js'
 import { command, executeNow, leave } from './server-bridge.js'
 import { forServer } from './server-sql.js'
 
-/** Names of databases on the server, by the data directory whose rows they hold. */
+/** Names of databases on the server, by data directory. */
 const made = new Map<string, string>()
 
-/** Makes a database with the newest schema. @returns its name */
+/** Creates a database with the newest schema. @returns its name */
 export function newDatabase(): string {
   const name = `e${randomBytes(6).toString('hex')}`
   command('postgres', `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`)
@@ -27,7 +27,7 @@ export function dropDatabase(name: string): void {
   command('postgres', `DROP DATABASE ${name} WITH (FORCE)`)
 }
 
-/** The database of a data directory on the server of this run, made when it is first asked for; nothing on SQLite. */
+/** The database of a data directory on the server of this run, created on first use; undefined on SQLite. */
 export function databaseOf(dataDir: string): DatabaseAddress | undefined {
   if (backend === 'sqlite') return undefined
   let name = made.get(dataDir)
@@ -38,13 +38,13 @@ export function databaseOf(dataDir: string): DatabaseAddress | undefined {
   return addressOf(name)
 }
 
-/** What a daemon on a data directory is given in its environment. */
+/** The environment of a daemon on a data directory. */
 export function databaseEnv(dataDir: string): Record<string, string> {
   const address = databaseOf(dataDir)
   return address === undefined ? {} : { KS_DAEMON_BACKEND: address.hosts[0] }
 }
 
-/** The database of a data directory is not needed any more. */
+/** Drops the database of a data directory. */
 export function forgetDatabase(dataDir: string): void {
   const name = made.get(dataDir)
   if (name === undefined) return
@@ -52,7 +52,7 @@ export function forgetDatabase(dataDir: string): void {
   dropDatabase(name)
 }
 
-/** Makes the database of a data directory that is a copy of another, as that is at one moment. */
+/** Creates the database of a data directory as a copy of another one. */
 export function copyDatabase(from: string, to: string): void {
   const name = `e${randomBytes(6).toString('hex')}`
   command('postgres', `CREATE DATABASE ${name} TEMPLATE template0`)
@@ -61,7 +61,7 @@ export function copyDatabase(from: string, to: string): void {
   copyRows(all(nameOf(from)), all(name))
 }
 
-// on SQLite there are none; benches on it run without the test runner
+// On SQLite there are none; benches on SQLite run without the test runner.
 if (backend === 'pg')
   afterAll(() => {
     for (const dataDir of [...made.keys()]) forgetDatabase(dataDir)
@@ -72,15 +72,15 @@ export async function anotherDriver(dataDir: string): Promise<Driver> {
   return backend === 'pg' ? await openPostgres(nameOf(dataDir)) : new Database(dataLayout(dataDir).database)
 }
 
-/** The rows of an engine behind its back, in the SQL of SQLite. */
+/** The rows of a running engine, in the SQL of SQLite. */
 export interface Rows {
   all<T = Record<string, unknown>>(sql: string, ...values: Bindable[]): T[]
   get<T = Record<string, unknown>>(sql: string, ...values: Bindable[]): T | undefined
   /** the first cell of the first row */
   value<T = number>(sql: string, ...values: Bindable[]): T
   /**
-   * Changes rows, by one statement or, without values, by several in one transaction. It waits for whoever holds them,
-   * which may be an engine of this thread. @returns how many rows the last one changed
+   * Changes rows, by one statement or, without values, by several in one transaction. It waits for locks, also those of
+   * an engine in this thread. @returns the number of rows that the last one changed
    */
   run(sql: string, ...values: Bindable[]): Promise<number>
   /** Adds rows of a table that have the same columns. */
@@ -89,7 +89,7 @@ export interface Rows {
 
 const INSERTED_AT_ONCE = 500
 
-/** The rows that an engine has on a data directory, wherever they are. */
+/** The rows of an engine on a data directory, in whichever database. */
 export function rowsOf(dataDir: string): Rows {
   const read = <T>(sql: string, values: readonly Bindable[]): T[] =>
     (backend === 'pg' ? readServer(dataDir, sql, values) : readFile(dataDir, sql, values)) as T[]

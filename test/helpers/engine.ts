@@ -33,7 +33,7 @@ export function engineOptions(dataDir: string, changes: Partial<EngineOptions> =
       spacesPerTenant: 1000,
     },
     quotas: {},
-    // only tests of the clean-up run it
+    // Only tests of the clean-up run it.
     retention: { intervalMs: 24 * 60 * 60 * 1000, batchRows: 200 },
     log: silent,
     ...changes,
@@ -43,7 +43,7 @@ export function engineOptions(dataDir: string, changes: Partial<EngineOptions> =
 export interface TestEngine {
   engine: Engine
   dataDir: string
-  /** closes and opens the engine on the same data */
+  /** closes the engine and opens it again on the same data */
   reopen(): Promise<void>
   end(): Promise<void>
 }
@@ -103,7 +103,7 @@ export async function uploadOne(
   return accepted
 }
 
-/** Asks and reads the stream to its end. */
+/** Sends a question and reads the stream to its end. */
 export async function ask(
   engine: Engine,
   caller: Caller,

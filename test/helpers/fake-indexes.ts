@@ -18,17 +18,17 @@ interface Held {
   vectors: Map<string, Map<number, { doc: number; vector: Float32Array }>>
 }
 
-/** The indexes by their contract, in memory: they follow the log, and hold what it and the vectors told them. */
+/** The indexes by their contract, in memory: they follow the log and store its entries and vectors. */
 export class FakeIndexes implements SearchIndexes {
-  /** thrown by the calls of this name */
+  /** error of the calls of this name */
   readonly failing = new Map<'follow' | 'addVectors' | 'search' | 'activateVectors', unknown>()
-  /** why a leg cannot be asked */
+  /** why a leg is unavailable */
   degradedBy: string[] = []
   readonly searched: SearchRequest[] = []
   readonly rebuilt: string[] = []
-  /** batches of vectors by their sizes */
+  /** sizes of the batches of vectors */
   readonly vectorBatches: number[] = []
-  /** what was told of the log ready made, by its entries */
+  /** prepared log entries that were passed in, by entry */
   readonly fresh: FreshBatch[] = []
   readonly #db: Database
   readonly #held = new Map<string, Held>()
@@ -43,17 +43,17 @@ export class FakeIndexes implements SearchIndexes {
     return held
   }
 
-  /** Passages that the index of a space holds, by their text. */
+  /** Passages of a space's index, by their text. */
   texts(space: string): string[] {
     return [...this.of(space).nodes.values()].map(({ body }) => body).sort()
   }
 
-  /** Keys of passages whose vectors the index holds. */
+  /** Keys of passages with vectors in the index. */
   vectorKeys(space: string, vectorSpace: string): number[] {
     return [...(this.of(space).vectors.get(vectorSpace)?.keys() ?? [])].sort((a, b) => a - b)
   }
 
-  /** the newest entry of each space that is said to be under way */
+  /** the newest entry of each space that was announced */
   readonly told = new Map<string, number>()
 
   underWay(space: string, seq: number): void {
@@ -64,7 +64,7 @@ export class FakeIndexes implements SearchIndexes {
     this.#fail('follow')
     if (fresh !== undefined) this.fresh.push(fresh)
     const logged = (await createReplaySource(this.#db).head(space)).seq
-    // an entry that is not committed is never there: the real indexes would be waited for in vain
+    // An uncommitted entry never arrives: the real indexes would wait in vain.
     if (seq > logged) throw new Error(`entry ${seq} is asked for, the log has ${logged}`)
     const held = this.of(space)
     if (fresh !== undefined && fresh.first === held.seq + 1) this.#apply(held, fresh)
@@ -166,7 +166,7 @@ export class FakeIndexes implements SearchIndexes {
   }
 }
 
-/** Vectors come as numbers, or as the bits of halves. */
+/** Vectors are numbers, or the bits of half floats. */
 function floatsOf(vector: VectorBatch['vectors']): Float32Array {
   return vector instanceof Float32Array ? vector : Float32Array.from(vector, (half) => FLOATS[half] ?? 0)
 }

@@ -5,9 +5,9 @@ import { RUNTIME, runtimeBuild, runtimeEntry, runtimeFolder } from '../../src/lo
 import { embedderGguf } from './gguf.js'
 
 /**
- * A runtime instead of node-llama-cpp, with the used part of its interface: vectors count letters, an answer repeats
- * the question. Texts make it fail, in an answer after the first piece: `DIE` ends its process, `HANG` never ends,
- * `GROW` takes memory.
+ * A replacement of node-llama-cpp with the used part of its interface: vectors count letters, an answer repeats the
+ * question. Certain texts make it fail after the first delta of an answer: `DIE` ends its process, `HANG` never ends,
+ * `GROW` allocates memory.
  */
 const MODULE = `
 const act = (text) => {
@@ -60,7 +60,7 @@ export class LlamaChatSession {
 }
 `
 
-/** Writes the fake runtime into the folder that npm would install it to. */
+/** Writes the fake runtime into the folder where npm would install it. */
 export function installFakeLlama(folder: string): void {
   const entry = runtimeEntry(folder)
   const build = join(folder, 'node_modules', runtimeBuild() ?? '')
@@ -88,8 +88,8 @@ export function pulledModelOf(
 }
 
 /**
- * A program `npm` that installs the fake runtime. While there is a file `hang` next to it, it stops half-way, until the
- * program that started it is gone.
+ * A program `npm` that installs the fake runtime. With a file `hang` next to it, it stops half-way until its parent
+ * process ends.
  *
  * @returns the folder to put first into PATH
  */

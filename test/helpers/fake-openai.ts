@@ -3,35 +3,35 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * What the server does to a request in place of, or on top of, answering it. Faults are used up one a request, in
- * order; without one the server speaks the protocol faithfully.
+ * A fault of the server, instead of or in addition to its response. Each request uses up one fault, in order; without
+ * one the server follows the protocol.
  */
 export type Fault =
   | { kind: 'ok' }
-  /** answers after a while */
+  /** responds after a delay */
   | { kind: 'slow'; ms: number }
-  /** accepts and never answers */
+  /** accepts and never responds */
   | { kind: 'hang' }
   | { kind: 'status'; status: number; retryAfter?: string; body?: string; mediaType?: string }
-  /** 401 whose body quotes the credentials and the prompt back */
+  /** 401 whose body repeats the credentials and the prompt */
   | { kind: 'echo-key' }
-  /** cuts the connection before the answer */
+  /** closes the connection before the response */
   | { kind: 'reset' }
-  /** streams: cuts the connection after so many deltas */
+  /** streams: closes the connection after this number of deltas */
   | { kind: 'reset-after'; deltas: number }
-  /** streams: says nothing more, but stays connected, after so many deltas */
+  /** streams: sends nothing more after this number of deltas, but stays connected */
   | { kind: 'stall-after'; deltas: number }
   /** streams: ends the body properly, without finish reason and `[DONE]` */
   | { kind: 'cut-after'; deltas: number }
-  /** streams: an error object after so many deltas, quoting the prompt */
+  /** streams: an error object after this number of deltas, with the prompt */
   | { kind: 'error-after'; deltas: number }
   /** streams: comment lines only, one every `ms` */
   | { kind: 'comments'; ms: number }
-  /** streams: one line of so many characters */
+  /** streams: one line of this length */
   | { kind: 'long-line'; chars: number }
   /** streams: thinks first, a reasoning delta every `ms` */
   | { kind: 'thinks'; times: number; ms: number }
-  /** answers a streaming request in one piece */
+  /** responds to a streaming request with one JSON body */
   | { kind: 'whole' }
   /** stays connected after `[DONE]` */
   | { kind: 'lingers' }
@@ -39,25 +39,25 @@ export type Fault =
   /** replaces one number by this text: `NaN`, `null`, `1e999`, `"1"` */
   | { kind: 'number'; text: string }
   | { kind: 'zero' }
-  /** leaves out or repeats the last result */
+  /** omits or repeats the last result */
   | { kind: 'fewer' }
   | { kind: 'duplicate' }
   | { kind: 'shuffled' }
-  /** rerank: these in place of the scores */
+  /** rerank: sends these scores */
   | { kind: 'scores'; scores: number[] }
   /** not JSON */
   | { kind: 'malformed' }
-  /** a JSON body of so many bytes */
+  /** a JSON body of this size in bytes */
   | { kind: 'huge'; bytes: number }
 
-/** The fields of the three requests that this server looks at. */
+/** The fields of the three requests that this server uses. */
 export interface RequestBody {
   model?: string
   input?: string | string[]
   voice?: string
   response_format?: string
   encoding_format?: string
-  /** the text of each message; its images beside it, as data URLs */
+  /** the text of each message, and its images as data URLs */
   messages?: { role: string; content: string; images?: string[] }[]
   stream?: boolean
   tools?: { type: string; function: { name: string; parameters: object } }[]
@@ -75,13 +75,13 @@ export interface FakeRequest {
   query: string
   headers: IncomingMessage['headers']
   body: RequestBody
-  /** the body as it came */
+  /** the raw body */
   raw: Buffer
   /** milliseconds since the epoch */
   at: number
-  /** false as long as the client is connected and unanswered */
+  /** false while the client is connected without a response */
   closed: boolean
-  /** the client went before the answer was complete */
+  /** the client disconnected before the response was complete */
   aborted: boolean
 }
 
@@ -91,52 +91,52 @@ export interface FakeOpenAi {
   requests: FakeRequest[]
   /** appends to the fault script */
   script(...faults: Fault[]): void
-  /** what it does to every request that has no fault of its own, from now on; answers faithfully where absent */
+  /** sets the fault of every request that has none in the script; follows the protocol if absent */
   always(fault?: Fault): void
-  /** forgets the faults that were not used up */
+  /** clears the unused faults */
   clear(): void
-  /** sockets connected now, and in all */
+  /** sockets connected now, and in total */
   sockets(): number
   connections(): number
-  /** most requests that were being answered at once */
+  /** maximal number of concurrent requests */
   peak(): number
   close(): Promise<void>
 }
 
 export interface FakeOptions {
-  /** refuses requests without it */
+  /** refuses requests without this key */
   apiKey?: string
   /** refuses other models with 404 */
   models?: string[]
-  /** refuses texts that hold this word with 400 */
+  /** refuses texts that contain this word with 400 */
   poison?: string
-  /** the model that chat answers say they come from; by default a dated name of the one asked */
+  /** the model that responses name; by default the requested name with a date */
   served?: string
   dimension?: number
-  /** vector of a text, not of unit length; by default words hashed into numbers */
+  /** vector of a text, not of unit length; by default hashed words */
   vector?: (text: string, dimension: number) => number[]
-  /** the answer to a chat request; by default it repeats the last message */
+  /** the answer of a chat request; by default it repeats the last message */
   answer?: (messages: { role: string; content: string }[]) => string
-  /** what of an answer makes a delta; by default a word with the space before it */
+  /** splits an answer into deltas; by default each word with the space before it */
   pieces?: RegExp
-  /** tools that a chat request is answered with in place of words; by default none */
+  /** tool calls of a chat answer instead of text; by default none */
   calls?: (messages: { role: string; content: string }[]) => { name: string; arguments: string }[]
-  /** what is heard in a form with audio */
+  /** the transcript of a form with audio */
   heard?: (form: Buffer) => string | Heard | Promise<string | Heard>
-  /** between two deltas */
+  /** delay between two deltas */
   deltaMs?: number
-  /** fields it refuses with 400, as servers do that lack them; `times` are those of transcripts */
+  /** fields that it refuses with 400, like servers without them; `times` are those of transcripts */
   refuses?: ('stream' | 'stream_options' | 'max_tokens' | 'temperature' | 'encoding_format' | 'top_n' | 'times')[]
   port?: number
 }
 
-/** Speech with its times, which are told to those who ask for them. */
+/** A transcript with times, for requests that ask for them. */
 export interface Heard {
   text: string
   segments: { start: number; end: number; text: string }[]
 }
 
-/** A model server on loopback: embeddings, chat completions and rerank as the public API writes them. */
+/** A model server on loopback with the public API of embeddings, chat completions and rerank. */
 export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOpenAi> {
   const requests: FakeRequest[] = []
   const faults: Fault[] = []
@@ -246,7 +246,7 @@ async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault,
   if (seen.path.endsWith('/v1/chat/completions')) return chat(seen.body, response, fault, options)
   if (seen.path.endsWith('/v1/rerank')) return rerank(seen.body, response, fault, options)
   if (seen.path.endsWith('/v1/audio/speech')) {
-    // no sound, but it begins like MP3 and says what it is of
+    // No sound, but it begins like MP3 and contains its text.
     const audio = Buffer.from(`ID3(${[seen.body.input].flat().join()})`)
     return void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(audio)
   }
@@ -291,7 +291,7 @@ function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, o
   send(response, 200, text)
 }
 
-/** A bag of words hashed into numbers: texts that share words are near each other. Not of unit length. */
+/** A bag of hashed words: texts with common words have similar vectors. Not of unit length. */
 export function hashVector(text: string, dimension: number): number[] {
   const vector = Array<number>(dimension).fill(0.01)
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
@@ -373,7 +373,7 @@ async function streamChat(completion: Completion, response: ServerResponse, faul
   }
   switch (fault.kind) {
     case 'reset-after':
-      // let the deltas leave before the connection goes
+      // Flushes the deltas before the connection closes.
       await delay(20)
       return void response.destroy()
     case 'stall-after':
@@ -384,7 +384,7 @@ async function streamChat(completion: Completion, response: ServerResponse, faul
       write({ error: { message: `overloaded while reading ${last}`, type: 'server_error' } })
       return void response.end()
   }
-  // arguments come in pieces, as real servers send them
+  // Arguments arrive in several deltas, as from real servers.
   for (const { index, id, type, function: called } of calls) {
     chunk({ tool_calls: [{ index, id, type, function: { name: called.name, arguments: '' } }] })
     for (const piece of called.arguments.match(/.{1,5}/gsu) ?? [])
@@ -411,7 +411,7 @@ function rerank(body: RequestBody, response: ServerResponse, fault: Fault, { ref
   results = results.slice(0, body.top_n ?? results.length)
   if (fault.kind === 'fewer') results.pop()
   if (fault.kind === 'duplicate') results.push(results[0]!)
-  // a service without the field names its results otherwise, too
+  // Services without this field use another name for results, too.
   if (isPlain) return void send(response, 200, JSON.stringify({ object: 'list', data: results }))
   send(response, 200, JSON.stringify({ id: 'rr-fake', results, meta: { billed_units: { search_units: 1 } } }))
 }

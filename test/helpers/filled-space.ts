@@ -16,13 +16,11 @@ The keeper of the lighthouse fills the lamp with colza oil every evening at suns
 `
 
 export interface FilledSpace extends Planted {
-  /** of the document about lamps */
+  /** id of the document about lamps */
   lamps: string
 }
 
-/**
- * A space of Ada's with a row in every table that a bundle has, a trained model, a large document, and one with pictures.
- */
+/** A space of Ada's with a row in every table of a bundle, a trained model, a large document, and one with pictures. */
 export async function fillSpace(engine: Engine): Promise<FilledSpace> {
   const edge = await startEdge({ engine })
   const planted = await plant(edge)
@@ -77,7 +75,7 @@ const POLICY = {
   sessionInactivityMinutes: 60,
 }
 
-/** Digits that pack badly. */
+/** Digits that compress badly. */
 function hex(n: number): string {
   return Array.from({ length: 6 }, (_, at) => ((n * 2654435761 + at * 40503) >>> 0).toString(16)).join('')
 }

@@ -21,16 +21,16 @@ interface Gateway {
   end(): Promise<void>
 }
 
-/** Equal engines of one process on one server, with their objects in one bucket. */
+/** Equal engines in one process on one server, with objects in one bucket. */
 export interface Gateways {
   all: Gateway[]
   database: string
   bucket: StrictS3
-  /** opens one more */
+  /** opens another one */
   join(changes?: Partial<EngineOptions>): Promise<Gateway>
-  /** what they logged as warnings and errors */
+  /** their warnings and errors in the log */
   told: { message: string }[]
-  /** asks the server itself */
+  /** queries the server directly */
   rows<T>(text: string, values?: unknown[]): Promise<T[]>
   end(): Promise<void>
 }
@@ -44,7 +44,7 @@ export async function startGateways(count: number, changes: Partial<EngineOption
   const tell = (fields: object, message: string) => void told.push({ ...fields, message })
   const log: EngineLog = { debug() {}, info() {}, warn: tell, error: tell }
   const all: Gateway[] = []
-  // all sign and encrypt alike
+  // All sign and encrypt with the same keys.
   const keys = ['signing.key', 'data.key'].map((file) => [file, randomBytes(32).toString('base64url')] as const)
   const open = async (more: Partial<EngineOptions> = {}) => {
     const place = { database: addressOf(database), objects: bucket.place, log }

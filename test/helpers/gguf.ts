@@ -1,11 +1,11 @@
-/** Bytes of a GGUF file: its header, and weights that are none. */
+/** Bytes of a GGUF file: its header, and invalid weights. */
 export function gguf(metadata: Record<string, string | number | boolean | string[]>, weights = 64): Buffer {
   const entries = Object.entries(metadata).map(([key, value]) => Buffer.concat([text(key), entry(value)]))
   const head = Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(entries.length), ...entries])
   return Buffer.concat([head, Buffer.alloc(weights, 7)])
 }
 
-/** An embedding model, as sentence encoders have it. */
+/** The header of an embedding model, as sentence encoders have it. */
 export function embedderGguf(weights?: number): Buffer {
   return gguf(
     {

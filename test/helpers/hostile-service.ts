@@ -4,21 +4,24 @@ import { type JsonSchema, jsonSchema, resolveRef } from '../../src/contract/json
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { type TestServer, testServer } from './cli.js'
 
-/** What a terminal would obey: titles, links, the clipboard, the cursor, colours, in both widths, and turned letters. */
+/**
+ * Sequences that a terminal would obey: titles, links, the clipboard, the cursor, colours, in both widths, and text
+ * direction.
+ */
 export const HOSTILE =
   'bad\u001b]0;owned\u0007\u001b]8;;https://evil.example\u0007x\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u0085\u202egnp\u2066\u061c\u200f\rfake\u0000\u007f\u2028end'
-/** Any of it, where it is shown. */
+/** Matches any of them in output. */
 export const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
 export const AN_ID = '018f0000-0000-7000-8000-000000000001'
 
 /**
- * How far a service goes: `text`: what users could have planted, ids and choices are as documented; `all`: every string
- * and every key is hostile; `error`: every answer is a refusal with hostile words.
+ * How hostile a service is: `text`: texts that users could have planted, with documented ids and choices; `all`: every
+ * string and every key; `error`: every response is an error with hostile texts.
  */
 export type Malice = 'text' | 'all' | 'error'
 
-/** What ends a wait, where a choice has it. */
+/** Choices that end a wait, if the enum has one. */
 const ENDED = ['published', 'completed', 'succeeded']
 const MAX_DEPTH = 6
 
@@ -26,7 +29,7 @@ export interface HostileService extends TestServer {
   malice: Malice
 }
 
-/** A service that answers every operation of both contracts with an answer of the right form that is full of hostile text. */
+/** A service that answers every operation of both contracts with a valid response full of hostile text. */
 export async function hostileService(): Promise<HostileService> {
   const routes = [...gatewayRoutes, ...chatRoutes].map((route: RouteDefinition) => ({
     route,
@@ -39,7 +42,7 @@ export async function hostileService(): Promise<HostileService> {
     request.resume()
     if (service.malice === 'error' || found === undefined) {
       const body = { error: HOSTILE, code: HOSTILE, message: HOSTILE, status: 404, hint: HOSTILE, issues: [HOSTILE] }
-      // node refuses C0 in headers; C1 passes as one byte
+      // Node refuses C0 in headers; C1 passes as one byte.
       response.writeHead(found === undefined ? 404 : 409, { 'x-trace-id': 'a\u009b31mb', 'x-ks-version': '9\u009b.9' })
       response.end(JSON.stringify(body))
       return
@@ -72,7 +75,7 @@ function answer(route: RouteDefinition, malice: Malice, response: import('node:h
   }
 }
 
-/** A value of the form of a schema, hostile in every string that may be anything. */
+/** A value of a schema that is hostile in every free string. */
 export function hostile(root: JsonSchema, malice: Malice, schema = root, key = '', depth = 0): unknown {
   const at = resolveRef(root, schema)
   const inner = (one: JsonSchema, name = key) => hostile(root, malice, one, name, depth + 1)

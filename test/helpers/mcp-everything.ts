@@ -1,10 +1,7 @@
 import { type CallToolResult, McpServer, ResourceTemplate, type Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 
-/**
- * What the conformance suite looks for by name: tools, resources and prompts of a server that is made to be tested. It
- * stands on our sessions and transport.
- */
+/** The tools, resources and prompts that the conformance suite expects by name, on our sessions and transport. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA='
 
@@ -57,7 +54,7 @@ function addTools(mcp: McpServer): void {
   })
 }
 
-/** Tools that ask the client something while they run. */
+/** Tools that send requests to the client while they run. */
 function addAsking(mcp: McpServer): void {
   mcp.registerTool(
     'test_sampling',

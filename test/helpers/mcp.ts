@@ -4,11 +4,11 @@ import type { TestEdge } from './daemon.js'
 export interface HttpSession {
   client: Client
   transport: StreamableHTTPClientTransport
-  /** texts of an answer, joined */
+  /** joined texts of a result */
   text(name: string, args?: object): Promise<string>
 }
 
-/** The official client on the application inside the test's process. */
+/** The official client, connected to the application inside the test's process. */
 export async function connectTo(
   { app }: Pick<TestEdge, 'app'>,
   token: string,
@@ -23,7 +23,7 @@ export async function connectTo(
   return { client, transport, text: (name, args) => textOf(client, name, args) }
 }
 
-/** Calls a tool by a client that checks its structured answer against the schema of the tool. */
+/** Calls a tool with a client that validates the structured result against the schema of the tool. */
 export async function textOf(client: Client, name: string, args: object = {}): Promise<string> {
   const { content } = await client.callTool({ name, arguments: { ...args } })
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')

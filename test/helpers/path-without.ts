@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
-/** Makes a folder for PATH with links to all installed programs except some. */
+/** Creates a folder for PATH with links to all installed programs except some. */
 export function pathWithout(programs: readonly string[], folder: string): string {
   mkdirSync(folder)
   const seen = new Set(programs)

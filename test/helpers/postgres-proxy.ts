@@ -4,12 +4,12 @@ import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { databaseAddress } from '../../src/local/database-address.js'
 import { ROLE } from './postgres-server.js'
 
-/** Stands between a gateway and its server, and loses commits. */
+/** A proxy between a gateway and its server that loses commits. */
 export interface PostgresProxy {
   address(database: string): DatabaseAddress
   /**
-   * The next commit of a transaction that holds these words is lost: after the server has done it, or before it is told.
-   * Resolves when that has happened.
+   * Loses the next commit of a transaction that contains this text, before or after it reaches the server. Resolves
+   * when that has happened.
    */
   loseCommit(words: string, when: 'after' | 'before'): Promise<void>
   end(): Promise<void>
@@ -57,7 +57,7 @@ export async function startProxy(folder: string): Promise<PostgresProxy> {
       } else upstream.write(bytes)
     })
     upstream.on('data', (bytes) => {
-      // the answers to what went before the commit are read already: each is waited for
+      // Replies before the commit have been read already: each statement awaits its reply.
       if (losing === undefined) return void client.write(bytes)
       end()
       losing.done()

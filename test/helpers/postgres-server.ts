@@ -6,26 +6,26 @@ import { removeFolder } from '../../bench/lib/removed-folder.js'
 
 const DEBIAN = '/usr/lib/postgresql'
 const LEAST = 15
-/** a server refuses to run as root; Debian's package makes this user */
+/** a server refuses to run as root; Debian's package creates this user */
 const SERVER_USER = 'postgres'
-/** who the tests of the engine connect as: policies hold for this role */
+/** the role of the engine in tests, to which policies apply */
 export const ROLE = 'ks'
-/** the database that others are copies of: it has the newest schema */
+/** the template database with the newest schema */
 export const TEMPLATE = 'ks_template'
-/** whom no policy holds */
+/** the role without policies */
 export const SUPERUSER = 'super'
 const PREFIX = 'ks-pg-'
-/** holds the number of the process that started the server */
+/** contains the pid of the process that started the server */
 const RUNNER = 'runner'
 
-/** A server of PostgreSQL for tests: one cluster in a folder of its own, reached by a socket there, which loses all at a crash. */
+/** A PostgreSQL server for tests: one cluster in a separate folder with a socket, which loses all data at a crash. */
 export interface TestServer {
-  /** of the socket */
+  /** folder of the socket */
   folder: string
   stop(): void
 }
 
-/** Programs of PostgreSQL, where they are installed. */
+/** The programs of PostgreSQL, where they are installed. */
 export function serverPrograms(): string | undefined {
   const said = process.env.KS_TEST_POSTGRES_BIN
   if (said !== undefined) return said
@@ -38,13 +38,13 @@ export function serverPrograms(): string | undefined {
   return existsSync(join(folder, 'initdb')) ? folder : undefined
 }
 
-/** Whether a server of these programs can make an extension. */
+/** Whether a server of these programs can create an extension. */
 export function hasExtension(programs: string, name: string): boolean {
   const folder = execFileSync(join(programs, 'pg_config'), ['--sharedir'], { encoding: 'utf8' }).trim()
   return existsSync(join(folder, 'extension', `${name}.control`))
 }
 
-/** @param settings of the server, beside those that make tests fast */
+/** @param settings of the server, in addition to those for speed */
 export function startServer(programs: string, settings: Record<string, string> = {}): TestServer {
   stopForsaken(programs)
   const folder = mkdtempSync(join(tmpdir(), PREFIX))
@@ -80,13 +80,13 @@ export function addressOn(folder: string, name: string, role = ROLE): string {
   return `postgres://${role}@localhost/${name}?host=${encodeURIComponent(folder)}`
 }
 
-/** @returns the address of a new, empty database that others are to be copies of */
+/** @returns the address of a new, empty database for a template */
 export function makeTemplate(programs: string, { folder }: TestServer): string {
   runIn(folder, join(programs, 'createdb'), ['-h', folder, '-U', ROLE, '-T', 'template0', TEMPLATE])
   return addressOn(folder, TEMPLATE)
 }
 
-/** Copies a database that is in use into an empty one. */
+/** Copies a database in use into an empty one. */
 export function copyRows(from: string, to: string): void {
   const programs = serverPrograms() ?? ''
   const dump = execFileSync(join(programs, 'pg_dump'), [from], { maxBuffer: 2 ** 30 })
@@ -102,18 +102,18 @@ function stopForsaken(programs: string): void {
     try {
       runIn(folder, join(programs, 'pg_ctl'), ['-D', join(folder, 'data'), '-w', '-m', 'immediate', 'stop'])
     } catch {
-      // it had not started, or has ended
+      // It had not started, or has ended.
     }
     removeFolder(folder)
   }
 }
 
-/** Gives a folder to the user that servers run as. */
+/** Gives a folder to the user of the servers. */
 export function ownedByServer(folder: string): void {
   if (userInfo().uid === 0) chownSync(folder, ...idsOf(SERVER_USER))
 }
 
-/** Runs a program of PostgreSQL as the user that it runs as. */
+/** Runs a program of PostgreSQL as the user of the servers. */
 export function runIn(folder: string, program: string, args: string[]): void {
   const options = { stdio: 'pipe', cwd: folder } as const
   if (userInfo().uid === 0) execFileSync('setpriv', [...of(SERVER_USER), program, ...args], options)

@@ -10,10 +10,10 @@ import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { databaseAddress } from '../../src/local/database-address.js'
 import { addressOn, ROLE, SUPERUSER } from './postgres-server.js'
 
-// a bench that starts servers of its own runs without the test runner, which alone gives a shared one
+// A bench that starts its own servers runs without the test runner, which provides the shared one.
 const isTest = process.env.VITEST !== undefined
 
-/** Whether there is a server to run these tests on. */
+/** Whether a server for these tests exists. */
 export const hasServer = isTest && inject('postgres') !== undefined
 
 /** Whether that server has pgvector, too. */
@@ -23,14 +23,14 @@ export function addressOf(name: string, folder = inject('postgres'), role = ROLE
   return databaseAddress(addressOn(folder ?? '', name, role))
 }
 
-/** A client that asks the server itself. */
+/** A client that queries the server directly. */
 export async function connect(name: string, role?: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: addressOf(name, inject('postgres'), role).hosts[0] })
   await client.connect()
   return client
 }
 
-/** Makes an empty database. @returns its name */
+/** Creates an empty database. @returns its name */
 export async function emptyDatabase(template = 'template0'): Promise<string> {
   const name = `t${randomBytes(6).toString('hex')}`
   const client = await connect('postgres')
@@ -39,7 +39,7 @@ export async function emptyDatabase(template = 'template0'): Promise<string> {
   return name
 }
 
-/** Makes a database with the newest schema. */
+/** Creates a database with the newest schema. */
 export async function migratedDatabase(): Promise<string> {
   const name = await emptyDatabase()
   await migratePostgres(addressOf(name))
@@ -55,7 +55,7 @@ export async function searchableDatabase(): Promise<string> {
   return name
 }
 
-/** A driver for tests of statements alone: where nobody is named, it sees the rows of all, and what is hidden there, statements hide. */
+/** A driver for tests of statements: without a tenant it sees all rows, so that only the statements restrict them. */
 export async function openPostgres(
   name: string,
   connections = 10,

@@ -1,13 +1,13 @@
 /**
- * Milliseconds of processor time since a reading of `process.cpuUsage()`: what a piece of work took of this process,
- * however many others the machine runs beside it. Clocks would tell how busy the machine is.
+ * Milliseconds of processor time since a reading of `process.cpuUsage()`. Unlike elapsed time, it does not depend on
+ * other processes of the machine.
  */
 export function processorMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000
 }
 
-/** The longest that work held the event loop without letting others run, in milliseconds of processor time. */
+/** The longest time in which work blocked the event loop, in milliseconds of processor time. */
 export async function longestHold(work: () => Promise<unknown>): Promise<number> {
   let last = process.cpuUsage()
   let longest = 0
@@ -23,11 +23,11 @@ export async function longestHold(work: () => Promise<unknown>): Promise<number>
 }
 
 /**
- * Whether work on twice the input takes about twice the processor time, where that of a square takes four times. The
- * collector, and a cold compiler, can only make it look worse: what looks so is measured again.
+ * Whether work on twice the input takes about twice the processor time; a quadratic algorithm takes four times. Garbage
+ * collection and a cold compiler only increase the time, so a bad result is measured again.
  *
  * @param work does it on input of a size
- * @returns the last processor times in milliseconds, and whether they grow with the input
+ * @returns the last processor times in milliseconds, and whether they grow linearly
  */
 export async function growth(
   work: (size: number) => Promise<unknown>,

@@ -4,14 +4,14 @@ import { type AddressInfo, connect } from 'node:net'
 export interface RecordingProxy {
   /** `http://127.0.0.1:PORT` */
   url: string
-  /** first lines of the requests to it, without the protocol: `CONNECT name:443`, `GET http://name/path` */
+  /** first lines of the requests, without the protocol: `CONNECT name:443`, `GET http://name/path` */
   seen: string[]
-  /** what the requests brought as `proxy-authorization` */
+  /** the values of `proxy-authorization` */
   credentials: (string | undefined)[]
   end(): Promise<void>
 }
 
-/** An HTTP proxy on loopback that takes every host for one port of this machine; with `refusal` it opens no tunnels. */
+/** An HTTP proxy on loopback that maps every host to one port of this machine; with `refusal` it opens no tunnels. */
 export async function recordingProxy(port: number, refusal?: string): Promise<RecordingProxy> {
   const seen: string[] = []
   const credentials: (string | undefined)[] = []

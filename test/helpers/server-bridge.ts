@@ -7,7 +7,7 @@ import { forServer } from './server-sql.js'
 
 const ANSWER_MS = 60_000
 
-/** Holds a connection for each database, and answers while the test's own thread waits. */
+/** A worker with a connection for each database, which responds while the test's thread blocks. */
 const THREAD = `
 const { workerData: { port } } = require('node:worker_threads')
 const pg = require('pg')
@@ -72,13 +72,13 @@ function askNow(
   const to = thread()
   to.postMessage({ connectionString: addressOf(database, undefined, role).hosts[0], turn, ...what })
   if (Atomics.wait(turn, 0, 0, ANSWER_MS) === 'timed-out') throw new Error(`${database} gave no answer`)
-  // what the thread above answers
+  // The request of the blocked thread.
   const answer = receiveMessageOnPort(to)?.message as Answer
   if (answer.error !== undefined) throw new Error(answer.error)
   return answer
 }
 
-/** Runs one statement, and waits for it without a turn of the event loop. @returns what the driver of SQLite gives */
+/** Runs one statement and blocks without a turn of the event loop. @returns the result as the SQLite driver gives it */
 export function executeNow(database: string, { sql, values, verb }: Query | Change): unknown {
   const [text, ...more] = forServer(sql)
   if (text === undefined || more.length > 0) throw new Error(`one statement at a time: ${sql}`)
@@ -94,12 +94,12 @@ function cellOf(type: number, cell: string | null): unknown {
   return cell === null ? null : AS_SQLITE.getTypeParser(type, 'text')(cell)
 }
 
-/** A statement about the server itself. */
+/** Runs a statement on the server itself. */
 export function command(database: string, text: string): void {
   askNow(database, ROLE, { text })
 }
 
-/** Gives the connection of a database back. */
+/** Closes the connection of a database. */
 export function leave(database: string): void {
   askNow(database, SUPERUSER, { end: true })
 }

@@ -3,8 +3,8 @@ import { postgresDialect } from '../../src/engine/storage/dialect.js'
 const dialect = postgresDialect()
 
 /**
- * Statements that tests write in the SQL of SQLite, for a server: what the dialect of the product says, and beyond it
- * what only tests use: empty bytes of a length, and triggers that refuse or change what the product does.
+ * Translates SQL of SQLite in tests for a server. Beyond the dialect of the product it supports what only tests use:
+ * zeroed bytes of a length, and triggers that refuse or change writes.
  */
 export function forServer(text: string): string[] {
   return statements(text).flatMap((one) => triggerStatements(one) ?? [dialect.translate(withBytes(one))])
@@ -14,7 +14,7 @@ function withBytes(text: string): string {
   return text.replace(/\bzeroblob\((length\(\w+\)|\d+)\)/g, "decode(repeat('00', CAST($1 AS integer)), 'hex')")
 }
 
-/** Cut at each semicolon that is not inside of a trigger. */
+/** Splits at each semicolon outside of a trigger. */
 function statements(text: string): string[] {
   const found = text.match(/\s*CREATE TRIGGER[\s\S]*?\bEND\b|(?:'[^']*'|[^;'])+/g) ?? []
   return found.map((one) => one.trim()).filter((one) => one !== '')
@@ -23,7 +23,7 @@ function statements(text: string): string[] {
 const TRIGGER =
   /^CREATE TRIGGER (\w+)\s+(BEFORE|AFTER)\s+(INSERT|DELETE|UPDATE(?: OF \w+)?)\s+ON (\w+)\s+(?:WHEN ([\s\S]*?)\s+)?BEGIN\s+([\s\S]*?)\s*;?\s*END$/
 
-/** A trigger of SQLite is a trigger and its function, which has its name. */
+/** A trigger of SQLite becomes a trigger and a function of the same name. */
 function triggerStatements(text: string): string[] | undefined {
   const dropped = /^DROP TRIGGER (IF EXISTS )?(\w+)$/.exec(text)
   if (dropped !== null) return [`DROP FUNCTION ${dropped[1] ?? ''}${dropped[2]} CASCADE`]

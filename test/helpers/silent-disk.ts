@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, read, writeSync } from 'node:fs'
 import { execaSync } from 'execa'
 
-/** A disk that another machine may change, as a network disk: its files are kept here, and nobody is told of a change. */
+/**
+ * A disk that another machine may change, like a network disk: its files are stored here, and no change is reported.
+ */
 export interface SilentDisk {
-  /** Writes, or with `undefined` removes, a file; its folders come and go with it. */
+  /** Writes a file, or removes it if undefined; creates and removes its folders. */
   set(path: string, text: string | undefined): void
   unmount(): void
 }
@@ -16,7 +18,7 @@ interface Node {
   changedAt: number
 }
 
-/** operations of the FUSE protocol, as far as reading asks for them */
+/** operations of the FUSE protocol that reads need */
 const OP = {
   lookup: 1,
   forget: 2,
@@ -41,16 +43,16 @@ const MODE = { folder: 0o040755, file: 0o100644 }
 const TYPE = { folder: 4, file: 8 }
 
 /**
- * Mounts such a disk: a file system in user space that this process serves. Nothing in this process may wait for it.
+ * Mounts such a disk: a file system in user space, served by this process. Nothing in this process may block on it.
  *
- * @returns why it could not be, where that takes another system or the right to mount
+ * @returns the reason if it could not be mounted: another system, or a missing right
  */
 export function mountSilentDisk(path: string): SilentDisk | string {
   if (process.platform !== 'linux' || !existsSync('/dev/fuse')) return 'there is no /dev/fuse'
   mkdirSync(path, { recursive: true })
   const device = openSync('/dev/fuse', 'r+')
   const options = `fd=3,rootmode=40000,user_id=${process.getuid?.()},group_id=${process.getgid?.()},subtype=elsewhere`
-  // execa hands no file descriptor over without waiting
+  // execa cannot pass on a file descriptor without blocking.
   const mount = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'none', path], {
     stdio: ['ignore', 'pipe', 'pipe', device],
     encoding: 'utf8',
@@ -118,7 +120,7 @@ function serve(device: number, { nodes }: ReturnType<typeof newTree>): void {
   next()
 }
 
-/** @returns the body of the answer, or an error number */
+/** @returns the body of the reply, or an error number */
 function answerOf(op: number, node: Node | undefined, asked: Buffer): Buffer | number {
   if (op === OP.init) return initial(asked)
   if (node === undefined) return ENOENT
@@ -140,7 +142,7 @@ function initial(asked: Buffer): Buffer {
   return body
 }
 
-/** Nothing is kept by the kernel: the times for which it may are 0. */
+/** The kernel caches nothing: all cache times are 0. */
 function entry({ holds }: Node, name: string): Buffer | number {
   const node = holds instanceof Map ? holds.get(name) : undefined
   if (node === undefined) return ENOENT

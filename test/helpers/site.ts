@@ -5,14 +5,14 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
 
 export interface Site {
   url: string
-  /** paths that were asked for */
+  /** requested paths */
   hits: string[]
-  /** pages by path: HTML text, or a function that answers */
+  /** pages by path: HTML text, or a handler */
   pages: Map<string, string | Answer>
   end(): Promise<void>
 }
 
-/** A web site on a loopback address of its own: 127.0.0.2 can be allowed where 127.0.0.1 is not. */
+/** A web site on a separate loopback address: 127.0.0.2 can be allowed while 127.0.0.1 is not. */
 export async function startSite(pages: Record<string, string | Answer> = {}, host = '127.0.0.2'): Promise<Site> {
   const known = new Map(Object.entries(pages))
   const hits: string[] = []

@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { temporaryFolder } from '../../bench/lib/daemon.js'
 
-/** A folder on a disk of its own that has little room. */
+/** A folder on a separate disk of little capacity. */
 export interface SmallDisk {
   /** a folder around it, on the disk of the system */
   home: string
   path: string
-  /** false where mounting is not allowed: `path` is a plain folder then, and the reason was printed */
+  /** false where mounting is not allowed: then `path` is a plain folder, and the reason was printed */
   isMounted: boolean
-  /** takes the room until not one more byte is taken, but for `leave` bytes */
+  /** fills the disk completely, except `leave` bytes */
   fill(leave: number): void
-  /** gives back what `fill` took */
+  /** frees what `fill` occupied */
   free(): void
   remove(): void
 }
 
 /**
- * Mounts a file system of so many megabytes, and at most so many files and folders; that takes Linux and the right to
+ * Mounts a file system of this many megabytes, with a limit on files and folders; that takes Linux and the right to
  * mount.
  */
 export function smallDisk(name: string, megabytes: number, inodes?: number): SmallDisk {
@@ -41,7 +41,7 @@ export function smallDisk(name: string, megabytes: number, inodes?: number): Sma
   }
 }
 
-/** Mounts an empty file system in memory over a folder. @returns why it could not be */
+/** Mounts an empty file system in memory over a folder. @returns the reason if it could not */
 export function mountTmpfs(path: string, options: string): string | undefined {
   if (process.platform !== 'linux') return `the system is ${process.platform}`
   const mount = execaSync('mount', ['-t', 'tmpfs', '-o', options, 'none', path], { reject: false })

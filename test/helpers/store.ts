@@ -40,29 +40,29 @@ interface Said {
   message: string
 }
 
-/** A store on a real database with real objects, and everything around it faked: no process, no thread, no timer. */
+/** A store on a real database with real objects, and fakes for the rest: no process, no thread, no timer. */
 export interface SmallStore {
   dataDir: string
   db: Database
   context: EngineContext
   indexes: FakeIndexes
-  /** what was logged */
+  /** log entries */
   said: Said[]
   /** every call of `context.wake`, with its space */
   woken: (number | undefined)[]
-  /** called whenever work gives way to questions: between two transactions */
+  /** called when work yields to queries, between two transactions */
   betweenSteps: () => void | Promise<void>
-  /** what the model of a provider, or a trained one, makes of a text; by its length where a test sets nothing */
+  /** the vector of a text by a provider or a trained model; by default it depends on the length */
   embed: (texts: string[]) => (Float32Array | undefined)[] | Promise<(Float32Array | undefined)[]>
-  /** texts that a model was asked for, by call */
+  /** texts of each call of a model */
   asked: string[][]
   space(changes?: { model?: ModelReference; policies?: Partial<Policies>; caller?: Caller }): SpaceRow
-  /** a space as its row is now */
+  /** the current row of a space */
   again(space: SpaceRow): SpaceRow
   upload(space: SpaceRow, files: Record<string, string>, caller?: Caller): Promise<AcceptedDocument[]>
   /** uploads files and claims their jobs for this gateway */
   work(space: SpaceRow, files: Record<string, string>): Promise<Work[]>
-  /** makes another job of a document */
+  /** creates another job of a document */
   begin(space: SpaceRow, docKey: number): void
   /** claims the newest job of a document */
   claimed(docKey: number, gateway?: string): Work
@@ -73,9 +73,9 @@ export interface SmallStore {
   end(): Promise<void>
 }
 
-/** An empty store, migrated once: each test gets a copy. */
+/** An empty, migrated store: each test gets a copy. */
 let empty: Promise<string> | undefined
-// A worker of the runner is ended without an `exit` of its own.
+// A worker of the runner ends without its own `exit` event.
 afterAll(async () => {
   if (empty !== undefined) removeFolder(await empty)
 })
@@ -131,7 +131,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
         pids: () => [],
         close() {},
       },
-      // a model that is a function of the text: the real one is a thread
+      // A model that is a function of the text, instead of a thread.
       lsa: fakeLsa(() => store) as never,
       models: fakeModels(() => store) as never,
       vectors: { wake() {}, askAgain: noop, missing: noop as never, patience: noop },
@@ -198,7 +198,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
 
 const noop = async (): Promise<undefined> => undefined
 
-/** A unit vector that tells texts apart by their length. */
+/** A unit vector that differs by the length of a text. */
 export function vectorOf(text: string): Float32Array {
   const angle = text.length / 100
   return Float32Array.of(Math.cos(angle), Math.sin(angle))
@@ -221,7 +221,7 @@ function fakeLsa(store: () => SmallStore) {
   }
 }
 
-/** texts in one request to the model of a provider */
+/** texts in one request to a provider */
 export const MAX_BATCH = 4
 
 function fakeModels(store: () => SmallStore) {
@@ -238,7 +238,7 @@ function fakeModels(store: () => SmallStore) {
   }
 }
 
-/** Text of so many passages, each a paragraph of its own. */
+/** Text of this many passages, each a separate paragraph. */
 export function passages(...texts: string[]): string {
   return texts.join('\n\n')
 }
@@ -247,13 +247,13 @@ async function read({ path, filename }: { path: string; filename: string }): Pro
   const text = readFileSync(path, 'utf8')
   const [, code] = /^!(\S+)/.exec(text) ?? []
   if (code !== undefined) {
-    // the code of a failure, as a test wrote it into the file
+    // An error code that a test wrote into the file.
     return { ok: false, failure: { code: code as CompileFailure['code'], message: `${filename} is ${code}` } }
   }
   return { ok: true, document: await preparedDocument(filename, text) }
 }
 
-/** A document of which each paragraph is a passage. */
+/** A document with a passage for each paragraph. */
 export async function preparedDocument(title: string, text: string): Promise<PreparedDocument> {
   const texts = text === '' ? [] : text.split('\n\n')
   let end = -2

@@ -3,7 +3,7 @@ import { execa, execaSync } from 'execa'
 import { plainEnv } from './cli.js'
 import { until } from './until.js'
 
-/** Whether this machine can give a program a terminal of its own. */
+/** Whether this machine can give a program a separate terminal. */
 export const hasTerminal =
   process.platform === 'linux' && execaSync('script', ['--version'], { reject: false }).stdout?.includes('util-linux')
 
@@ -11,14 +11,14 @@ export interface AtTerminal {
   cwd: string
   env: Record<string, string>
   columns?: number
-  /** what is typed once the screen has shown something, one after the other */
+  /** inputs, each typed once the screen has shown a text */
   types?: readonly (readonly [shows: RegExp, keys: string])[]
 }
 
 export interface Shown {
-  /** everything that was written to the terminal, stdout and stderr, without colours */
+  /** the complete output of the terminal, stdout and stderr, without colours */
   screen: string
-  /** the same as written, with control sequences */
+  /** the same with control sequences */
   raw: string
   code: number | null
 }
@@ -26,12 +26,12 @@ export interface Shown {
 /** below the timeout of a test; on a busy machine a program takes half a minute to start */
 const LONGEST_MS = 110_000
 
-/** Runs a line of shell at a terminal of its own, as `script` makes one. */
+/** Runs a shell command in a separate terminal, created by `script`. */
 export async function atTerminal(line: string, { cwd, env, columns = 80, types = [] }: AtTerminal): Promise<Shown> {
   const sized = `stty cols ${columns} rows 40; ${line}`
   const child = execa('script', ['-qfec', sized, '/dev/null'], {
     cwd,
-    // nobody is there to turn pages
+    // Nobody can page.
     env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', KS_PAGER: 'cat', ...env },
     extendEnv: false,
     buffer: false,

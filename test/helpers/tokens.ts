@@ -3,17 +3,17 @@ import { SignJWT } from 'jose'
 import { createToken, type Scope } from '../../src/local/keys.js'
 import { dataLayout } from '../../src/local/layout.js'
 
-/** Tokens of one data directory for the people of a test. */
+/** Tokens of one data directory for the callers of a test. */
 export interface TestTokens {
   ada: string
-  /** another subject of ada's tenant */
+  /** another subject of Ada's tenant */
   carol: string
   /** another tenant */
   bob: string
   readOnly: string
   writeOnly: string
   noScope: string
-  /** local tenant, every scope: may manage the daemon */
+  /** local tenant with every scope: has operator rights */
   operator: string
 }
 
@@ -31,7 +31,7 @@ export async function testTokens(dataDir: string): Promise<TestTokens> {
   }
 }
 
-/** A token that the data directory's key signs, with claims and header fields as given; `undefined` leaves one out. */
+/** A token signed by the data directory's key, with these claims and header fields; `undefined` omits one. */
 export async function signedToken(
   dataDir: string,
   claims: Record<string, unknown> = {},
@@ -54,7 +54,7 @@ export async function signedToken(
   return await new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(key)
 }
 
-/** A token put together by hand: no library would sign these. */
+/** A token assembled by hand: no library would sign these. */
 export function forgedToken(header: unknown, claims: unknown, signature = ''): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${encode(header)}.${encode(claims)}.${signature}`

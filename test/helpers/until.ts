@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Asks again and again until the answer is yes. @throws when it is still no after `timeoutMs` */
+/** Polls until the condition holds. @throws if it still fails after `timeoutMs` */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   const end = performance.now() + timeoutMs
   while (!(await condition())) {

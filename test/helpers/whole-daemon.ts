@@ -24,12 +24,12 @@ export async function endAll(): Promise<void> {
   for (const made of folders.splice(0)) made.remove()
 }
 
-/** A daemon whose end its test has looked at. */
+/** A daemon whose test has awaited its end. */
 export function forget(daemon: RunningDaemon): void {
   daemons.splice(daemons.indexOf(daemon), 1)
 }
 
-/** A folder that goes with the test. */
+/** A folder for one test. */
 export function folder(): string {
   const made = temporaryDir()
   folders.push(made)
@@ -44,7 +44,7 @@ interface Sent {
   form?: Record<string, string | File>
 }
 
-/** A whole daemon in this process with these settings, on a free port. */
+/** A complete daemon in this process with these settings, on a free port. */
 export async function start(settings: Given = {}, mode: 'manual' | 'auto' = 'manual', dataDir = folder()) {
   const flags = { listen: '127.0.0.1:0', ...settings }
   const daemon = await startDaemon({ dataDir, mode, env: databaseEnv(dataDir), flags, openEngine, echoLog: false })
@@ -71,7 +71,7 @@ function formOf(parts: Record<string, string | File>): FormData {
   return data
 }
 
-/** The status of `GET /health` as a client sees it that sends these header fields. */
+/** The status of `GET /health` for a client with these header fields. */
 export function health(url: string, headers: Record<string, string> = {}, ca?: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const answered = (response: { statusCode?: number | undefined; resume(): void }) => {
@@ -95,7 +95,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** An identity provider: its key pair, and how tokens of it look. */
+/** An identity provider: its key pair and its tokens. */
 export function identityProvider() {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const token = (claims: Record<string, unknown> = {}, key: KeyObject = privateKey) =>

@@ -210,25 +210,25 @@ describe('kchat apps', () => {
     const before = current()
     const other = await home.kchat(['apps', 'create', 'Other', '--json'])
     expect(current()).toBe(before)
-    expect(other.stderr).toContain(`${JSON.stringify(before)} stays the current one: \`kchat use Other\` changes that.`)
+    expect(other.stderr).toContain(`${JSON.stringify(before)} stays the current key: \`kchat use Other\` changes that.`)
     const used = await home.kchat(['apps', 'create', 'Used', '--use', '--json'])
     expect(current()).toBe('Used')
-    expect(used.stderr).toContain('A key is kept as "Used", and is the current one')
+    expect(used.stderr).toContain('Stored a key as "Used". It is the current key')
     const again = await home.kchat(['apps', 'create', 'Other'])
-    expect(again.stderr).toContain('The key that was kept as "Other" before is replaced.')
+    expect(again.stderr).toContain('Replaced the key that was stored as "Other".')
     expect(current()).toBe('Used')
   })
 
   it('says what is wrong with what it is given', async () => {
     const wrong: [string[], RegExp][] = [
-      [['update', 'Guide'], /nothing is named/],
-      [['update', 'Guid', '--vision'], /no application "Guid" here\nhint: did you mean `Guide`/],
+      [['update', 'Guide'], /no field to change is given/],
+      [['update', 'Guid', '--vision'], /there is no application "Guid"\nhint: did you mean `Guide`/],
       [['create'], /needs a name/],
       [['create', 'A', '--temperature', 'warm'], /--temperature must be a number, received "warm"/],
       [['create', 'A', '--temperature', '7'], /temperature/],
       [['create', 'A', '--from', 'nowhere.json'], /--from cannot be read/],
-      [['create', 'A', '--form', 'form.yaml'], /"form.yaml" is no valid YAML/],
-      [['create', 'A', '--from', 'words.txt'], /"words.txt" is no valid JSON/],
+      [['create', 'A', '--form', 'form.yaml'], /"form.yaml" is not valid YAML/],
+      [['create', 'A', '--from', 'words.txt'], /"words.txt" is not valid JSON/],
       [['create', 'A', '--from', 'controls.yaml'], /holds one application/],
       [['create', 'A', '--form', '-', '--from', '-'], /only one option can read stdin, not --from and --form/],
       [['create', 'A', '--site', 'title'], /--site must be key=value/],

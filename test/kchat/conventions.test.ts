@@ -15,7 +15,7 @@ beforeAll(async () => {
   home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine in the morning on weekdays.\n')
   expect((await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])).code).toBe(0)
   const made = await kchat('apps', 'create', 'Handbook', '--space', 'handbook')
-  expect(made.stderr).toBe('A key is kept as "Handbook", and is the current one: `kchat send TEXT` uses it.\n')
+  expect(made.stderr).toBe('Stored a key as "Handbook". It is the current key: `kchat send TEXT` uses it.\n')
   app = made.stdout.split('\t')[0] ?? ''
   for (const word of ['one', 'two', 'three']) await kchat('send', `When does shop ${word} open?`, '--no-name')
 })
@@ -85,7 +85,7 @@ describe('kchat does what it is told', () => {
     expect(await kchat('feedback', turn.message_id, 'none')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'Took the rating back.\n',
+      stderr: 'Removed the rating.\n',
     })
     expect(await json('stop', turn.task_id)).toEqual({ result: 'success' })
     const { conversation_id: id } = turn
@@ -98,7 +98,7 @@ describe('kchat does what it is told', () => {
     await kchat('use', 'Handbook')
     const asked = await kchat('apps', 'delete', 'Gone')
     expect(asked).toMatchObject({ code: 2, stdout: '' })
-    expect(asked.stderr).toMatch(/^kchat: deleting application "Gone" .* needs a yes\nhint: give `--yes`/)
+    expect(asked.stderr).toMatch(/^kchat: deleting application "Gone" .* needs confirmation\nhint: use `--yes`/)
     expect(await json('apps', 'delete', 'Gone', '--yes')).toEqual({ id: made.id, deleted: true })
     expect(await kchat('apps', 'show', 'Gone')).toMatchObject({ code: 5 })
   })
@@ -111,7 +111,7 @@ describe('kchat does what it is told', () => {
     const table = await kchat('conversations', '--format', 'table', '--no-header')
     expect(table.stdout).not.toContain('UPDATED')
     expect((await kchat('app', '-v')).stderr).toMatch(
-      /^kchat: speaking to the local daemon of .* \(default\) with the key of "Handbook" as /,
+      /^kchat: using the local daemon of .* \(default\) with the key of "Handbook" as /,
     )
     expect((await kchat('conversations', '--format', 'table', '--color')).stdout).toContain('\u001b[')
   })
@@ -125,7 +125,7 @@ describe('a failure of kchat', () => {
       [['send', 'a', '--spek'], 'kchat: unknown flag `--spek` for `kchat send`\nhint: did you mean `--speak`?\n'],
       [
         ['--app', 'x', 'send', 'a'],
-        'kchat: `--app` stands before a command\nhint: flags stand behind it: `kchat COMMAND --app …`\n',
+        'kchat: `--app` is before the command\nhint: flags follow the command: `kchat COMMAND --app …`\n',
       ],
       [['sned', 'a'], 'kchat: unknown command `kchat sned`\nhint: did you mean `kchat send`?\n'],
       [['apps', 'creat'], 'kchat: unknown command `kchat apps creat`\nhint: did you mean `kchat apps create`?\n'],

@@ -13,7 +13,7 @@ test('a linked controller follows its parent until it is disposed', () => {
   expect(linkAbort(parent.signal).signal.reason).toBe(reason)
 })
 
-test('sleep ends early with the signal’s reason', async () => {
+test('a sleep ends early with the reason of the signal', async () => {
   const controller = new AbortController()
   const reason = new Error('enough')
   setTimeout(() => controller.abort(reason), 10)
@@ -22,7 +22,7 @@ test('sleep ends early with the signal’s reason', async () => {
   await sleep(1)
 })
 
-test('a countdown counts only while it runs', async () => {
+test('a countdown measures time only while it runs', async () => {
   let expired = 0
   const countdown = createCountdown(60, () => expired++)
   countdown.start()

@@ -17,11 +17,11 @@ test.each([
   ['soon', undefined],
   ['', undefined],
   [undefined, undefined],
-])('Retry-After %j asks to wait %s ms', (value, expected) => {
+])('Retry-After %j means %s ms', (value, expected) => {
   expect(parseRetryAfter(value, NOW)).toBe(expected)
 })
 
-test('any Retry-After is a time that can be waited, or nothing', () => {
+test('any Retry-After results in a delay that can be waited, or in none', () => {
   fc.assert(
     fc.property(fc.string(), (value) => {
       const wait = parseRetryAfter(value, NOW)
@@ -30,7 +30,7 @@ test('any Retry-After is a time that can be waited, or nothing', () => {
   )
 })
 
-test('the wait is drawn from a range that doubles up to its cap', () => {
+test('the delay is random in a range that doubles up to its cap', () => {
   const most = (attempt: number) => backoffMs(attempt, { baseMs: 100, capMs: 1000, random: () => 1 })
   expect([1, 2, 3, 4, 5, 60].map(most)).toEqual([100, 200, 400, 800, 1000, 1000])
   expect(backoffMs(3, { baseMs: 100, capMs: 1000, random: () => 0 })).toBe(0)

@@ -12,14 +12,14 @@ import { dataLayout } from '../../src/local/layout.js'
 const home = mkdtempSync(join(tmpdir(), 'ks-backup-modes-'))
 afterEach(() => removeFolder(home))
 
-/** Paths below a folder that others than the owner may use. */
+/** Paths below a folder that users other than the owner may access. */
 const openBelow = (folder: string) =>
   [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))].filter(
     (path) => (statSync(path).mode & 0o077) !== 0,
   )
 
 it.skipIf(process.platform === 'win32')(
-  'writes backups and restored data directories that their owner alone may read',
+  'backups and restored data directories are accessible to their owner only',
   async () => {
     const layout = dataLayout(join(home, 'data'))
     const bytes = 'the words of a document'

@@ -8,10 +8,10 @@ it.each([
   ],
   ['An IO error occurred: Read-only file system (os error 30)', 'read-only'],
   ['No space left on device (os error 28)', 'full'],
-])('what a native library says of a disk in words is told as by its number: %s', (said, told) => {
+])('a disk error in the text of a native library is reported like its error number: %s', (said, told) => {
   expect(diskError(new Error(said))?.message).toContain(told)
 })
 
-it('words that are no failure of a disk are none', () => {
+it('other texts of a native library are not reported as disk errors', () => {
   expect(diskError(new Error('os error 300'))).toBeUndefined()
 })

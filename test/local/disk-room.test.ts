@@ -17,23 +17,23 @@ async function openRoom(): Promise<DiskRoom> {
   return room
 }
 
-test.skipIf(!disk.isMounted)('room is kept while there is some, and given up where there is none', async () => {
+test.skipIf(!disk.isMounted)('the disk reserve exists while there is space, and is released when there is none', async () => {
   const room = await openRoom()
   expect(statSync(path).size).toBe(4 * MEGABYTE)
   expect(room.state()).toMatchObject({ isFull: false, missingBytes: 0 })
   disk.fill(0)
-  // said at once, before any write has failed
+  // Reported before any write has failed.
   expect(room.state()).toMatchObject({ isFull: true, freeBytes: 0, missingBytes: MEGABYTE })
   expect(await room.hasRoom()).toBe(false)
   expect(existsSync(path)).toBe(false)
   expect(room.state()).toMatchObject({ isFull: true, freeBytes: 4 * MEGABYTE, missingBytes: MEGABYTE })
   await room.close()
-  // what is left is kept for the next start
+  // The rest is kept for the next start.
   expect(statSync(path).size).toBe(4 * MEGABYTE)
 })
 
 test.skipIf(!disk.isMounted)(
-  'a start on a full disk gives the room up, and takes it again when there is some',
+  'a start on a full disk releases the reserve, and creates it again once there is space',
   async () => {
     await (await openRoom()).close()
     disk.fill(0)
@@ -51,7 +51,7 @@ test.skipIf(!disk.isMounted)(
 )
 
 test.skipIf(!disk.isMounted)(
-  'a write that found no room makes the disk full although it seems to have some',
+  'a write that failed for lack of space marks the disk as full although it reports free space',
   async () => {
     const room = await openRoom()
     room.note(new KsError('unavailable', 'another matter'))
@@ -64,7 +64,7 @@ test.skipIf(!disk.isMounted)(
   },
 )
 
-test.skipIf(!disk.isMounted)('a start has room of its own, also where others took the rest', async () => {
+test.skipIf(!disk.isMounted)('a start can use reserved space, even if other programs occupy the rest', async () => {
   const first = await openRoom()
   await first.started()
   disk.fill(0)
@@ -77,7 +77,7 @@ test.skipIf(!disk.isMounted)('a start has room of its own, also where others too
   await Promise.all([first.close(), second.close()])
 })
 
-test.skipIf(!disk.isMounted)('where no room can be kept, writing goes on', async () => {
+test.skipIf(!disk.isMounted)('writes are possible where no reserve can be created', async () => {
   const folder = join(disk.path, 'folder')
   mkdirSync(folder, { recursive: true })
   const room = new DiskRoom(join(folder, 'missing', 'reserve'), folder)

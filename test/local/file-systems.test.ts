@@ -4,7 +4,7 @@ import { silentDisks, silentMounts } from '../../src/local/file-systems.js'
 
 const table = (name: string) => readFileSync(new URL(`../fixtures/mountinfo/${name}.txt`, import.meta.url), 'utf8')
 
-describe('disks that tell nobody of changes made elsewhere', () => {
+describe('disks that report no changes of other machines', () => {
   test.each([
     ['server', '/home/ada/notes', []],
     ['server', '/srv/team', [{ path: '', kind: 'NFS' }]],
@@ -13,7 +13,7 @@ describe('disks that tell nobody of changes made elsewhere', () => {
     ['server', '/mnt/office share', [{ path: '', kind: 'SMB' }]],
     ['server', '/mnt/remote', [{ path: '', kind: 'FUSE (sshfs)' }]],
     ['server', '/mnt/usb', []],
-    // what was mounted over another disk is what one sees
+    // The file system that was mounted last is visible.
     ['server', '/mnt/twice', []],
     [
       'server',
@@ -30,13 +30,13 @@ describe('disks that tell nobody of changes made elsewhere', () => {
     ['container', '/data', [{ path: '', kind: 'virtiofs' }]],
     ['container', '/work', [{ path: '', kind: 'container mount' }]],
     ['container', '/etc', []],
-    // a bind mount of a disk of the same kernel tells of everything
+    // A bind mount of a local disk reports all changes.
     ['container', '/cache', []],
-  ])('in the table of a %s, %s', (name, folder, expected) => {
+  ])('match the mount table of a %s below %s', (name, folder, expected) => {
     expect(silentMounts(table(name), folder)).toEqual(expected)
   })
 
-  test('the folders that tests are made in tell of changes, and one that is not there does no harm', () => {
+  test('do not include temporary folders, and a missing folder causes no error', () => {
     expect(silentDisks('/proc/self/no-such-folder')).toEqual([])
   })
 })

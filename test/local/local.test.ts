@@ -21,10 +21,10 @@ afterEach(() => removeFolder(root))
 
 const prepare = () => prepareDataDir(root, { allowNetworkDisk: true })
 
-describe('folders', () => {
+describe('the folders of a user', () => {
   const unix = { platform: 'linux' as const, home: '/home/ada' }
 
-  test('are those of the platform', () => {
+  test('follow the platform', () => {
     expect(localDirs({ ...unix, env: {} })).toEqual({
       data: '/home/ada/.local/share/ks',
       config: '/home/ada/.config/ks',
@@ -36,7 +36,7 @@ describe('folders', () => {
     )
   })
 
-  test('follow XDG where its variables are absolute, and KS_* before that', () => {
+  test('follow absolute XDG variables, and KS_* before those', () => {
     const env = { XDG_DATA_HOME: '/data', XDG_CONFIG_HOME: 'relative', KS_CACHE_DIR: '/mine', XDG_CACHE_HOME: '/other' }
     expect(localDirs({ ...unix, env })).toMatchObject({
       data: '/data/ks',
@@ -47,20 +47,20 @@ describe('folders', () => {
 })
 
 describe('the data directory', () => {
-  test('is made for its owner alone and carries the version of its layout', () => {
+  test('gets mode 700 and the version of its layout', () => {
     const layout = prepare()
     expect(statSync(layout.runDir).mode & 0o777).toBe(0o700)
     expect(prepare().version).toBe(layout.version)
   })
 
-  test.each(['2\n', '', 'one'])('is refused when VERSION holds %j', (text) => {
+  test.each(['2\n', '', 'one'])('with a VERSION of %j is refused', (text) => {
     writeFileSync(dataLayout(root).version, text)
     expect(prepare).toThrow(/layout/)
   })
 })
 
 describe('the owner lock', () => {
-  test('has one holder and is free once released', () => {
+  test('can be acquired once, and again after its release', () => {
     const { lock } = prepare()
     expect(isLocked(lock)).toBe(false)
     const first = acquireLock(lock)
@@ -72,7 +72,7 @@ describe('the owner lock', () => {
     acquireLock(lock)?.release()
   })
 
-  test('has one name for all who hold it, and another in a copy of the directory', () => {
+  test('keeps its name between owners, and gets another one in a copy of the directory', () => {
     const { lock } = prepare()
     const copy = `${lock}-copy`
     const names = [lock, lock].map((path) => {
@@ -89,7 +89,7 @@ describe('the owner lock', () => {
     expect(copied?.name).not.toBe(names[0])
   })
 
-  test('is free at once when its holder is killed', async () => {
+  test('becomes free at once when its owner is killed', async () => {
     const { lock } = prepare()
     const script = `
       const Sqlite = require('better-sqlite3')
@@ -123,7 +123,7 @@ describe('daemon.json', () => {
     dataDir: '/data',
   }
 
-  test('is read as it was written, by its owner alone', () => {
+  test('contains what was written, with mode 600', () => {
     const path = join(root, 'daemon.json')
     writeDaemonFile(path, { ...daemon, socket: '/data/run/sock' })
     expect(readDaemonFile(path)).toEqual({ ...daemon, socket: '/data/run/sock' })
@@ -132,7 +132,7 @@ describe('daemon.json', () => {
   })
 
   test.each(['', '{', '[]', 'null', '{"instance":"a"}', JSON.stringify({ ...daemon, pid: 'x' })])(
-    'counts as absent when it holds %j',
+    'counts as absent if it contains %j',
     (text) => {
       const path = join(root, 'daemon.json')
       writeFileSync(path, text)
@@ -140,7 +140,7 @@ describe('daemon.json', () => {
     },
   )
 
-  test('is removed only by the instance that wrote it', () => {
+  test('can only be removed by the instance that wrote it', () => {
     const path = join(root, 'daemon.json')
     writeDaemonFile(path, daemon)
     removeDaemonFile(path, 'b')
@@ -151,7 +151,7 @@ describe('daemon.json', () => {
 })
 
 describe('the signing key', () => {
-  test('is 256 bits, made once, for its owner alone', () => {
+  test('consists of 256 bits, is created once, with mode 600', () => {
     prepare()
     const key = loadSigningKey(root)
     expect(key).toHaveLength(32)
@@ -159,7 +159,7 @@ describe('the signing key', () => {
     expect(statSync(dataLayout(root).signingKey).mode & 0o777).toBe(0o600)
   })
 
-  test('is refused when others may read it, or when it is short', () => {
+  test('causes an error if others may read it or if it is short', () => {
     prepare()
     loadSigningKey(root)
     chmodSync(dataLayout(root).signingKey, 0o644)
@@ -169,14 +169,14 @@ describe('the signing key', () => {
     expect(() => loadSigningKey(root)).toThrow(/at least 32 bytes/)
   })
 
-  test('is the same for everyone who creates it at once', () => {
+  test('equals the first one when several processes create it at once', () => {
     expect(createPrivateFile(join(root, 'k'), 'first')).toBe('first')
     expect(createPrivateFile(join(root, 'k'), 'second')).toBe('first')
   })
 })
 
 describe('local tokens', () => {
-  test('are verified by the key that signed them and carry the claims', async () => {
+  test('carry their claims, and pass verification with the signing key only', async () => {
     prepare()
     const { token, jti } = await createToken(root, { tenant: 't', subject: 's', scopes: ['knowledge-spaces:read'] })
     const { payload } = await verifyLocalToken(loadSigningKey(root), token)
@@ -192,7 +192,7 @@ describe('local tokens', () => {
     await expect(verifyLocalToken(new Uint8Array(32), token)).rejects.toThrow()
   })
 
-  test("the command line's token is kept while it is young and renewed when the key has changed", async () => {
+  test('the command line reuses its token while it is recent, and replaces it after a change of the key', async () => {
     prepare()
     const first = await ensureCliToken(root)
     expect(await ensureCliToken(root)).toBe(first)

@@ -38,20 +38,20 @@ beforeEach(() => {
 })
 afterEach(() => removeFolder(home))
 
-describe('a data directory at the start', () => {
-  it.each(['root', ...FOLDERS] as const)('takes from others what they may do in %s', (name) => {
+describe('the start on a data directory', () => {
+  it.each(['root', ...FOLDERS] as const)('removes the rights of other users on %s', (name) => {
     chmodSync(layout[name], 0o777)
     prepare()
     expect(modeOf(layout[name])).toBe('700')
   })
 
-  it.each(FILES)('takes from others what they may do with %s', (name) => {
+  it.each(FILES)('removes the rights of other users on the file %s', (name) => {
     chmodSync(layout[name], 0o666)
     prepare()
     expect(modeOf(layout[name])).toBe('600')
   })
 
-  it('mends the log of the database and older logs too', () => {
+  it('corrects the modes of the database log and older logs', () => {
     for (const path of [`${layout.database}-wal`, `${layout.log}.1`]) {
       writeFileSync(path, 'x')
       chmodSync(path, 0o644)
@@ -60,14 +60,14 @@ describe('a data directory at the start', () => {
     }
   })
 
-  it.each([...FOLDERS, ...FILES, ...KEYS])('refuses a link in the place of %s', (name) => {
+  it.each([...FOLDERS, ...FILES, ...KEYS])('refuses a link in place of %s', (name) => {
     const elsewhere = join(home, 'elsewhere')
     renameSync(layout[name], elsewhere)
     symlinkSync(elsewhere, layout[name])
-    expect(prepare).toThrow(/must be a (folder|file) of its own, it is a link/)
+    expect(prepare).toThrow(/must be a (folder|file), it is a link/)
   })
 
-  it.each(FOLDERS)('refuses a file in the place of the folder %s', (name) => {
+  it.each(FOLDERS)('refuses a file in place of the folder %s', (name) => {
     rmSync(layout[name], { recursive: true })
     writeFileSync(layout[name], '')
     expect(prepare).toThrow('must be a folder')
@@ -76,7 +76,7 @@ describe('a data directory at the start', () => {
   it.each([
     ...(['daemonFile', 'cliToken', 'reserve', 'socket', 'log'] as const).map((name) => [name, 'folder'] as const),
     ...(['runDir', 'logsDir', 'indexes'] as const).map((name) => [name, 'file'] as const),
-  ])('renames %s where a %s is in its path, reports it once and starts again with what was renamed', (name, kind) => {
+  ])('renames %s if a %s is in its path, reports it once, and continues with a new one', (name, kind) => {
     rmSync(layout[name], { recursive: true, force: true })
     if (kind === 'folder') mkdirSync(join(layout[name], 'inner'), { recursive: true })
     else writeFileSync(layout[name], 'text')
@@ -93,7 +93,7 @@ describe('a data directory at the start', () => {
   })
 
   it.each(['lock', 'config', 'database'] as const)(
-    'refuses a folder in the path of %s, which cannot be made again',
+    'refuses a folder in place of %s, which cannot be created again',
     (name) => {
       rmSync(layout[name])
       mkdirSync(layout[name])
@@ -102,7 +102,7 @@ describe('a data directory at the start', () => {
     },
   )
 
-  it('leaves keys that others could read as they are: loading them is refused', () => {
+  it('leaves keys that others could read unchanged, and loading them is refused', () => {
     chmodSync(layout.signingKey, 0o644)
     chmodSync(layout.dataKey, 0o604)
     prepare()

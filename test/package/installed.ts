@@ -6,7 +6,7 @@ import { removeFolder } from '../../bench/lib/removed-folder.js'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
-/** What `npm pack` needs of a checkout; it is packed elsewhere, for it changes `package.json` while it runs. */
+/** The files that `npm pack` needs. It runs in a copy, because it changes `package.json`. */
 const OF_CHECKOUT = [
   ...['package.json', 'package-lock.json', 'README.md', 'LICENSE', 'tsconfig.json', 'oclif.manifest.json', '.npmrc'],
   ...['bin', 'dist', 'docs', 'scripts', 'src'],
@@ -16,11 +16,11 @@ export interface Installed {
   /** the checkout that was packed */
   checkout: string
   tarball: string
-  /** where it was installed, with `bin`, `lib` and `share` */
+  /** the installation prefix, with `bin`, `lib` and `share` */
   prefix: string
-  /** the folder of the package there */
+  /** the installed folder of the package */
   folder: string
-  /** what npm said */
+  /** the output of npm */
   said: string
   home: string
   run(program: string, ...args: string[]): Promise<Ran>
@@ -34,12 +34,12 @@ export interface Ran {
   code: number | undefined
 }
 
-/** Packs this checkout and installs the file as a person does on a machine without anything: no registry, no cache. */
+/** Packs this checkout and installs the file like a user on an empty machine: no registry, no cache. */
 export async function packAndInstall(): Promise<Installed> {
   const place = mkdtempSync(join(tmpdir(), 'ks-package-'))
   const [checkout, prefix, home, packer] = ['checkout', 'prefix', 'home', 'packer'].map((name) => join(place, name))
   for (const folder of [checkout, prefix, home, packer]) mkdirSync(folder)
-  // with the times of the files, by which a build is known to be that of its sources
+  // Keeps the times of the files, which show that a build is current.
   await execa('cp', ['-a', ...OF_CHECKOUT.map((name) => join(ROOT, name)), checkout])
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
   const as = (of: string) => ({ extendEnv: false, stripFinalNewline: false, env: environment(of) }) as const
@@ -75,14 +75,14 @@ async function writeBelow(path: string, content: string | Uint8Array): Promise<v
   await writeFile(path, content)
 }
 
-/** Nothing of the caller's but where programs are. */
+/** Only PATH of the caller's environment. */
 function environment(home: string): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: home, LANG: 'C.UTF-8', npm_config_update_notifier: 'false' }
 }
 
 export interface Found {
   path: string
-  /** on disk, in whole blocks, as `du` counts */
+  /** on disk, in complete blocks, like `du` */
   bytes: number
 }
 
@@ -96,7 +96,7 @@ export function filesOf(folder: string): Found[] {
   })
 }
 
-/** Those of some files that hold a text. */
+/** The files that contain a text. */
 export function holding(files: readonly Found[], text: string): string[] {
   const bytes = Buffer.from(text)
   return files.filter(({ path }) => readFileSync(path).includes(bytes)).map(({ path }) => path)

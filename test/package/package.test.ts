@@ -7,11 +7,11 @@ import { makePdf, makeScan, sheetOf } from '../engine/parse/render/make-pdf.js'
 import { type Found, filesOf, holding, type Installed, packAndInstall, ROOT } from './installed.js'
 
 const MB = 1024 * 1024
-/** of issue and README: what an installation may take on disk */
+/** limit of the issue and the README for the size on disk */
 const MAX_INSTALLED = 120 * MB
-/** grows by code, not by a dependency that came in unseen */
+/** may grow by code, but not by an unnoticed dependency */
 const MAX_PACKED = 30 * MB
-/** what a single package may take; the larger ones are named in docs/install.md */
+/** limit of one package; larger ones are named in docs/install.md */
 const NOTED = 2 * MB
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -24,11 +24,11 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => package_?.end())
 
-/** Below the folder of the package. */
+/** Relative to the folder of the package. */
 const place = ({ path }: Found) => relative(package_.folder, path)
 
 describe('the package', () => {
-  it('has nothing to install or to compile, and says which systems its binaries are for', () => {
+  it('contains everything: nothing to install or compile, and names the systems of its binaries', () => {
     const outer = JSON.parse(readFileSync(join(package_.folder, 'package.json'), 'utf8'))
     expect(outer).toMatchObject({ version: manifest.version, os: [process.platform], cpu: [process.arch] })
     expect(outer.engines.node).toContain(`<${Number(process.versions.node.split('.')[0]) + 1}`)
@@ -37,13 +37,13 @@ describe('the package', () => {
     expect(package_.said).toContain('added 1 package ')
   })
 
-  it('leaves the checkout as it was', () => {
+  it('leaves the checkout unchanged', () => {
     expect(readFileSync(join(package_.checkout, 'package.json'))).toEqual(readFileSync(join(ROOT, 'package.json')))
     for (const name of ['packed', 'THIRD-PARTY-NOTICES.md', 'dist/.package.json'])
       expect([name, existsSync(join(package_.checkout, name))]).toEqual([name, false])
   })
 
-  it('takes no more room than it may, and what is large is told in docs/install.md', () => {
+  it('stays within its size limits, and docs/install.md names its large parts', () => {
     expect(statSync(package_.tarball).size).toBeLessThan(MAX_PACKED)
     expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(MAX_INSTALLED)
     const sizes = new Map<string, number>()
@@ -56,18 +56,18 @@ describe('the package', () => {
     expect(large).toEqual([])
   })
 
-  it('holds no source maps, types, tests or sources, and no path of the machine that packed it', () => {
+  it('contains no source maps, types, tests or sources, and no path of the build machine', () => {
     const kinds = /\.(map|ts|tsx|tsbuildinfo|cc|cpp|h)$|(^|\/)(test|tests|__tests__|bench)\//
     expect(files.map(place).filter((path) => kinds.test(path))).toEqual([])
     for (const path of [ROOT, package_.checkout]) expect(holding(files, path)).toEqual([])
   })
 
-  it('names every package that it holds, with its licence', () => {
+  it('lists every contained package with its licence', () => {
     const notices = readFileSync(join(package_.folder, 'THIRD-PARTY-NOTICES.md'), 'utf8')
     const folders = files.flatMap(
       (file) => /^packed\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(place(file))?.[1] ?? [],
     )
-    // hono is no folder there: its code is part of a bundle
+    // hono has no folder there: its code is in a bundle.
     const missing = [...new Set([...folders, 'hono'])].filter((name) => !notices.includes(`\n- ${name} `))
     expect(missing).toEqual([])
     expect(existsSync(join(package_.folder, 'LICENSE'))).toBe(true)
@@ -75,8 +75,8 @@ describe('the package', () => {
   })
 })
 
-describe('what is installed', () => {
-  it('brings its commands, a manual page for each, and completion', async () => {
+describe('the installed package', () => {
+  it('provides its commands, a manual page for each, and completion', async () => {
     const { stdout, code } = await package_.run('ks', '--version')
     expect([stdout, code]).toEqual([`ks ${manifest.version}\n`, 0])
     expect((await package_.run('kchat', '--version')).stdout).toBe(`kchat ${manifest.version}\n`)
@@ -93,7 +93,7 @@ describe('what is installed', () => {
     expect((await package_.run('kchat', 'completion', 'zsh')).stdout).toContain('#compdef kchat')
   })
 
-  it('has all that it checks of itself', async () => {
+  it('passes its own checks', async () => {
     const { stdout } = await package_.run('ks', 'doctor', '--json')
     const findings: { check: string; state: string; found: string }[] = JSON.parse(stdout)
     const states = Object.fromEntries(findings.map(({ check, state }) => [check, state]))
@@ -132,12 +132,12 @@ describe('what is installed', () => {
     expect((await package_.run('ks', 'read', 'hours.xlsx')).stdout).toContain('42')
   })
 
-  it('says where languages are installed that npm will not take for files too many', async () => {
+  it('prints the install command for a language, with the prefix of the package', async () => {
     const { stdout } = await package_.run('ks', 'languages', 'add', 'deu', '--json')
     expect(JSON.parse(stdout).install).toBe(`npm install --prefix ${package_.folder} @tesseract.js-data/deu`)
   })
 
-  it('says that another Node needs a package of its own, in place of failing somewhere inside', async () => {
+  it('refuses to start under another Node version, with the reason', async () => {
     const path = join(package_.folder, 'packed', 'package.json')
     const text = readFileSync(path, 'utf8')
     const inner = JSON.parse(text)
@@ -154,7 +154,7 @@ describe('what is installed', () => {
   })
 })
 
-it('manual pages are well-formed, as far as a checker is here', async () => {
+it('manual pages are well-formed, as far as the installed checkers can tell', async () => {
   const folder = join(ROOT, 'dist', 'man')
   const pages = readdirSync(folder).map((name) => join(folder, name))
   expect(pages.length).toBeGreaterThan(100)
@@ -163,12 +163,12 @@ it('manual pages are well-formed, as far as a checker is here', async () => {
     const { stdout, stderr } = await execa(program, args, { env, reject: false })
     return { stdout: stdout ?? '', stderr: stderr ?? '' }
   }
-  // some systems have a `man` that shows nothing
+  // On some systems `man` shows nothing.
   if (/^man \d/.test((await run('man', '--version')).stdout)) {
     const shown = await run('man', '--warnings', '-l', join(folder, 'ks-query.1'))
     expect(shown).toEqual({ stdout: expect.stringContaining('--require-evidence'), stderr: '' })
   }
-  // no error of the checker, and no warning but that pages have no date
+  // No error of the checker, and no warning except that pages have no date.
   const checked = await run('mandoc', '-Tlint', '-Wwarning', ...pages)
   const lines = checked.stdout.split('\n').filter((line) => line !== '')
   expect(lines.filter((line) => !line.includes('missing date'))).toEqual([])

@@ -10,10 +10,10 @@ import type { Driver } from '../../src/engine/storage/driver.js'
 import { newId } from '../../src/lib/ids.js'
 import { hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
 
-/** A database with the newest schema, and who runs programs on it. */
+/** A database with the newest schema, and a driver for it. */
 export interface Backend {
   driver: Driver
-  /** as many more of other processes as a test wants, where there can be any */
+  /** drivers of other processes, if the backend supports several */
   another(): Promise<Driver>
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ async function openServer(): Promise<Backend> {
 
 const ALL = { sqlite: openSqlite, pg: openServer }
 
-/** The databases that a run is for: `KS_TEST_BACKEND`, or all that there are. */
+/** The databases of this run: `KS_TEST_BACKEND`, or all that are available. */
 export const BACKENDS = Object.entries(ALL).filter(([name]) => {
   const wanted = process.env.KS_TEST_BACKEND
   return (wanted === undefined || wanted === name) && (name !== 'pg' || hasServer)

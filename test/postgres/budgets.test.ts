@@ -24,7 +24,7 @@ import { newSpace } from './backends.js'
 
 const signal = new AbortController().signal
 
-/** Files by name, the same name always with another text. */
+/** Files by name: the same names with different texts each time. */
 const notes = (count: number, names = 'note', from = 0) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, n) => [
@@ -38,20 +38,20 @@ afterAll(() => {
   process.stdout.write(`FIGURE statements-of-operations ${JSON.stringify(figures)}\n`)
 })
 
-/** Counts what an operation asks the server until it has its result. */
+/** Counts the statements of an operation until it has its result. */
 async function counted<T>(driver: Postgres, name: string, operation: () => Promise<T>): Promise<T> {
   const { value, statements } = await driver.counting(operation)
   figures[name] = statements
   return value
 }
 
-/** Operations of a kind that ask more than so many. */
+/** Operations of a kind that exceed this number. */
 const over = (kind: string, most: number) =>
   Object.entries(figures).filter(([name, statements]) => name.includes(kind) && statements > most)
 
 const defined = <T>(items: readonly (T | undefined)[]): T[] => items.flatMap((item) => item ?? [])
 
-describe.skipIf(!hasServer)('statements on a server for a question', () => {
+describe.skipIf(!hasServer)('the number of PostgreSQL statements of a question', () => {
   let test: TestEngine
   let driver: Postgres
   let space: string
@@ -70,7 +70,7 @@ describe.skipIf(!hasServer)('statements on a server for a question', () => {
     await test.end()
   })
 
-  /** Resolves when nothing works behind requests. */
+  /** Resolves when no background work is running. */
   async function atRest(): Promise<void> {
     await until(async () => {
       const { activeJobs, waitingJobs, backgroundTasks } = await test.engine.activity()
@@ -78,9 +78,9 @@ describe.skipIf(!hasServer)('statements on a server for a question', () => {
     })
   }
 
-  it('are at most 30, in each mode, also as the last of a long session', async () => {
+  it('stays below 31 in each mode, also at the end of a long session', async () => {
     const question = 'What does keeper 12 fill lamp 12 with?'
-    // the graph is made of everything by the first question that wants it
+    // The first question in deep mode builds the graph.
     await ask(test.engine, ADA, space, question, { mode: 'deep' })
     await atRest()
     const { sessionId } = await counted(driver, 'fast question', () =>
@@ -97,7 +97,7 @@ describe.skipIf(!hasServer)('statements on a server for a question', () => {
   })
 })
 
-describe.skipIf(!hasServer)('statements on a server for a write', () => {
+describe.skipIf(!hasServer)('the number of PostgreSQL statements of a write', () => {
   let store: SmallStore
   let driver: Postgres
   let context: EngineContext
@@ -150,7 +150,7 @@ describe.skipIf(!hasServer)('statements on a server for a write', () => {
     await counted(driver, `publication ${name}`, () => publishBatch(context, space, built, undefined))
   }
 
-  it('are at most 14 for an upload, of one document or of fifty', async () => {
+  it('stays below 15 for an upload, of one document or of fifty', async () => {
     await counted(driver, 'first upload', () => upload(notes(1, 'first')))
     await counted(driver, 'upload', () => upload(notes(1, 'one')))
     const fifty = await counted(driver, 'upload of 50', () => upload(notes(50, 'fifty')))
@@ -160,7 +160,7 @@ describe.skipIf(!hasServer)('statements on a server for a write', () => {
     expect(over('upload', 14)).toEqual([])
   })
 
-  it('are as many for one document as for a hundred that are deleted or compiled again', async () => {
+  it('does not depend on the number of deleted or recompiled documents', async () => {
     const made = await upload(notes(101, 'gone'))
     const [first = '', ...others] = made.map(({ asset }) => asset.id)
     await counted(driver, 'delete of one', () => deleteDocuments(context, ADA, space.id, [first]))
@@ -170,14 +170,14 @@ describe.skipIf(!hasServer)('statements on a server for a write', () => {
     expect(over('reindex', 14)).toEqual([])
   })
 
-  it('are at most 18 for a file of a workspace', async () => {
+  it('stays below 19 for a workspace file', async () => {
     const write = (content: string) => writeFile(context, ADA, space.id, { path: '/workspaces/log/today.md', content })
     await counted(driver, 'file of a workspace', () => write('one'))
     await counted(driver, 'file of a workspace again', () => write('two'))
     expect(over('file', 18)).toEqual([])
   })
 
-  it('are at most 4 a document for a publication, of new documents and of such that take the place of others', async () => {
+  it('stays below 5 a document for a publication, of new and of replaced documents', async () => {
     await publish('of one', notes(1, 'a'))
     await publish('of 32', notes(32, 'b'))
     await publish('of 32 instead of others', notes(32, 'b', 7))
@@ -185,7 +185,7 @@ describe.skipIf(!hasServer)('statements on a server for a write', () => {
       expect((figures[`storing ${name}`] ?? 0) / 32).toBeLessThanOrEqual(1)
       expect((figures[`publication ${name}`] ?? 0) / 32).toBeLessThanOrEqual(1)
     }
-    // what does not depend on how many there are
+    // The part that does not depend on the number of documents.
     expect(figures['storing of one']).toBeLessThanOrEqual(14)
     expect(figures['publication of one']).toBeLessThanOrEqual(20)
   })

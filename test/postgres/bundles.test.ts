@@ -4,10 +4,10 @@ import { ADA, ask, ingest, startEngine, type TestEngine } from '../helpers/engin
 import { fillSpace } from '../helpers/filled-space.js'
 import { addressOf, hasServer, migratedDatabase } from '../helpers/postgres.js'
 
-/** of another tenant, and known to the sources of the space */
+/** another tenant, that the sources of the space know */
 const AWAY = { tenant: 'tenant-b', subject: 'ada' }
 
-describe.skipIf(!hasServer)('a space that is moved to a server of PostgreSQL and back', () => {
+describe.skipIf(!hasServer)('a space that moves to PostgreSQL and back', () => {
   let files: TestEngine
   let server: TestEngine
   let again: TestEngine
@@ -22,7 +22,7 @@ describe.skipIf(!hasServer)('a space that is moved to a server of PostgreSQL and
     for (const one of [files, server, again]) await one.end()
   })
 
-  it('gives the same bundle everywhere, and answers with the same citation', async () => {
+  it('results in the same bundle each time, and answers with the same citation', async () => {
     const { space, lamps } = await fillSpace(files.engine)
     const bundle = await exported(files.engine, ADA, [space])
     await imported(server.engine, AWAY, bundle)
@@ -37,7 +37,7 @@ describe.skipIf(!hasServer)('a space that is moved to a server of PostgreSQL and
     expect(await differences(after, await exported(again.engine, ADA, [space]))).toEqual([])
   }, 240_000)
 
-  it('leaves nothing where the bundle breaks off, and can be imported then', async () => {
+  it('leaves nothing if the bundle is truncated, and can be imported afterwards', async () => {
     const { id } = await files.engine.spaces.create(ADA, { name: 'Lamps', slug: 'lamps' })
     await ingest(files.engine, ADA, id, { 'lamps.md': '# Lamps\n\nThe lamp burns colza oil.\n' })
     const bundle = await exported(files.engine, ADA, [id])

@@ -13,7 +13,7 @@ interface Column {
   default: string | null
 }
 
-/** in place of a column, in an index over an expression */
+/** placeholder for an expression in an index */
 const EXPRESSION = '(expression)'
 
 interface Index {
@@ -29,12 +29,12 @@ interface Catalogue {
   unique: Record<string, string[][]>
   indexes: Record<string, Index[]>
   foreign: Record<string, string[]>
-  /** how many conditions a table has, and the texts that they allow */
+  /** number of checks of a table, and the texts that they allow */
   checks: Record<string, { count: number; texts: string[] }>
   triggers: Record<string, string[]>
 }
 
-/** What is there on PostgreSQL alone: rows are hidden behind their tenant, and those without one get its name. */
+/** Parts of PostgreSQL only: row security by tenant, and triggers that fill the tenant. */
 const TENANT: Column = {
   name: 'tenant',
   type: 'text',
@@ -46,10 +46,10 @@ const TENANT_TRIGGER = 'tenant_of_space'
 
 const TYPES: Record<string, string> = { INTEGER: 'bigint', TEXT: 'text', REAL: 'double precision', BLOB: 'bytea' }
 
-/** Tables that a store in a file has no use for: the number of its schema, and what all gateways must have alike. */
+/** Tables that SQLite does not need: the schema version, and settings that all gateways must share. */
 const OF_POSTGRES = ['schema_version', 'deployment']
 
-/** A condition, without what only one of the two writes. */
+/** A check, without parts that only one of the two databases writes. */
 function plain(text: string | null): string | null {
   return text === null
     ? null
@@ -213,13 +213,13 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
     await client.end()
   })
 
-  it('has the tables of SQLite, each with the same columns in the same order, and its tenant', () => {
+  it('contains the tables of SQLite, with the same columns in the same order, plus the tenant', () => {
     expect(Object.keys(found.columns).sort()).toEqual(Object.keys(wanted.columns).sort())
     const withTenants = Object.entries(wanted.columns).map(([table, columns]) => {
       const isWhole = table in SHARED_TABLES || columns.some(({ name }) => name === 'tenant')
       return [table, isWhole ? columns : [...columns, TENANT]]
     })
-    // a column that came later stands behind the tenant
+    // A column that was added later follows the tenant.
     const tenantLast = Object.entries(found.columns).map(([table, columns]) => {
       const own = wanted.columns[table]?.some(({ name }) => name === 'tenant') === true
       const isTenant = ({ name }: { name: string }) => !own && name === 'tenant'
@@ -228,13 +228,13 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
     expect(Object.fromEntries(tenantLast)).toEqual(Object.fromEntries(withTenants))
   })
 
-  it('has the same primary, unique and foreign keys', () => {
+  it('contains the same primary, unique and foreign keys', () => {
     expect(found.primary).toEqual(wanted.primary)
     expect(found.unique).toEqual(wanted.unique)
     expect(found.foreign).toEqual(wanted.foreign)
   })
 
-  it('has the same indexes, over the same rows', () => {
+  it('contains the same indexes, over the same rows', () => {
     const covering = Object.entries(wanted.indexes).map(([table, indexes]) => {
       const columns = (index: Index) =>
         WITH_TENANT.includes(index.name) ? [...index.columns, 'tenant'] : index.columns
@@ -243,7 +243,7 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
     expect(found.indexes).toEqual(Object.fromEntries(covering))
   })
 
-  it('allows the same values, and has the same triggers', () => {
+  it('allows the same values, and contains the same triggers', () => {
     expect(found.checks).toEqual(wanted.checks)
     const filled = Object.entries(wanted.triggers).map(([table, triggers]) => {
       const names = (wanted.columns[table] ?? []).map(({ name }) => name)

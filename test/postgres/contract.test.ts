@@ -16,15 +16,15 @@ import { sql, type Write } from '../../src/engine/storage/program.js'
 import { newId } from '../../src/lib/ids.js'
 import { BACKENDS, type Backend, newDocument, newSpace } from './backends.js'
 
-/** the last moment that a row may name */
+/** the maximal timestamp of a row */
 const LAST = 8_640_000_000_000_000
 const LATEST = { now: 10, latest: 20 }
 
-/** Runs `work` so often at once. */
+/** Runs `work` this number of times concurrently. */
 const together = <T>(count: number, work: (place: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, place) => work(place)))
 
-describe.each(BACKENDS)('programs on %s', (_, open) => {
+describe.each(BACKENDS)('database programs on %s', (_, open) => {
   let backend: Backend
   let driver: Driver
   let space: SpaceRow
@@ -44,7 +44,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
       sql.all<{ revision: number }>('SELECT revision FROM publications WHERE space_key = ? ORDER BY revision', [key]),
     )
 
-  it('store U+FFFD for what no text can hold, and find it by what was given', async () => {
+  it('store U+FFFD for characters that the database cannot store, and find it by the original', async () => {
     const named = async (name: string) => {
       const { id } = await newSpace(driver)
       await driver.write(() => sql.run('UPDATE spaces SET description = ? WHERE id = ?', [name, id]))
@@ -57,7 +57,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await named('half \ud83d of a pair')).toEqual(['half \uFFFD of a pair'])
   })
 
-  it('read JSON that names what no text can hold', async () => {
+  it('read JSON with escapes that the database cannot store', async () => {
     const document = JSON.stringify({ 'a\0': 'x\0\0y', half: '\ud83d', said: '\\u0000', kept: 'as it is', tide: 5 })
     const one = async (expression: string) =>
       (await driver.read(sql.get<{ one: unknown }>(`SELECT ${expression} one FROM (SELECT ? body)`, [document])))?.one
@@ -71,7 +71,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await driver.read(listed)).toEqual([])
   })
 
-  it('hand on what they throw themselves, whatever its code', async () => {
+  it('pass on their own errors, whatever the code', async () => {
     const thrown = Object.assign(new Error('of a slice'), { code: 'not_found' })
     function* failing(): Write<void> {
       yield* sql.get('SELECT 1')
@@ -81,7 +81,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     await expect(driver.write(failing)).rejects.toBe(thrown)
   })
 
-  it('run a text with many lists of values one after the other, and fail with the first that fails', async () => {
+  it('run a statement with many parameter lists in order, and fail with the first that fails', async () => {
     const token = (n: number) => [`token ${n}`, n]
     const all = Array.from({ length: 1201 }, (_, n) => token(n))
     const insert = 'INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?) ON CONFLICT (jti) DO NOTHING'
@@ -108,7 +108,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await driver.read(sql.getEach(find, [['token -1'], ['token -2']]))).toEqual([undefined, undefined])
   })
 
-  it('publish revisions without a gap, with eight writers of two processes', async () => {
+  it('publish revisions without gaps, with eight writers of two processes', async () => {
     const published = await newSpace(driver)
     const other = await backend.another()
     await together(8, async (writer) => {
@@ -121,7 +121,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(revisions).toEqual(Array.from({ length: 201 }, (_, revision) => revision))
   })
 
-  it('publish so without a lock, too, where one runs again', async () => {
+  it('publish without gaps also without a lock, by running again after a conflict', async () => {
     const published = await newSpace(driver)
     await together(3, async (writer) => {
       for (let i = 0; i < 10; i++) await driver.write(() => publishNext(published.key, `${writer} ${i}`))
@@ -129,7 +129,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await publications(published)).toHaveLength(31)
   })
 
-  it('insert a key once when five check for it at once, and the other four find it taken', async () => {
+  it('insert a key once when five check for it concurrently, and the other four find it taken', async () => {
     const take = (jti: string) =>
       driver.write(function* (): Write<string> {
         if ((yield* sql.get('SELECT 1 FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined) return 'taken'
@@ -140,7 +140,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
       expect((await together(5, () => take(jti))).sort()).toEqual(['inserted', ...Array(4).fill('taken')])
   })
 
-  it('fail after a bounded number of runs for a taken key that they do not check', async () => {
+  it('fail after a limited number of runs for a taken key that they do not check', async () => {
     let runs = 0
     const insert = () => {
       runs++
@@ -151,7 +151,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(runs).toBeLessThan(6)
   })
 
-  it('claim each of 6,000 jobs once, with six claimers', async () => {
+  it('claim each of 6,000 jobs once, with six workers', async () => {
     const claimed = await newSpace(driver)
     const document = await driver.write(() => newDocument(claimed, 'claimed.md'))
     await driver.write(() =>
@@ -188,7 +188,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await driver.read(countClaimed('g0', mine))).toBe(0)
   })
 
-  it('number the entries of a log without a gap, and who follows it misses none', async () => {
+  it('number log entries without gaps, and a follower misses none', async () => {
     const logged = await newSpace(driver)
     const other = await backend.another()
     const seen: number[] = []
@@ -199,7 +199,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
         const to = await driver.read(lastSequence(logged.key))
         const entries = await driver.read(changesBetween(logged.id, seen.at(-1) ?? 0, to, 1000))
         seen.push(...entries.map(({ seq }) => seq))
-        // SQLite answers at once
+        // SQLite answers synchronously.
         await setImmediate()
       }
     })()
@@ -212,7 +212,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(seen).toEqual(Array.from({ length: 180 }, (_, place) => place + 1))
   })
 
-  it('set neighbouring keys aside for one passage after another', async () => {
+  it('reserve consecutive keys for the passages of one document', async () => {
     const firsts = await together(4, async () => {
       const own: number[] = []
       for (let i = 0; i < 10; i++) own.push(await driver.write(() => reserveNodeKeys(3)))
@@ -222,7 +222,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(sorted.every((first, place) => place === 0 || first - (sorted[place - 1] ?? 0) === 3)).toBe(true)
   })
 
-  it('keep the answer of the one request that has a key', async () => {
+  it('store the response of the one request that has a key', async () => {
     const owner = { tenant: 'acme', subject: 's' }
     const answer = { status: 201, headers: '{}', body: '{"a":1}' }
     await driver.write(() => claimKey(owner, 'k', { fingerprint: 'f', instance: 'g1', created_at: 1 }))
@@ -236,7 +236,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await driver.read(answerOf({ ...owner, tenant: 'other' }, 'k'))).toBeUndefined()
   })
 
-  it('count what a space holds as it comes and goes', async () => {
+  it('count the usage of a space as rows are added and removed', async () => {
     const counted = await newSpace(driver)
     const usage = () => driver.read(usageOf(counted.key))
     const none = { documents: 0, rawBytes: 0, artifactBytes: 0, segments: 0, nodes: 0, traceBytes: 0 }
@@ -256,7 +256,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     const picture =
       "INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, 'i', 't', 's', ?)"
     const part = "INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, 'items', 0, ?, ?)"
-    // whose a picture is, no column of SQLite says
+    // In SQLite, no column says which space a picture belongs to.
     const added = function* (): Write<void> {
       yield* sql.run(picture, [version, new Uint8Array(7)])
       yield* sql.run(part, [version, counted.key, new Uint8Array(2)])
@@ -286,7 +286,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await usage()).toEqual({ ...none, documents: 1, rawBytes: 5 })
   })
 
-  it('leave nothing of a transaction that fails', async () => {
+  it('leave nothing of a failed transaction', async () => {
     const before = await driver.read(lastSequence(space.key))
     const failed = driver.write(function* () {
       yield* logAdded(space.key, 1, 2)
@@ -298,7 +298,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await driver.write(() => 5)).toBe(5)
   })
 
-  it('count right where they read, reckon and write at the same time', async () => {
+  it('count correctly when they read, compute and write concurrently', async () => {
     const at = await newSpace(driver)
     await driver.write(() => sql.run('INSERT INTO workspace_changes (space_key, seq) VALUES (?, 0)', [at.key]))
     function* more(): Write<void> {
@@ -313,7 +313,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     })
   })
 
-  it('place documents in folders by their names', async () => {
+  it('sort documents into folders by name', async () => {
     const placed = await newSpace(driver)
     const names = ['a.md', 'b/ä.md', 'b/c/d.md', '/x', 'B/z', 'b/', 'Über/é', '//']
     for (const name of names) await driver.write(() => newDocument(placed, name))
@@ -374,11 +374,11 @@ describe.each(BACKENDS)('values on %s', (_, open) => {
     ['(SELECT count(*) FROM spaces)', 0],
     ['(SELECT avg(value) FROM (SELECT 1 value UNION ALL SELECT 2) two)', 1.5],
     ['(SELECT coalesce(sum(key), 0) FROM spaces)', 0],
-  ])('%s is %s', async (text, value, ofSqlite: unknown = value) => {
+  ])('%s evaluates to %s', async (text, value, ofSqlite: unknown = value) => {
     expect([value, ofSqlite]).toContain(await one(text))
   })
 
-  it('come back as they were written', async () => {
+  it('return as they were written', async () => {
     const { driver } = backend
     const bytes = Uint8Array.from({ length: 32 }, (_, place) => 255 - place)
     bytes[0] = 0

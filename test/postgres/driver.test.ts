@@ -14,7 +14,7 @@ import { databaseAddress } from '../../src/local/database-address.js'
 import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
 import { newSpace } from './backends.js'
 
-/** What a statement here does that programs of the engine have no words for. */
+/** Statements that the SQL of the engine does not have. */
 const HELPERS = `
 CREATE FUNCTION conflict() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$;
 CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -33,7 +33,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
+describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
   let name: string
   let driver: Postgres
   let client: Client
@@ -52,7 +52,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await client.end()
   })
 
-  it('reads one state of the database, whatever is committed meanwhile', async () => {
+  it('reads one snapshot of the database, whatever is committed meanwhile', async () => {
     function* twice(): Read<number[]> {
       const before = yield* lastChange(space.key)
       yield* pause(0.5)
@@ -66,13 +66,13 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     expect(await driver.read(lastChange(space.key))).toBe((before ?? 0) + 1)
   })
 
-  it('writes nothing in a read', async () => {
+  it('refuses writes in a read', async () => {
     const write: Read<unknown> = sql.get('DELETE FROM spaces RETURNING key')
     await expect(driver.read(write)).rejects.toThrow()
     expect(await driver.read(findSpace(space.tenant, space.id))).toMatchObject({ key: space.key })
   })
 
-  it('holds the row of a space before the first statement, so that nothing runs again', async () => {
+  it('locks the row of a space before the first statement, so that nothing runs again', async () => {
     const { again } = driver.done
     const seen: string[] = []
     function* slow(which: string): Write<void> {
@@ -87,7 +87,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     expect([seen.length, driver.done.again]).toEqual([6, again])
   })
 
-  it('waits for the row of a space only so long', async () => {
+  it('waits for the lock of a space for a limited time', async () => {
     const impatient = await openPostgres(name, 2, { lockMs: 200 })
     const holding = driver.write(() => pause(1), { lock: space.key })
     await driver.read(pause(0.2))
@@ -98,7 +98,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await impatient.close()
   })
 
-  it('runs a program ten times where there is always a conflict, and says that it can be tried later', async () => {
+  it('runs a program ten times if conflicts continue, then fails with Retry-After', async () => {
     let runs = 0
     const failed = driver.write(function* () {
       runs += 1
@@ -115,11 +115,11 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
       await driver.write(() => nextChange(space.key), { lock: space.key })
       return await driver.write(() => 7)
     })
-    // the lock is one
+    // The lock counts as one.
     expect(counted).toEqual({ value: 7, statements: 4, again: 0 })
   })
 
-  it('counts a text with many lists of values once for each way to the server', async () => {
+  it('counts a statement with many parameter lists once for each round trip', async () => {
     const lists = Array.from({ length: 501 }, () => [space.key])
     const once = await driver.counting(() =>
       driver.read(sql.allEach('SELECT seq FROM workspace_changes WHERE space_key = ?', lists.slice(1))),
@@ -130,7 +130,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     expect([once.statements, once.value.length, twice.statements, twice.value.length]).toEqual([1, 500, 2, 501])
   })
 
-  it('says why the first of many lists of values failed, and runs again where that was a conflict', async () => {
+  it('reports the first failed parameter list, and runs again if that was a conflict', async () => {
     let runs = 0
     const conflicting = driver.write(function* () {
       runs += 1
@@ -140,7 +140,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     expect(runs).toBe(10)
   })
 
-  it('does not go on behind a statement that failed', async () => {
+  it('stops after a failed statement, even if the program catches the error', async () => {
     const before = await driver.read(lastChange(space.key))
     const deaf = driver.write(function* () {
       yield* nextChange(space.key)
@@ -150,11 +150,11 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
         return
       }
     })
-    await expect(deaf).rejects.toThrow('went on after')
+    await expect(deaf).rejects.toThrow('continued after')
     expect(await driver.read(lastChange(space.key))).toBe(before)
   })
 
-  it('tells no cells of rows and no addresses', async () => {
+  it('reports no cell values and no addresses in errors', async () => {
     const twice = await failure(
       driver.write(() => sql.run("INSERT INTO revoked_tokens VALUES ('private', 1), ('private', 2)")),
     )
@@ -170,7 +170,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     })
   })
 
-  it('refuses with 503 when all its connections have been busy for two seconds', async () => {
+  it('answers 503 if all connections have been busy for two seconds', async () => {
     const small = await openPostgres(name, 1)
     const holding = small.read(pause(3.5))
     const refused = await failure(small.read(lastChange(space.key)))
@@ -181,7 +181,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await small.close()
   })
 
-  it('runs a write again whose connection is lost before its commit, for as long as it may wait', async () => {
+  it('repeats a write whose connection is lost before its commit, within its time limit', async () => {
     const before = await driver.read(lastChange(space.key))
     let runs = 0
     const cut = (times: number, by: Postgres) => {
@@ -202,7 +202,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await hasty.close()
   })
 
-  it('reads on another connection where one that waited was lost', async () => {
+  it('repeats a read on another connection if its connection was lost', async () => {
     const one = await openPostgres(name, 1)
     const before = await one.read(lastChange(space.key))
     const backend = await one.read(sql.get<{ pid: number }>('SELECT pg_backend_pid() pid'))
@@ -211,7 +211,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await one.close()
   })
 
-  it('has a connection left for a heartbeat while requests hold all others', async () => {
+  it('reserves a connection for the heartbeat while requests use all others', async () => {
     const small = await openPostgres(name, 1)
     const holding = small.read(pause(1.5))
     const beat = await small.write(() => sql.returning<{ one: number }>('SELECT 1 one'), { isUrgent: true })
@@ -220,7 +220,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await small.close()
   })
 
-  it('finds the host that takes writes among several', async () => {
+  it('selects the writable host among several', async () => {
     const address = addressOf(name)
     const several = { ...address, hosts: ['postgres://ks@127.0.0.1:1/none', ...address.hosts] } as const
     const opened = await Postgres.open({ address: several, application: 'ks-test' })
@@ -228,7 +228,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await opened.close()
   })
 
-  it('refuses with 503 what its connection is lost under, and goes on with another', async () => {
+  it('answers 503 for a read whose connection is lost, and continues with another connection', async () => {
     const before = await driver.read(lastChange(space.key))
     const reading = failure(
       driver.read(
@@ -246,13 +246,13 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     expect(await driver.read(lastChange(space.key))).toBe(before)
   })
 
-  it('says so when nobody knows whether a commit was done', async () => {
+  it('reports that the outcome of a commit is unknown', async () => {
     const lost = await failure(driver.write(() => sql.run('INSERT INTO lost VALUES (1)')))
     expect(lost).toBeInstanceOf(CommitUnknown)
     expect(await driver.read(lastChange(space.key))).toBeGreaterThan(0)
   })
 
-  it('runs again on a connection that knows the schema as it is now', async () => {
+  it('repeats a statement on a connection that knows the changed schema', async () => {
     const one = await openPostgres(name, 1)
     const all = () => one.write(() => sql.returning('DELETE FROM lost WHERE id = 7 RETURNING *'))
     const read = () => one.read(sql.all('SELECT * FROM lost'))
@@ -274,13 +274,13 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
       )
       return rows
     }
-    // nobody waits for the end of a read
+    // The end of a read is not awaited.
     await expect.poll(open).toEqual([])
   })
 })
 
 describe.skipIf(!hasServer)('a database', () => {
-  it('is brought to the newest schema once, by however many at the same time', async () => {
+  it('gets the newest schema once, even if several processes migrate it concurrently', async () => {
     const name = await emptyDatabase()
     expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('no schema') })
     const schemas = await Promise.all(Array.from({ length: 3 }, () => migratePostgres(addressOf(name))))
@@ -289,7 +289,7 @@ describe.skipIf(!hasServer)('a database', () => {
     await (await openPostgres(name)).close()
   })
 
-  it('is not brought to another schema while gateways work with the one that it has', async () => {
+  it('keeps its schema while gateways with that schema are alive', async () => {
     const name = await migratedDatabase()
     const client = await connect(name)
     await client.query('UPDATE schema_version SET version = version - 1')
@@ -302,7 +302,7 @@ describe.skipIf(!hasServer)('a database', () => {
     await client.end()
   })
 
-  it('of a later version is left alone', async () => {
+  it('with a later schema is refused and not changed', async () => {
     const name = await migratedDatabase()
     const client = await connect(name)
     await client.query('UPDATE schema_version SET version = $1', [MIGRATIONS.length + 1])
@@ -313,7 +313,7 @@ describe.skipIf(!hasServer)('a database', () => {
     })
   })
 
-  it('that sorts by a language is refused', async () => {
+  it('with a locale other than C is refused', async () => {
     const client = await connect('postgres')
     const name = `sorted_${Date.now()}`
     await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'`)
@@ -323,7 +323,7 @@ describe.skipIf(!hasServer)('a database', () => {
     })
   })
 
-  it('gets its password from a file, which stands in no address', () => {
+  it('can get its password from a file, which no displayed address contains', () => {
     const address = databaseAddress('postgres://ada:old@db.internal:5433/ks?sslmode=verify-full', '/run/secrets/db')
     expect(address.shown).toBe('postgres://db.internal:5433/ks')
     expect(address.hosts).toEqual(['postgres://ada@db.internal:5433/ks?sslmode=verify-full'])

@@ -13,10 +13,10 @@ const LAMPS = `# Lamps
 The keeper of the lighthouse fills the lamp with colza oil every evening at sunset.
 `
 
-describe.skipIf(!hasServer)('an engine whose database is a server of PostgreSQL', () => {
+describe.skipIf(!hasServer)('an engine on PostgreSQL', () => {
   let test: TestEngine
   let database: string
-  /** what was logged of failures: behind the requests they show nowhere else */
+  /** failures in the log, which requests do not show */
   let told: unknown[]
 
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe.skipIf(!hasServer)('an engine whose database is a server of PostgreSQL'
     return { answer, documents: [...new Set(documents)] }
   }
 
-  it('publishes documents, cites them, forgets what is deleted, and goes on after it was closed', async () => {
+  it('publishes and cites documents, no longer finds deleted ones, and continues after a restart', async () => {
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     const accepted = await ingest(test.engine, ADA, id, { 'tides.md': TIDES, 'lamps.md': LAMPS })
     const [tides, lamps] = accepted.map(({ asset }) => asset.id)
@@ -52,7 +52,7 @@ describe.skipIf(!hasServer)('an engine whose database is a server of PostgreSQL'
     expect(oil.answer).toContain('colza oil')
     expect(oil.documents).toContain(lamps)
 
-    // what was written is read at once, and by nobody else
+    // Writes are visible at once, but only to their tenant.
     await test.engine.spaces.update(ADA, id, { name: 'Pharos' })
     expect(await test.engine.spaces.get(ADA, id)).toMatchObject({ name: 'Pharos' })
     await expect(test.engine.spaces.get(BOB, id)).rejects.toMatchObject({ code: 'not-found' })
@@ -79,7 +79,7 @@ describe.skipIf(!hasServer)('an engine whose database is a server of PostgreSQL'
     expect(told).toEqual([])
   })
 
-  it('captures a query that nothing answers, finds documents by their page index, and has sound rows', async () => {
+  it('captures a failed query, answers in research mode, and passes all checks', async () => {
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(test.engine, ADA, id, { 'lamps.md': LAMPS })
     await ask(test.engine, ADA, id, 'Who conducts the orchestra of Vienna?')
@@ -93,7 +93,7 @@ describe.skipIf(!hasServer)('an engine whose database is a server of PostgreSQL'
     expect(told).toEqual([])
   })
 
-  it('says that it is broken while the server does not answer, and is whole again when it does', async () => {
+  it('reports unhealthy while the server is unavailable, and healthy afterwards', async () => {
     const client = await connect('postgres')
     const lose = (allows: boolean) => client.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS ${allows}`)
     try {

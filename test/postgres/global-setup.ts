@@ -5,14 +5,14 @@ import { hasExtension, makeTemplate, serverPrograms, startServer, type TestServe
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** folder of the server's socket; nothing where there is no server */
+    /** folder of the server's socket; empty without a server */
     postgres: string | undefined
     /** whether that server has pgvector */
     pgvector: boolean
   }
 }
 
-/** Each project of a run has this module for itself, and all of them one server. */
+/** Each project of a run loads this module separately, but all share one server. */
 interface Shared {
   users: number
   server: Promise<TestServer | undefined> | undefined
@@ -21,7 +21,7 @@ const everywhere = globalThis as { ksTestServer?: Shared }
 const shared: Shared = everywhere.ksTestServer ?? { users: 0, server: undefined }
 everywhere.ksTestServer = shared
 
-/** One server for all files of the run, with a database to make others of. */
+/** Starts one server for all files of the run, with a template database. */
 export async function setup(project: TestProject): Promise<void> {
   shared.users += 1
   shared.server ??= start()

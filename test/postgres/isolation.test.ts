@@ -13,7 +13,7 @@ import { SUPERUSER } from '../helpers/postgres-server.js'
 
 const REFUSED = { code: '42501' }
 
-/** The tables of the schema, as SQLite has them. */
+/** The tables of the schema in SQLite. */
 function tables(): string[] {
   const sqlite = new Sqlite(':memory:')
   for (const step of MIGRATIONS) sqlite.exec(step)
@@ -32,9 +32,9 @@ interface Column {
 
 const PRIVATE = tables().filter((table) => !(table in SHARED_TABLES))
 
-describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
+describe.skipIf(!hasServer)('rows of a tenant on PostgreSQL', () => {
   let database: string
-  /** whom no policy holds, and who the engine connects as */
+  /** a role without policies, and the role of the engine */
   let all: Client
   let client: Client
   const columns = new Map<string, Column[]>()
@@ -44,7 +44,7 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
     database = await migratedDatabase()
     all = await connect(database, SUPERUSER)
     client = await connect(database)
-    // a row of each table is enough: nothing that hangs on it is asked for
+    // One row a table is enough: foreign keys are not checked.
     await all.query("SET session_replication_role = 'replica'")
     const { rows: found } = await all.query<Column & { table: string }>(
       `SELECT relname "table", attname name, format_type(atttypid, atttypmod) type FROM pg_attribute
@@ -68,7 +68,7 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
     await client.end()
   })
 
-  /** Inserts a row of a tenant, which is named, or not. */
+  /** Inserts a row of a tenant, with or without naming it. */
   async function insert(by: Client, table: string, tenant: string, isNamed = true): Promise<void> {
     const named = (columns.get(table) ?? []).filter(({ name }) => isNamed || name !== 'tenant')
     const values = named.map(({ name, type }) => {
@@ -82,7 +82,7 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
     )
   }
 
-  /** Asks as the engine does, with the settings of a transaction, and leaves nothing behind. */
+  /** Queries like the engine, with the settings of a transaction, and rolls back. */
   async function as<T>(settings: Record<string, string>, work: () => Promise<T>): Promise<T> {
     await client.query('BEGIN')
     try {
@@ -100,7 +100,7 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
   }
   const changed = async (statement: string): Promise<number | null> => (await client.query(statement)).rowCount
 
-  it('are in every table that has no reason to be seen by all', async () => {
+  it('exist in every table that is not listed as shared', async () => {
     const { rows } = await client.query<{ name: string; isForced: boolean; policies: number }>(
       `SELECT relname name, relrowsecurity AND relforcerowsecurity "isForced",
          (SELECT count(*)::int FROM pg_policy WHERE polrelid = pg_class.oid) policies
@@ -121,21 +121,21 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
     ).toEqual(PRIVATE)
   })
 
-  describe.each(PRIVATE)('of the table %s', (table) => {
-    it('are seen and written by nobody who names no tenant', async () => {
+  describe.each(PRIVATE)('in the table %s', (table) => {
+    it('cannot be read or written without a tenant', async () => {
       expect(await as({}, () => tenantsIn(table))).toEqual([])
       expect(await as({}, () => changed(`DELETE FROM ${table}`))).toBe(0)
       await expect(as({}, () => insert(client, table, 'c'))).rejects.toMatchObject(REFUSED)
       await expect(as({}, () => insert(client, table, 'c', false))).rejects.toMatchObject({
         code: expect.stringMatching(/^(42501|23502)$/),
       })
-      // what a transaction before it has set is gone, and is empty then
+      // The setting of an earlier transaction is gone, and is an empty text then.
       await as({ 'ks.tenant': 'a' }, async () => undefined)
       expect(await as({}, () => tenantsIn(table))).toEqual([])
       await expect(as({}, () => insert(client, table, 'c', false))).rejects.toThrow()
     })
 
-    it('are seen and written by their tenant, and by no other', async () => {
+    it('can be read and written by their tenant only', async () => {
       expect(await as({ 'ks.tenant': 'a' }, () => tenantsIn(table))).toEqual(['a'])
       expect(await as({ 'ks.tenant': 'b' }, () => tenantsIn(table))).toEqual(['b'])
       expect(await as({ 'ks.tenant': 'c' }, () => tenantsIn(table))).toEqual([])
@@ -146,12 +146,12 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
       await expect(as({ 'ks.tenant': 'b' }, moved)).rejects.toMatchObject(REFUSED)
     })
 
-    it('are seen by work of the deployment', async () => {
+    it('can be read by work of the deployment', async () => {
       expect(await as({ 'ks.deployment': 'on' }, () => tenantsIn(table))).toEqual(['a', 'b'])
     })
   })
 
-  it('are hidden from a statement that forgot its tenant', async () => {
+  it('stay hidden from a statement that omits the tenant', async () => {
     const driver = await Postgres.open({ address: addressOf(database), application: 'ks-test', connections: 1 })
     const forgetful = [appById({ tenant: 'a', appId: 'a id' }), keysOf({ tenant: 'a', appId: 'a app_id' })].map(
       (program) => {
@@ -180,7 +180,7 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
     }
   })
 
-  it('are not kept for a role that sees all anyway', async () => {
+  it('make the driver refuse a role that bypasses row security', async () => {
     const address = addressOf(database, undefined, SUPERUSER)
     const refused = { code: 'unavailable', message: expect.stringContaining('BYPASSRLS') }
     await expect(Postgres.open({ address, application: 'ks-test' })).rejects.toMatchObject(refused)

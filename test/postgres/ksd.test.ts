@@ -73,7 +73,7 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
     return { exit: await exit, stderr: stderr() }
   }
 
-  it.skipIf(!hasVectors)('search in the database where they are told to, which needs pgvector', async () => {
+  it.skipIf(!hasVectors)('search in the database if configured, which needs pgvector', async () => {
     await migrate()
     expect(await refused('first', ['--search', 'postgres'])).toMatchObject({
       exit: 8,
@@ -90,7 +90,7 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('serve what another has published, to the tokens of all', async () => {
+  it('serve documents that another gateway has published, with the same tokens', async () => {
     expect(await refused('first', [])).toMatchObject({ exit: 8, stderr: expect.stringContaining('run ksd migrate') })
     expect(JSON.parse((await migrate('--json')).stdout)).toEqual({ from: null, to: MIGRATIONS.length })
     expect((await migrate()).stdout).toContain('nothing to do')
@@ -132,14 +132,14 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
     expect(await (await fetch(`${two.ready.url}/health`)).json()).toMatchObject({ ok: true, durability: 'single' })
     for (const name of ['first', 'second'])
       expect(readFileSync(join(dataDir(name), 'logs', 'daemon.log'), 'utf8')).not.toContain(PASSWORD)
-    // a schema of another version would not know their statements
+    // A gateway with another schema would not know these statements.
     const client = await connect(database)
     await client.query('UPDATE schema_version SET version = version - 1')
     expect(await migrate()).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('stop them') })
     await client.end()
   })
 
-  it('must have the same keys and the same objects', async () => {
+  it('refuse to start without the same keys and the same objects', async () => {
     await migrate()
     const first = await gateway('first')
     const other = { KS_DAEMON_KEYS: '' }
@@ -158,7 +158,7 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
     expect(await refused('first', [])).toMatchObject({ exit: 65 })
   })
 
-  it('do not open a database of their own where theirs is elsewhere, nor take a password from the command line', async () => {
+  it('refuse to create a separate database, and a password on the command line', async () => {
     await migrate()
     const first = await gateway('first')
     await first.end('SIGTERM')

@@ -10,7 +10,7 @@ import { ROLE, SUPERUSER } from '../helpers/postgres-server.js'
 
 const LOCKED = 'locked'
 
-describe.skipIf(!hasServer)('a server that asks for a password', () => {
+describe.skipIf(!hasServer)('a server with password authentication', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-password-'))
   const file = join(folder, 'password')
   let name: string
@@ -35,11 +35,11 @@ describe.skipIf(!hasServer)('a server that asks for a password', () => {
       application: 'ks-test',
     })
 
-  it('gets that of a file, which is read for each connection', async () => {
-    // the rules are read when the server has a moment for it
-    await expect.poll(async () => await refusal(open())).toMatch(/asks for a password/)
+  it('reads the password from a file for each connection', async () => {
+    // The server applies the new rules a moment later.
+    await expect.poll(async () => await refusal(open())).toMatch(/requires a password/)
     writeFileSync(file, 'a wrong one\n')
-    expect(await refusal(open(file))).toMatch(/lets nobody in: .*locked/)
+    expect(await refusal(open(file))).toMatch(/denies access: .*locked/)
     writeFileSync(file, 'the right one\n')
     const driver = await open(file)
     expect(await driver.read(sql.get('SELECT 1 one'))).toEqual({ one: 1 })

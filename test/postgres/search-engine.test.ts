@@ -29,7 +29,7 @@ function withKeysOf(dataDir: string): string {
 describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
   let database: string
   let engines: TestEngine[]
-  /** what was logged of failures */
+  /** failures in the log */
   let told: unknown[]
 
   beforeEach(async () => {
@@ -51,7 +51,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     return test
   }
 
-  /** Another gateway of the same deployment. */
+  /** Starts another gateway of the same deployment. */
   async function beside({ dataDir }: TestEngine, objects: ObjectPlace): Promise<TestEngine> {
     return await start({ objects, dataDir: withKeysOf(dataDir) })
   }
@@ -64,7 +64,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     return { answer, documents: [...new Set(documents)], metrics: done.metadata?.retrieval }
   }
 
-  it('publishes, cites, forgets what is deleted at once, and goes on after it was closed', async () => {
+  it('publishes and cites documents, no longer finds deleted ones, and continues after a restart', async () => {
     const test = await start()
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     const accepted = await ingest(test.engine, ADA, id, { 'tides.md': TIDES, 'lamps.md': LAMPS })
@@ -82,7 +82,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     expect(told).toEqual([])
   })
 
-  it('finds with the first question what another gateway has published, and forgets what it has deleted', async () => {
+  it('finds documents of another gateway with the first question, and no longer those it has deleted', async () => {
     const bucket = await startStrictS3({ conditions: true })
     for (const [name, value] of Object.entries(bucket.env)) vi.stubEnv(name, value)
     onTestFinished(() => bucket.end())
@@ -103,7 +103,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     expect(told).toEqual([])
   })
 
-  it('shows no tenant anything of another, whose words do not count either', async () => {
+  it('shows nothing of another tenant, and ignores its terms in ranking', async () => {
     const { engine } = await start()
     const mine = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     const theirs = await engine.spaces.create(BOB, { name: 'Lighthouse', slug: 'lighthouse' })
@@ -116,7 +116,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     })
   })
 
-  it('is compared with the rows by fsck, and made anew by repair', async () => {
+  it('can be compared with the rows by fsck, and rebuilt by repair', async () => {
     const test = await start()
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(test.engine, ADA, id, { 'tides.md': TIDES, 'lamps.md': LAMPS })
@@ -137,7 +137,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     expect((await cited(test, id, 'What does the keeper fill the lamp with?')).answer).toContain('colza oil')
   })
 
-  it('keeps nothing of a deleted space', async () => {
+  it('removes all data of a deleted space', async () => {
     const test = await start()
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(test.engine, ADA, id, { 'tides.md': TIDES })
@@ -158,7 +158,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     }
   })
 
-  it('says what the database lacks, and asks for nothing of it without --search postgres', async () => {
+  it('reports what the database lacks, and needs nothing of it without --search postgres', async () => {
     database = await migratedDatabase()
     await expect(start()).rejects.toThrow(/needs the extension vector .*CREATE EXTENSION vector/)
     await expect(startEngine({ search: 'postgres' })).rejects.toThrow(

@@ -37,7 +37,7 @@ class SourceOf extends FakeSource {
   }
 }
 
-/** Runs a read, and keeps the plan of each of its statements that looks into a table. */
+/** Runs a read, and records the plan of each statement on a table. */
 function* explained<T>(program: Read<T>, table: string, plans: string[]): Read<T> {
   let step = program.next()
   while (step.done !== true) {
@@ -89,7 +89,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
       return { key, doc: key % 10, title: `Title ${key}`, body: `common number${key}`, vector: vectors[key - 1]! }
     })
 
-  /** Asks as the role of a gateway, with the settings of a transaction, and leaves nothing behind. */
+  /** Queries with the role of a gateway and the settings of a transaction, and rolls back. */
   async function as<T>(tenant: string | undefined, work: () => Promise<T>): Promise<T> {
     await client.query('BEGIN')
     try {
@@ -105,7 +105,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
       ({ tenant }) => tenant,
     )
 
-  it('all have policies that apply to their owner, too', async () => {
+  it('have row security that also applies to their owner', async () => {
     const { rows } = await client.query<{ name: string }>(
       `SELECT relname name FROM pg_class WHERE relkind = 'r' AND relnamespace = $1::regnamespace AND relrowsecurity
          AND relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy WHERE polrelid = pg_class.oid)`,
@@ -142,7 +142,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     expect((await db.read(searchText(row!, text))).keys).toEqual([])
   })
 
-  it('are searched by their indexes of words and vectors despite the policies', async () => {
+  it('use their text and vector indexes in spite of the policies', async () => {
     const plans: string[] = []
     await asTenant('acme', async () => {
       const row = (await db.read(spaceRow(spaces[0]!)))!
@@ -161,7 +161,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     ])
   })
 
-  it('of an earlier version are removed when no other gateway is alive', async () => {
+  it('disappear if they have an earlier version and no other gateway is alive', async () => {
     const names = async () =>
       (await client.query<{ n: string }>("SELECT nspname n FROM pg_namespace WHERE nspname ~ '^search_'")).rows
         .map(({ n }) => n)

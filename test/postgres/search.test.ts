@@ -38,7 +38,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
 
   runSearchIndexesSuite('rows of PostgreSQL', rows)
 
-  describe('of several gateways', () => {
+  describe('with several gateways', () => {
     let db: Postgres
     let space: string
     let source: FakeSource
@@ -76,7 +76,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       }
     }
 
-    it('what one wrote, another finds without reading the log', async () => {
+    it('finds at one gateway what another has written, without reading the log', async () => {
       const [one, other] = [await gateway(), await gateway()]
       await told(one, space, source.commit(nodes(1, 20)))
       expect(await find(other, 'number7')).toEqual([7])
@@ -88,7 +88,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(await other.applied()).toEqual(new Map([[space, 2]]))
     })
 
-    it('one reads the log for all, and the others wait for it', async () => {
+    it('reads the log at one gateway while the others wait for it', async () => {
       for (let i = 0; i < 10; i++) source.commit(nodes(i * 50, 50))
       source.delayMs = 30
       const all = [await gateway(), await gateway(), await gateway()]
@@ -98,7 +98,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(await all[0]?.status(space)).toMatchObject({ textCount: 500, vectorCount: 500, textWatermark: 10 })
     })
 
-    it('one that died while it read the log is not waited for longer than its claim', async () => {
+    it('waits for a gateway that died while it read the log no longer than its claim', async () => {
       const one = await gateway()
       await told(one, space, source.commit(nodes(1, 5)))
       await asked(
@@ -109,7 +109,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(await find(one, 'number12')).toEqual([12])
     })
 
-    it('one that lost its claim writes nothing more', async () => {
+    it('writes nothing at a gateway that has lost its claim', async () => {
       source.commit(nodes(1, 200))
       source.delayMs = 150
       const slow = await gateway({ graceMs: 0 })
@@ -137,7 +137,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(await slow.status(space)).toMatchObject({ textCount: 200 })
     })
 
-    it('frequencies, sums and counts are those of the rows after many changes', async () => {
+    it('keeps frequencies, sums and counts equal to the rows over many changes', async () => {
       const [one, other] = [await gateway(), await gateway()]
       const random = seeded(5)
       for (let i = 0; i < 30; i++) {
@@ -161,9 +161,9 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(Number(sums?.nodes)).toBe(source.nodes.size)
     })
 
-    it('a graph is built for many vectors, is asked from then on, and goes with its vectors', async () => {
+    it('builds a graph for many vectors, uses it, and removes it with its vectors', async () => {
       const one = await gateway({ graphFrom: 1_000, settleMs: 20 })
-      // some at a time: the space is open when it becomes large
+      // In batches: the space is open while it grows.
       for (const from of [0, 500, 1_000]) await told(one, space, source.commit(nodes(from, 500)))
       const status = () => one.status(space)
       await expect.poll(async () => (await status()).graphCount).toBe(1_500)

@@ -6,17 +6,17 @@ import { MIGRATIONS } from '../../src/engine/storage/schema.js'
 import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
 import { type Site, statementSites } from '../repo/statements.js'
 
-/** Statements on what only PostgreSQL has: its settings, and what gateways must have alike. */
+/** Statements for PostgreSQL only: its settings, and what gateways must share. */
 const OF_POSTGRES = ['src/engine/storage/postgres/', 'src/engine/storage/deployment.ts']
 
-/** Statements on what only SQLite has: its pages and its own catalogue. */
+/** Statements for SQLite only: its pages and its own catalogue. */
 const OF_SQLITE = [
   'src/engine/storage/free-pages.ts',
   'src/engine/storage/store-identity.ts: SELECT 1 FROM sqlite_schema',
   'src/engine/rows/integrity/tables.ts',
 ]
 
-describe.skipIf(!hasServer)('the statements of all programs', () => {
+describe.skipIf(!hasServer)('all SQL statements', () => {
   const dialect = postgresDialect()
   let client: Client
   let sites: Site[]
@@ -35,7 +35,7 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
     await client.end()
   })
 
-  /** Parts of a text that cannot be chosen together make one that no database takes. */
+  /** Combines only fragments that occur together: no database accepts the other texts. */
   const isMeant = (text: string, { place }: Site): boolean => {
     if (OF_POSTGRES.some((one) => place.startsWith(one))) return true
     try {
@@ -46,7 +46,7 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
     }
   }
 
-  /** Whether a value is taken for one of less room than a number of ours may need. */
+  /** Whether PostgreSQL infers a type that is too narrow for our numbers. */
   const hasNarrowValue = async (): Promise<boolean> => {
     const { rows } = await client.query<{ types: string }>(
       "SELECT parameter_types::text types FROM pg_prepared_statements WHERE name = 'one'",
@@ -54,12 +54,12 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
     return /\b(integer|smallint|real)\b/.test(rows[0]?.types ?? '')
   }
 
-  it('are known before they run', () => {
+  it('can be derived from the source code', () => {
     expect(sites.filter(({ unknown }) => unknown.length > 0)).toEqual([])
     expect(sites.filter((site) => !site.texts.some((text) => isMeant(text, site)))).toEqual([])
   })
 
-  it('are prepared by PostgreSQL, each, with room for every number', async () => {
+  it('can be prepared by PostgreSQL, with types wide enough for all numbers', async () => {
     const refused: string[] = []
     const narrow: string[] = []
     const prepared = new Set<string>()
@@ -78,7 +78,7 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
         }
       }
     expect(refused).toEqual([])
-    // a place in a text
+    // a position in a text
     expect(narrow.filter((text) => !/substr\([^()]*\$\d+\)/.test(text))).toEqual([])
     process.stdout.write(
       `FIGURE statements-on-postgres ${JSON.stringify({ places: sites.length, prepared: prepared.size })}\n`,

@@ -24,20 +24,20 @@ import { newSpace } from './backends.js'
 const signal = new AbortController().signal
 const WRITERS = 8
 const TIMES = 25
-/** a reindex of one document by all comes between so many uploads */
+/** all writers reindex one document after this number of uploads */
 const REINDEX_EVERY = 5
 
-/** Numbers from one on. */
+/** Numbers starting at one. */
 const upTo = (last: number) => Array.from({ length: last }, (_, place) => place + 1)
 
-describe.skipIf(!hasServer)('eight writers of one space, by two gateways', () => {
+describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => {
   let store: SmallStore
   let drivers: Postgres[]
   let gateways: EngineContext[]
   let space: SpaceRow
 
   beforeAll(async () => {
-    // objects, and all that is not the database
+    // Provides the objects and everything but the database.
     store = await openSmallStore()
     vi.spyOn(store.indexes, 'follow').mockResolvedValue(undefined)
     const name = await migratedDatabase()
@@ -73,7 +73,7 @@ describe.skipIf(!hasServer)('eight writers of one space, by two gateways', () =>
     expect(await publishBatch(context, space, built, undefined)).toBe(true)
   }
 
-  it('upload, reindex, publish, delete and write files one after the other, and nothing runs again for another', async () => {
+  it('upload, reindex, publish, delete and write files in sequence without conflicts', async () => {
     const shared = await upload(gateways[0]!, 'shared.md', 'shared')
     await compile(gateways[0]!, shared.compilationJob.id, 'shared')
     const before = drivers.map(({ done }) => done.again)
@@ -114,7 +114,7 @@ describe.skipIf(!hasServer)('eight writers of one space, by two gateways', () =>
     )
     expect(files.map(({ version }) => version)).toEqual(upTo((WRITERS * TIMES) / REINDEX_EVERY))
 
-    // every job has ended as published, each document is shown in one version, and the counts say so
+    // Every job is published, each document has one visible version, and the counts are correct.
     expect(await rows("SELECT id FROM jobs WHERE space_key = ? AND stage <> 'published'")).toEqual([])
     const live = await rows(
       `SELECT versions.key FROM versions JOIN documents ON documents.key = versions.doc_key
@@ -122,7 +122,7 @@ describe.skipIf(!hasServer)('eight writers of one space, by two gateways', () =>
     )
     expect(live).toHaveLength(kept + 1)
     expect(await drivers[0]!.read(usageOf(space.key))).toMatchObject({ documents: kept + 1, nodes: kept + 1 })
-    // claims of one job by two gateways may meet, and nothing else
+    // Two gateways may conflict only when they claim the same job.
     expect(again).toBeLessThan((WRITERS * TIMES) / REINDEX_EVERY)
   })
 })

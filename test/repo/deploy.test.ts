@@ -26,8 +26,8 @@ const FOLDER = 'deploy'
 const compose: Compose = parse(readFileSync(join(FOLDER, 'compose.yaml'), 'utf8'), { merge: true })
 const services = Object.entries(compose.services)
 
-describe('the files for operators', () => {
-  it('give gateways only settings that there are, each as it is read', () => {
+describe('the deployment files', () => {
+  it('contain only existing settings with valid values', () => {
     const units = readdirSync(join(FOLDER, 'systemd')).map((name) =>
       readFileSync(join(FOLDER, 'systemd', name), 'utf8'),
     )
@@ -48,18 +48,18 @@ describe('the files for operators', () => {
     expect(objectPlace(KS_DAEMON_OBJECTS)).toMatchObject({ bucket: 'knowledge-spaces', prefix: '' })
   })
 
-  it('let gateways confine the programs that read documents', () => {
+  it('allow gateways to confine the programs that read documents', () => {
     const unit = readFileSync(join(FOLDER, 'systemd', 'ksd@.service'), 'utf8')
     const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]?.split(' ') ?? []
     expect(setting('RestrictNamespaces').sort()).toEqual(['ipc', 'mnt', 'net', 'pid', 'user', 'uts'])
     expect(setting('RestrictAddressFamilies')).toContain('AF_NETLINK')
-    // with these, the kernel refuses to mount /proc in a user namespace
+    // These settings prevent mounting /proc in a user namespace.
     for (const name of ['ProtectKernelTunables', 'ProtectKernelLogs', 'ProtectProc', 'ProcSubset'])
       expect(setting(name), name).toEqual([])
     expect(setting('SystemCallFilter')).toEqual([])
   })
 
-  it('name services, secrets, volumes and files that there are', () => {
+  it('reference only existing services, secrets, volumes and files', () => {
     const missing: string[] = []
     const want = (is: boolean, what: string) => void (is || missing.push(what))
     for (const [name, { secrets = [], volumes = [], depends_on = [] }] of services) {
@@ -80,7 +80,7 @@ describe('the files for operators', () => {
     expect(missing).toEqual([])
   })
 
-  it('make every secret once, in a folder that others cannot enter', () => {
+  it('create every secret once, in a folder that other users cannot enter', () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-deploy-'))
     try {
       const made = join(folder, 'secrets')

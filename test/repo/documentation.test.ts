@@ -26,7 +26,7 @@ test('docs/http.md names no operation that does not exist', () => {
   expect(named.map((match) => match[1] ?? '').filter((line) => !known.has(line))).toEqual([])
 })
 
-test('every setting of the daemon stands in docs/configuration.md with its variable and its line', () => {
+test('every setting of the daemon is in docs/configuration.md with its variable and its line', () => {
   const text = readFile('docs/configuration.md')
   const missing = Object.entries(SETTINGS).filter(
     ([name, { env, doc }]) => !text.includes(`| \`${name}\` | \`${env}\` |`) || !text.includes(doc),
@@ -34,7 +34,7 @@ test('every setting of the daemon stands in docs/configuration.md with its varia
   expect(missing.map(([name]) => name)).toEqual([])
 })
 
-test('every error code stands in docs/errors.md with its status and its exit code', () => {
+test('every error code is in docs/errors.md with its status and its exit code', () => {
   const text = readFile('docs/errors.md')
   const missing = Object.entries(ERRORS).filter(
     ([code, { status, exit }]) => !text.includes(`| \`${code}\` | ${status} | ${exit} |`),
@@ -42,12 +42,12 @@ test('every error code stands in docs/errors.md with its status and its exit cod
   expect(missing.map(([code]) => code)).toEqual([])
 })
 
-test('every exit code stands in docs/errors.md', () => {
+test('every exit code is in docs/errors.md', () => {
   const text = readFile('docs/errors.md')
   expect(Object.values(EXIT).filter((code) => !new RegExp(`^\\| \\*\\*${code}\\*\\* \\|`, 'm').test(text))).toEqual([])
 })
 
-test('every environment variable that the code reads stands in the documentation', () => {
+test('every environment variable that the code reads is documented', () => {
   const source = filesBelow('src').map(readFile).join('\n')
   const text = filesBelow('docs')
     .filter((path) => path.endsWith('.md'))
@@ -60,22 +60,22 @@ test('every environment variable that the code reads stands in the documentation
   expect([...read].filter((name) => !text.includes(name))).toEqual([])
 })
 
-test('docs/openapi.json is that of the contract (npm run build writes it)', () => {
+test('docs/openapi.json equals the contract (npm run build writes it)', () => {
   const { version } = JSON.parse(readFile('package.json'))
   expect(JSON.parse(readFile('docs/openapi.json'))).toEqual(JSON.parse(JSON.stringify(openApi(allRoutes, version))))
 })
 
-test('docs/cli.md shows the commands as they are (npm run build writes it)', () => {
+test('docs/cli.md shows the current commands of ks (npm run build writes it)', () => {
   const page = readFile('docs/cli.md')
   expect(page).toBe(withReference(page, JSON.parse(readFile('oclif.manifest.json')), commonFlags))
 })
 
-test('docs/cli.md shows the commands of kchat as they are (npm run build writes it)', async () => {
+test('docs/cli.md shows the current commands of kchat (npm run build writes it)', async () => {
   const page = readFile('docs/cli.md')
   expect(page).toBe(withKchat(page, await kchatCommands()))
 })
 
-test('every command that the documents name exists, with its flags', () => {
+test('every command in the documentation exists, with its flags', () => {
   const { commands }: { commands: Record<string, { flags: Record<string, { char?: string }> }> } = JSON.parse(
     readFile('oclif.manifest.json'),
   )
@@ -87,7 +87,7 @@ test('every command that the documents name exists, with its flags', () => {
       const [topic = '', verb = ''] = words
       const command = commands[`${topic}:${verb}`] ?? commands[topic]
       if (command === undefined) return topics.has(topic) ? [] : [`${page}: ks ${text}`]
-      // `ks daemon exec -- COMMAND` has a command line inside
+      // `ks daemon exec -- COMMAND` contains another command line.
       const own = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined)
       const known = { ...command.flags, ...commonFlags, help: {} }
       return own
@@ -108,7 +108,7 @@ test('every dependency has a line in docs/dependencies.md', () => {
   expect(missing).toEqual([])
 })
 
-test('links between the documents lead somewhere', () => {
+test('every link between the documents has a target', () => {
   const pages = [...filesBelow('docs'), 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'bench/README.md'].filter(
     (path) => path.endsWith('.md'),
   )
@@ -121,7 +121,7 @@ test('links between the documents lead somewhere', () => {
   expect(broken).toEqual([])
 })
 
-test('every script of package.json that the documents name exists', () => {
+test('every script of package.json in the documentation exists', () => {
   const { scripts } = JSON.parse(readFile('package.json'))
   const pages = [...filesBelow('docs'), 'README.md', 'CONTRIBUTING.md', 'bench/README.md'].filter((path) =>
     path.endsWith('.md'),

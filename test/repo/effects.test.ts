@@ -7,7 +7,7 @@ import { QuotaPolicy } from '../../src/contract/gateway/spaces.js'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A test file that sees the effect of a setting, and the title of the test or words of it. */
+/** A test file that observes the effect of a setting, and a part of that test. */
 type Seen = readonly [file: string, words: string]
 
 const QUOTAS = 'test/engine/retention/quota.test.ts'
@@ -55,38 +55,38 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
   'a field of a chat application': {
     names: Object.keys(ChatAppBody.shape),
     seen: {
-      name: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
-      description: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
-      tags: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
-      site: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
+      name: [`${CHAT}/service.test.ts`, 'serves info, parameters, meta and site'],
+      description: [`${CHAT}/service.test.ts`, 'serves info, parameters, meta and site'],
+      tags: [`${CHAT}/service.test.ts`, 'serves info, parameters, meta and site'],
+      site: [`${CHAT}/service.test.ts`, 'serves info, parameters, meta and site'],
       mode: [`${CHAT}/agent.test.ts`, 'an agent lists, searches and reads'],
-      enabled: [`${CHAT}/turns.test.ts`, 'disabled with its application'],
-      knowledgeSpaceIds: [`${CHAT}/service.test.ts`, 'a blocking answer comes from the bound space'],
+      enabled: [`${CHAT}/turns.test.ts`, 'stop working when revoked, disabled or deleted'],
+      knowledgeSpaceIds: [`${CHAT}/service.test.ts`, 'returns a blocking answer from the bound space'],
       model: [`${CHAT}/app-fields.test.ts`, 'model'],
       modelSettings: [`${CHAT}/behaviour.test.ts`, 'modelSettings'],
       prices: [`${CHAT}/behaviour.test.ts`, 'prices'],
       instructions: [`${CHAT}/behaviour.test.ts`, 'instructions'],
-      sensitiveWords: [`${CHAT}/behaviour.test.ts`, 'an answer that comes to one is replaced'],
-      openingStatement: [`${CHAT}/service.test.ts`, 'names, inputs and introduction stand in the item'],
-      suggestedQuestions: [`${CHAT}/dify-client.test.ts`, 'parameters tell what to draw'],
+      sensitiveWords: [`${CHAT}/behaviour.test.ts`, 'an answer that contains one, even across two deltas, is replaced'],
+      openingStatement: [`${CHAT}/service.test.ts`, 'with name, inputs and introduction'],
+      suggestedQuestions: [`${CHAT}/dify-client.test.ts`, 'reads the parameters of the application'],
       suggestedQuestionsAfterAnswer: [
         `${CHAT}/service.test.ts`,
-        'suggestions are off unless the application has them on',
+        'offer no suggested questions unless the application enables them',
       ],
       retrieverResource: [`${CHAT}/app-fields.test.ts`, 'retrieverResource'],
-      maxConcurrentRequests: [`${CHAT}/turns.test.ts`, 'takes no more answers at once than it may'],
-      userInputForm: [`${CHAT}/service.test.ts`, 'what is required is asked for'],
-      conversationVariables: [`${CHAT}/variables.test.ts`, 'are there with their defaults when it begins'],
-      uploadStatus: [`${CHAT}/clients.test.ts`, 'or with 201 where the application says so'],
-      vision: [`${CHAT}/files.test.ts`, 'images are refused where the application has no vision'],
-      speechToText: [`${CHAT}/audio.test.ts`, 'off, it is refused, and so it is where the program fails'],
-      textToSpeech: [`${CHAT}/audio.test.ts`, 'off, it is refused; a body of another type'],
+      maxConcurrentRequests: [`${CHAT}/turns.test.ts`, 'an application beyond maxConcurrentRequests'],
+      userInputForm: [`${CHAT}/service.test.ts`, 'demands a required input although it has a default'],
+      conversationVariables: [`${CHAT}/variables.test.ts`, 'start with their defaults'],
+      uploadStatus: [`${CHAT}/clients.test.ts`, 'or 201 if the application says so'],
+      vision: [`${CHAT}/files.test.ts`, 'are refused without vision'],
+      speechToText: [`${CHAT}/audio.test.ts`, 'refuses audio if the feature is off'],
+      textToSpeech: [`${CHAT}/audio.test.ts`, 'refuses a text if the feature is off'],
     },
   },
 }
 
 describe.each(Object.entries(EFFECTS))('%s', (_what, { names, seen }) => {
-  test('has a test that sees its effect, each of them', () => {
+  test('each has a test that observes its effect', () => {
     expect(Object.keys(seen).sort()).toEqual([...names].sort())
     for (const [name, [file, words]] of Object.entries(seen))
       expect(readFileSync(join(ROOT, file), 'utf8'), `${name}: ${file}`).toContain(words)

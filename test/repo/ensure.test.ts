@@ -14,7 +14,7 @@ import { execaSync } from 'execa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 
-/** A checkout with the real scripts, an `npm` that writes down what it was asked, and a `tsc` that copies. */
+/** A checkout with the real scripts, an `npm` that records its arguments, and a `tsc` that copies. */
 let root = ''
 
 beforeEach(() => {
@@ -67,18 +67,18 @@ function calls(log: string): number {
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').length : 0
 }
 
-test('a fresh checkout is installed and built, and says what it is doing', () => {
+test('a fresh checkout is installed and built, with progress messages', () => {
   expect(ensure()).toContain('Installing dependencies')
   expect([calls('npm.log'), calls('tsc.log')]).toEqual([1, 1])
 })
 
-test('a checkout with nothing to do stays silent', () => {
+test('an up-to-date checkout produces no output', () => {
   ensure()
   expect(ensure()).toBe('')
   expect([calls('npm.log'), calls('tsc.log')]).toEqual([1, 1])
 })
 
-test('a changed source is built, what was deleted leaves dist, and nothing is installed', () => {
+test('a changed source is built, a deleted one leaves dist, and nothing is installed', () => {
   ensure()
   appendFileSync(join(root, 'src', 'one.ts'), '// more\n')
   writeFileSync(join(root, 'src', 'two.ts'), '')
@@ -90,14 +90,14 @@ test('a changed source is built, what was deleted leaves dist, and nothing is in
   expect([calls('npm.log'), calls('tsc.log')]).toEqual([1, 3])
 })
 
-test('a changed lockfile is installed again', () => {
+test('a changed lockfile causes a new installation', () => {
   ensure()
   writeLockfile('1.0.1')
   ensure()
   expect(calls('npm.log')).toBe(2)
 })
 
-test('an install by hand is recognised', () => {
+test('a manual installation is recognized', () => {
   execaSync(process.execPath, ['npm.js', 'by-hand'], { cwd: root, reject: false })
   expect(ensure()).toBe('')
   expect(readFileSync(join(root, 'npm.log'), 'utf8')).toBe('by-hand\n')

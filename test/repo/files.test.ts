@@ -13,7 +13,7 @@ test(`no source file is longer than ${MAX_LINES} lines`, () => {
   expect(long).toEqual([])
 })
 
-test('source files are named in kebab-case', () => {
+test('source files have names in kebab-case', () => {
   const odd = code.filter(
     (path) =>
       !/^(bin\/package\.json$|src\/console\/tsconfig\.json$|([a-z0-9.-]+\/)*[a-z0-9]+([.-][a-z0-9]+)*\.(ts|tsx|js|wat|css|html|svg)$)/.test(
@@ -23,7 +23,7 @@ test('source files are named in kebab-case', () => {
   expect(odd).toEqual([])
 })
 
-test('no comment says that something is left to do', () => {
+test('no comment contains an open task', () => {
   const words = ['TO' + 'DO', 'FIX' + 'ME', 'X{3}\\b', 'not implem' + 'ented', '@ts-(ignore|expect-error)']
   const marks = new RegExp(`(^\\s*\\*|//|/\\*\\*?)\\s.*(${words.join('|')})`, 'm')
   const found = [...code, ...filesBelow('test')].filter((path) => marks.test(readFile(path)))
@@ -42,7 +42,7 @@ test('no script names the host of a package mirror: the machine configures it', 
   expect(scripts.filter((path) => hosts.test(readFile(path)))).toEqual([])
 })
 
-test('no file names a place of one machine', () => {
+test('no file contains a path of one machine', () => {
   const home = process.env['HOME'] ?? ''
   const registry = new URL(process.env['npm_config_registry'] ?? 'https://registry.npmjs.org').host
   const places = ['/wo' + 'rk/', '/Use' + 'rs/', home.length > 5 ? `${home}/` : undefined]

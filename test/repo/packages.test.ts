@@ -34,20 +34,20 @@ function read<T>(name: string): T {
 test('every dependency is pinned to one exact version, in package.json and in the lockfile', () => {
   const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies }
   for (const [name, version] of Object.entries(all)) {
-    // a package under another name has its own before the version
+    // An aliased package has its real name before the version.
     const exact = version.replace(/^npm:@?[^@]+@/, '')
     expect(exact, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
     expect(lockfile.packages[`node_modules/${name}`]?.version, name).toBe(exact)
   }
 })
 
-test('the lockfile names no registry host, so that any registry can serve it', () => {
+test('the lockfile contains no registry host, so that any registry can serve it', () => {
   const withHost = Object.entries(lockfile.packages).filter(([, entry]) => entry.resolved?.startsWith('http'))
   expect(withHost.map(([path]) => path)).toEqual([])
 })
 
-// `npm ci` refuses a lockfile without the packages of other platforms, and `npm install` may leave them out
-test('the lockfile holds the optional packages of every platform', () => {
+// `npm ci` refuses a lockfile without the packages of other platforms, and `npm install` may omit them.
+test('the lockfile contains the optional packages of every platform', () => {
   const wanted = Object.values(lockfile.packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
   const known = Object.keys(lockfile.packages)
   expect(wanted.filter((name) => !known.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([])
@@ -63,7 +63,7 @@ test('the lockfile lets npm install the Tantivy binding on the oldest supported 
 const hasBinding = process.platform === 'linux' && process.arch === 'x64' && isGlibc()
 
 test.skipIf(!hasBinding)('the Tantivy binding is installed and loads (linux x64 glibc)', () => {
-  // in a process of its own: a native module that aborts would take the test runner with it
+  // In a separate process: a native module that aborts would end the test runner.
   const file = createRequire(import.meta.url).resolve(TANTIVY)
   const run = execaSync(process.execPath, ['-e', `require(${JSON.stringify(file)}).SchemaBuilder.name`], {
     reject: false,

@@ -4,15 +4,15 @@ import { beforeAll, describe, expect, it } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** They run what they are given, whether it is a program or not. */
+/** Functions that run their argument, whether it is a program or not. */
 const DRIVERS = /\/storage\/(database|write-answer|postgres\/postgres)\.ts$/
 
-/** Where calls that make a program stand, and what programs assign, found by the compiler's types. */
+/** Positions of calls that create a program, and assignments of programs, found by types. */
 interface Found {
   programs: number
   forgotten: string[]
   assigned: string[]
-  /** those that a driver has to run at once, which only one of SQLite can */
+  /** programs that must run synchronously, which only SQLite can do */
   now: string[]
 }
 
@@ -25,7 +25,7 @@ function project(): ts.Program {
   return ts.createProgram(config.fileNames, { ...config.options, noEmit: true })
 }
 
-/** Whether a type is that of a program: a generator of statements (`src/engine/storage/program.ts`). */
+/** Whether a type is a program: a generator of statements (`src/engine/storage/program.ts`). */
 function isProgram(checker: ts.TypeChecker, type: ts.Type): boolean {
   if (type.isUnion()) return type.types.some((one) => isProgram(checker, one))
   if (type.getSymbol()?.getName() !== 'Generator') return false
@@ -35,7 +35,7 @@ function isProgram(checker: ts.TypeChecker, type: ts.Type): boolean {
   return yielded !== undefined && names(yielded).some((name) => name === 'Query' || name === 'Change')
 }
 
-/** What surrounds an expression that has its value: parentheses, branches of a condition, assertions. */
+/** The outermost expression with the same value: parentheses, branches of a condition, assertions. */
 function outermost(node: ts.Expression): ts.Expression {
   const { parent } = node
   const goesOn =
@@ -54,7 +54,7 @@ function isGenerator(node: ts.SignatureDeclaration | undefined): boolean {
   return node !== undefined && 'asteriskToken' in node && node.asteriskToken !== undefined
 }
 
-/** Whether a program that a call makes is run, or handed to whom it is for. */
+/** Whether the program of a call is run or passed on. */
 function isUsed(checker: ts.TypeChecker, call: ts.CallExpression): boolean {
   const whole = outermost(call)
   const { parent } = whole
@@ -62,7 +62,7 @@ function isUsed(checker: ts.TypeChecker, call: ts.CallExpression): boolean {
   if (ts.isArrowFunction(parent)) return parent.body === whole
   if (ts.isReturnStatement(parent)) return !isGenerator(functionAround(parent))
   if (!ts.isCallExpression(parent)) return false
-  // a program of a program runs it: its parameter says so
+  // A parameter with the type of a program runs it.
   if (isProgram(checker, checker.getTypeAtLocation(parent))) return true
   return ts.isPropertyAccessExpression(parent.expression) && ['read', 'now'].includes(parent.expression.name.text)
 }
@@ -77,7 +77,7 @@ function isNow(call: ts.CallExpression): boolean {
 const ASSIGNING = new Set<ts.SyntaxKind>()
 for (let kind = ts.SyntaxKind.FirstAssignment; kind <= ts.SyntaxKind.LastAssignment; kind++) ASSIGNING.add(kind)
 
-/** What an assignment, or an increment, changes. */
+/** The target of an assignment or increment. */
 function target(node: ts.Node): ts.Expression | undefined {
   if (ts.isBinaryExpression(node) && ASSIGNING.has(node.operatorToken.kind)) return node.left
   const isStep = ts.isPrefixUnaryExpression(node) || ts.isPostfixUnaryExpression(node)
@@ -85,7 +85,7 @@ function target(node: ts.Node): ts.Expression | undefined {
   return isStep && steps.includes(node.operator) ? node.operand : undefined
 }
 
-/** Whether what is assigned lives outside of the function: a field of `this`, or a variable declared around it. */
+/** Whether the target is outside of the function: a field of `this`, or a variable declared around it. */
 function isOutside(checker: ts.TypeChecker, assigned: ts.Expression, program: ts.Node): boolean {
   let root = assigned
   while (ts.isPropertyAccessExpression(root) || ts.isElementAccessExpression(root)) root = root.expression
@@ -126,22 +126,22 @@ function look(program: ts.Program): Found {
   return found
 }
 
-describe('programs of statements', () => {
+describe('SQL programs', () => {
   let found: Found
 
   beforeAll(() => {
     found = look(project())
   }, 600_000)
 
-  it('are found: this test would say nothing of a type that was renamed', () => {
+  it('exist: this test would otherwise pass after the type was renamed', () => {
     expect(found.programs).toBeGreaterThan(1000)
   })
 
-  it('are run where they are made, or handed to a driver: a call without `yield*` would do nothing', () => {
+  it('must be run where they are created, or passed to a driver: without `yield*` a call does nothing', () => {
     expect(found.forgotten).toEqual([])
   })
 
-  it('are waited for by all callers, since no server answers at once', () => {
+  it('must be awaited by all callers, since no server answers synchronously', () => {
     expect(found.now).toEqual([])
   })
 

@@ -9,7 +9,7 @@ const NUMBERS = [...numbers('F', 66), ...numbers('A', 86)]
 interface Row {
   number: string
   files: string[]
-  /** what is done, or why nothing is */
+  /** description of the test, or the reason why there is none */
   words: string
 }
 
@@ -21,7 +21,7 @@ const rows = [...readFile('docs/reliability.md').matchAll(/^\| ([FA]\d\d) \| `[\
   }),
 )
 
-/** Files by the numbers that titles of their tests begin with: one or several with commas, then a colon. */
+/** Files by the numbers at the start of their titles: one or several with commas, then a colon. */
 const titled = new Map<string, string[]>()
 for (const file of filesBelow('test').filter((path) => /\.(test|suite)\.ts$/.test(path))) {
   for (const [, list = ''] of readFile(file).matchAll(/['"`]((?:[FA]\d\d, )*[FA]\d\d): /g))
@@ -36,14 +36,14 @@ test('every fault and every attack has one row in docs/reliability.md', () => {
   expect(rows.map(({ number }) => number)).toEqual(NUMBERS)
 })
 
-test('a row without a test says that there is none yet, or why there is none', () => {
+test('a row without a test contains "not tested yet" or a reason', () => {
   const silent = rows.filter(
     ({ files, words }) => files.length === 0 && !/^(not tested yet|does not apply: )/.test(words),
   )
   expect(silent).toEqual([])
 })
 
-test('every test that docs/reliability.md names exists, and its titles name the fault', () => {
+test('every test in docs/reliability.md exists, and its titles contain the fault', () => {
   const wrong = rows.flatMap(({ number, files }) =>
     files
       .filter((file) => !existsSync(resolve(ROOT, file)) || !titled.get(number)?.includes(file))
@@ -52,7 +52,7 @@ test('every test that docs/reliability.md names exists, and its titles name the 
   expect(wrong).toEqual([])
 })
 
-test('every test whose title names a fault stands in the row of the fault', () => {
+test('every test with a fault in its title is in the row of that fault', () => {
   const missing = [...titled].flatMap(([number, files]) =>
     files
       .filter((file) => !rows.find((row) => row.number === number)?.files.includes(file))

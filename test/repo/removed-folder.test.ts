@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 
-/** Makes files in a folder as fast as it can and says when there are many; ends half a second later, or when the folder is gone. */
+/**
+ * Creates files in a folder as fast as possible and reports when there are many; ends half a second later, or when the
+ * folder is gone.
+ */
 const WRITER = `
 const { writeFileSync } = require('node:fs')
 let until = Infinity
@@ -22,7 +25,7 @@ try {
 }
 `
 
-test('a folder that a process still writes into is removed when the process has ended', async () => {
+test('a folder is removed after the process that writes into it has ended', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-removed-'))
   const writer = spawn(process.execPath, ['-e', WRITER, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exit = once(writer, 'exit')
@@ -32,6 +35,6 @@ test('a folder that a process still writes into is removed when the process has 
   expect(existsSync(folder)).toBe(false)
 })
 
-test('what is not there is removed', () => {
+test('a missing folder counts as removed', () => {
   expect(() => removeFolder(join(tmpdir(), 'ks-removed', 'never'))).not.toThrow()
 })

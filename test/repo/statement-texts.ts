@@ -1,16 +1,16 @@
 import ts from 'typescript'
 
-/** A condition in a text doubles its texts; no statement has so many parts that are chosen. */
+/** A condition doubles the number of texts; no statement has this many conditional parts. */
 const MOST_TEXTS = 512
 
-/** An expression, and what the parameters of the functions around it stand for. */
+/** An expression, and the values of the parameters of the functions around it. */
 interface Bound {
   node: ts.Expression
   given: Given
 }
 type Given = ReadonlyMap<ts.Symbol, Bound>
 
-/** Works out what expressions may stand for, as far as it is written in the sources. */
+/** Computes the possible values of expressions, as far as the source code contains them. */
 export class Evaluator {
   readonly #checker: ts.TypeChecker
   readonly #calls = new Map<ts.Symbol, ts.CallExpression[]>()
@@ -28,7 +28,7 @@ export class Evaluator {
     for (const file of files) visit(file)
   }
 
-  /** Every text that an expression may stand for. */
+  /** Every text that an expression may evaluate to. */
   texts({ node, given }: Bound): string[] {
     if (this.#depth > 40) return this.#isUnknown(node)
     this.#depth += 1
@@ -38,7 +38,7 @@ export class Evaluator {
     return [...new Set(found)]
   }
 
-  /** What the loops around a node that go over written lists give their names, turn by turn. */
+  /** The values of loop variables around a node, for loops over literal lists. */
   turns(node: ts.Node): Given[] {
     for (let at = node.parent; at !== undefined; at = at.parent) {
       if (ts.isFunctionLike(at)) break
@@ -50,7 +50,7 @@ export class Evaluator {
     return [new Map()]
   }
 
-  /** The elements of a written list. */
+  /** The elements of a literal list. */
   #lists({ node, given }: Bound): Bound[] {
     if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) return this.#lists({ node: node.expression, given })
     if (ts.isArrayLiteralExpression(node)) return node.elements.map((element) => ({ node: element, given }))
@@ -90,7 +90,7 @@ export class Evaluator {
     return this.#ofType(node)
   }
 
-  /** What a name, a property or an element was made of. */
+  /** The initializer of a name, a property or an element. */
   #sources(node: ts.Expression, given: Given): Bound[] {
     if (ts.isAsExpression(node) || ts.isParenthesizedExpression(node) || ts.isSatisfiesExpression(node))
       return this.#sources(node.expression, given)
@@ -139,7 +139,7 @@ export class Evaluator {
       )
   }
 
-  /** What all callers give. */
+  /** The arguments of all callers. */
   #ofParameter(declared: ts.ParameterDeclaration): Bound[] {
     const called = this.#symbolOfFunction(declared.parent)
     const place = declared.parent.parameters.indexOf(declared)
@@ -148,7 +148,7 @@ export class Evaluator {
     return values.flatMap((node) => (node === undefined ? [] : [{ node, given: new Map() }]))
   }
 
-  /** The objects that an expression may stand for, as they are written. */
+  /** The object literals that an expression may evaluate to. */
   #objects({ node, given }: Bound): Bound[] {
     if (ts.isObjectLiteralExpression(node)) return [{ node, given }]
     if (ts.isConditionalExpression(node))
@@ -251,7 +251,7 @@ export class Evaluator {
     )
   }
 
-  /** What the type alone says: one of several texts, or some number. */
+  /** The value by type only: one of several texts, or some number. */
   #ofType(node: ts.Expression): string[] {
     const type = this.#checker.getTypeAtLocation(node)
     const types = type.isUnion() ? type.types : [type]
@@ -289,7 +289,7 @@ function members(node: ts.Node): { name: string; value: ts.Expression }[] {
   })
 }
 
-/** What a function returns. */
+/** The return values of a function. */
 function returned(made: ts.SignatureDeclaration): ts.Expression[] {
   const body = 'body' in made ? made.body : undefined
   if (body === undefined) return []

@@ -2,11 +2,11 @@ import { relative, resolve } from 'node:path'
 import ts from 'typescript'
 import { Evaluator } from './statement-texts.js'
 
-/** A call that asks the database, with every text that it may ask with. */
+/** A call with an SQL statement, and all texts of that statement. */
 export interface Site {
   place: string
   texts: string[]
-  /** parts of the text that are not known before it runs */
+  /** parts of the text that are unknown before it runs */
   unknown: string[]
 }
 
@@ -17,7 +17,7 @@ const VERBS = new Set(
   ),
 )
 
-/** Works out, by the compiler, the texts of all statements of programs in a folder. */
+/** Computes the texts of all statements of programs in a folder, with the compiler. */
 export function statementSites(...folders: string[]): Site[] {
   const config = ts.getParsedCommandLineOfConfigFile(resolve(ROOT, 'tsconfig.json'), undefined, {
     ...ts.sys,
@@ -48,7 +48,7 @@ function sitesOf(file: ts.SourceFile, evaluator: Evaluator): Site[] {
   return sites
 }
 
-/** What `sql.get(text, …)` and the others are given. */
+/** The first argument of `sql.get(text, …)` and its variants. */
 function askedText({ expression, arguments: given }: ts.CallExpression): ts.Expression | undefined {
   if (!ts.isPropertyAccessExpression(expression) || expression.expression.getText() !== 'sql') return undefined
   return VERBS.has(expression.name.text) ? given[0] : undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { filesBelow, readFile } from './tree.js'
 
-/** What is parsed there came from elsewhere than a cell of the database: models, files, requests. */
+/** Files that parse JSON of other origins: models, files, requests. */
 const ELSEWHERE = [
   'src/engine/chat/agent/tools.ts',
   'src/engine/chat/text-model.ts',
@@ -18,7 +18,7 @@ const ELSEWHERE = [
   'src/engine/storage/',
 ]
 
-test('JSON of a cell is read by `fromCell`, which says that the row is damaged, and by nothing else', () => {
+test('only `fromCell` parses JSON of a cell, so that damage is reported with its row', () => {
   const own = filesBelow('src/engine').filter((file) => !ELSEWHERE.some((place) => file.startsWith(place)))
   expect(own.length).toBeGreaterThan(200)
   expect(own.filter((file) => readFile(file).includes('JSON.parse('))).toEqual([])

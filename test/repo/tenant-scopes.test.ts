@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { filesBelow, readFile } from './tree.js'
 
-/** Where the engine looks at the rows of all tenants: how often in a file, and why. */
+/** Files of the engine that read the rows of all tenants: how often, and why. */
 const FOR_ALL: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/engine/engine.ts': [3, 'what starts with the engine, and what is told of the whole deployment'],
   'src/engine/status/health.ts': [1, 'whether anything was ever indexed'],
-  'src/engine/base/turns.ts': [
+  'src/engine/base/poll-loop.ts': [
     1,
     'runners look for what is due of all tenants; what they find is worked at for its own',
   ],
@@ -37,15 +37,15 @@ describe('work that sees the rows of all tenants', () => {
       .filter(([, count]) => count > 0),
   )
 
-  it('stands in few places, each with its reason', () => {
+  it('occurs in the listed places only, each with a reason', () => {
     expect(Object.fromEntries(found)).toEqual(
       Object.fromEntries(Object.entries(FOR_ALL).map(([file, [count]]) => [file, count])),
     )
   })
 
-  it('is not begun in another way', () => {
+  it('cannot be started in another way', () => {
     const others = filesBelow('src').filter((file) => file !== SCOPES && readFile(file).includes("'deployment'"))
-    // whose tables they are, and an account of models
+    // The tables themselves, and an account of models.
     expect(others).toEqual(['src/engine/models/registry.ts', 'src/engine/storage/postgres/session.ts'])
   })
 })

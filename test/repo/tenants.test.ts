@@ -5,8 +5,8 @@ import { MIGRATIONS } from '../../src/engine/storage/schema.js'
 import { filesBelow, readFile } from './tree.js'
 
 /**
- * Statements that name no tenant, by the reason: each the file in `rows` and what it begins with. None of them is reached by
- * a request with an id of its own.
+ * Statements without a tenant, by reason: the file in `rows` and the start of the statement. No request reaches them
+ * with an id of its own.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'the store as a whole, before it is opened: whether its database knows all objects': [
@@ -85,7 +85,7 @@ interface Found {
   text: string
 }
 
-/** The tables that carry a tenant. */
+/** The tables with a tenant. */
 function tenantTables(): string[] {
   const sqlite = new Sqlite(':memory:')
   for (const step of MIGRATIONS) sqlite.exec(step)
@@ -98,7 +98,7 @@ function tenantTables(): string[] {
     .map(({ name }) => name)
 }
 
-/** A text, or what a template says with the constants of its file in their places. */
+/** A text, or a template with the constants of its file filled in. */
 function textOf(node: ts.Expression, constants: ReadonlyMap<string, string>): string | undefined {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text
   if (!ts.isTemplateExpression(node)) return undefined
@@ -128,7 +128,7 @@ function statementsOf(file: string): string[] {
 
 const NO_ALIAS = 'SET|ON|WHERE|JOIN|CROSS|LEFT|INDEXED|ORDER|LIMIT|GROUP|UNION|RETURNING'
 
-/** Whether a statement says of which tenant the rows of a table are, or reaches them by a row key. */
+/** Whether a statement restricts the rows of a table to a tenant, or reaches them by a row key. */
 function isBound(text: string, table: string): boolean {
   const inserted = new RegExp(`INTO ${table} \\(([^)]*)\\)`).exec(text)
   if (inserted !== null) return /\btenant\b/.test(inserted[1] ?? '')
@@ -157,16 +157,16 @@ const UNBOUND: Found[] = ['src/engine/rows', 'src/engine/storage'].flatMap((fold
 const nameOf = ({ file, text }: Found): string => `${file.replace('src/engine/', '').replace('rows/', '')}: ${text}`
 
 describe('a statement on a table with a tenant', () => {
-  it('names the tenant, or a row key that was read in a row of it, or has a reason', () => {
+  it('names the tenant, or a row key from a row of the tenant, or has a listed reason', () => {
     const unsaid = UNBOUND.filter((found) => !SAID.some((said) => nameOf(found).startsWith(said)))
     expect(unsaid.map((found) => `${found.table}: ${nameOf(found)}`)).toEqual([])
   })
 
-  it('of every exception is there', () => {
+  it('exists for every listed exception', () => {
     expect(SAID.filter((said) => !UNBOUND.some((found) => nameOf(found).startsWith(said)))).toEqual([])
   })
 
-  it('is found to name none where its condition is taken away', () => {
+  it('counts as unbound if its condition is removed', () => {
     expect(isBound('SELECT id FROM chat_messages WHERE tenant = ? AND id = ?', 'chat_messages')).toBe(true)
     expect(isBound('SELECT id FROM chat_messages WHERE id = ?', 'chat_messages')).toBe(false)
     expect(isBound('INSERT INTO chat_keys (tenant, id) VALUES (?, ?)', 'chat_keys')).toBe(true)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { filesBelow, readFile } from './tree.js'
 
-/** All output of `ks` and `kchat` goes through this file, which escapes text for terminals. */
+/** All output of `ks` and `kchat` passes this file, which escapes text for terminals. */
 const WRITER = 'src/cli/terminal-writer.ts'
 /** Completion: the shell reads the output, and the file must load little. */
 const FOR_SHELLS = ['src/cli/complete.ts']
@@ -21,7 +21,7 @@ it('ks and kchat guard the terminal first', () => {
     expect([file, /\): Promise<void> \{\n {2}guardOutput\('\w+'\)\n/.test(readFile(file))]).toEqual([file, true])
 })
 
-it('only the files that draw views write sequences for terminals', () => {
+it('only the files that draw views write control sequences', () => {
   const drawing = programs.filter((file) => /writeControls\(|frameStream\(|lineStream\(/.test(readFile(file)))
   expect(drawing.sort()).toEqual([
     'src/cli/progress.ts',

@@ -9,13 +9,13 @@ const held: Figure = { name: 'p50', value: 0.9, unit: '', bar: { atMost: 1 }, be
 const missed: Figure = { name: 'rate', value: 185, unit: 'notes/s', bar: { atLeast: 615 } }
 const told: Figure = { name: 'recall', value: 0.98, unit: '' }
 
-it('takes as a percentile the smallest sample that so many are not above', () => {
+it('a percentile is the smallest sample that at most the given fraction lies above', () => {
   const samples = [5, 1, 4, 2, 3]
   expect([0, 0.2, 0.5, 0.95, 1].map((share) => percentile(samples, share))).toEqual([1, 1, 3, 5, 5])
   expect(percentile([], 0.5)).toBeNaN()
 })
 
-it('holds a bar at its very number, on the side that the bar names', () => {
+it('a limit includes its value, and applies in its direction', () => {
   expect(holds({ name: '', value: 1, unit: '', bar: { atMost: 1 } })).toBe(true)
   expect(holds({ name: '', value: 1.001, unit: '', bar: { atMost: 1 } })).toBe(false)
   expect(holds({ name: '', value: 1, unit: '', bar: { atLeast: 1 } })).toBe(true)
@@ -23,12 +23,12 @@ it('holds a bar at its very number, on the side that the bar names', () => {
   expect(holds(told)).toBe(true)
 })
 
-it('misses a bar with a figure that could not be computed', () => {
+it('a figure that could not be computed misses its limit', () => {
   expect(holds({ name: '', value: Number.NaN, unit: '', bar: { atMost: 1 } })).toBe(false)
   expect(holds({ name: '', value: Number.NaN, unit: '', bar: { atLeast: 1 } })).toBe(false)
 })
 
-it('shows in one table what has a bar or something beside it, held or missed', () => {
+it('the table shows figures with a limit or a comparison, met or missed', () => {
   const table = oneTable([{ name: 'query', figures: [held, missed, told] }], true)
   expect(table.split('\n')).toEqual([
     'part   what  figure            bar                     relative to, or how',
@@ -38,13 +38,13 @@ it('shows in one table what has a bar or something beside it, held or missed', (
   ])
 })
 
-it('says of every bar that it does not count when sizes are small', () => {
+it('the table marks every limit as not counted when sizes are small', () => {
   const table = oneTable([{ name: 'query', figures: [held, missed] }], false)
   expect(table).not.toMatch(/held|MISSED/)
   expect(table.match(/not counted/g)).toHaveLength(2)
 })
 
-it('counts a part that failed as a missed bar, and shows why', () => {
+it('a failed part counts as a missed limit, and the table shows the reason', () => {
   const parts = [
     { name: 'query', figures: [held, missed, told] },
     { name: 'ingest', failure: 'ended with 1' },
@@ -53,11 +53,11 @@ it('counts a part that failed as a missed bar, and shows why', () => {
   expect(oneTable(parts, true)).toMatch(/ingest +ended with 1 +FAILED/)
 })
 
-it('takes the middle round, and tells the lowest and the highest', () => {
+it('the result over rounds is the median, with minimum and maximum', () => {
   expect(acrossRounds([3, 1, 2])).toEqual({ value: 2, spread: [1, 3] })
 })
 
-it('takes a ratio within each round, so that a slow minute does not tell', () => {
+it('a ratio is computed within each round, so that a slow minute does not matter', () => {
   const ours = [
     [10, 10],
     [100, 100],
@@ -71,7 +71,7 @@ it('takes a ratio within each round, so that a slow minute does not tell', () =>
   expect(ratioOf(ours, theirs)).toEqual({ value: 2, spread: [2, 3] })
 })
 
-it('asks every side every question once, in blocks, with another side first each time', async () => {
+it('every side gets every question once, in blocks, with alternating order', async () => {
   const order: string[] = []
   const side = (name: string) => async (places: number[]) => {
     order.push(`${name}${places[0]}`)
@@ -83,7 +83,7 @@ it('asks every side every question once, in blocks, with another side first each
   expect(order).toEqual(['a0', 'b0', 'b25', 'a25', 'a50', 'b50'])
 })
 
-it('makes the same passages and questions each time, and puts every passage into one file', () => {
+it('the corpus is the same each time, and its files contain every passage', () => {
   const [one, again] = [makeCorpus(45), makeCorpus(45)]
   expect(again).toEqual({ ...one, files: expect.any(Function) })
   const files = [...one.files()]
@@ -92,13 +92,13 @@ it('makes the same passages and questions each time, and puts every passage into
   for (const passage of one.passages) expect(text).toContain(`## ${passage.title}\n\n${passage.text}`)
 })
 
-it('makes notes of the length that was asked for, with titles of their own', () => {
+it('generated notes have the requested length and distinct titles', () => {
   const notes = makeNotes(20, 1, 300)
   expect(new Set(notes.map(({ text }) => text.split('\n')[0])).size).toBe(20)
   for (const { text } of notes) expect(Math.abs(text.length - 300)).toBeLessThanOrEqual(20)
 })
 
-it('plots the points of a line by size, whatever order they were measured in', () => {
+it('the plot orders the points of a line by size', () => {
   const at = (size: number, value: number): Figure => ({ name: '', value, unit: 'ms', point: { line: 'p50', size } })
   const figures = [at(100_000, 23), told, at(10_000, 14.4)]
   expect(pointsOf(figures, 'p50')).toEqual([
@@ -113,6 +113,6 @@ it('plots the points of a line by size, whatever order they were measured in', (
   expect(plot).not.toContain('NaN')
 })
 
-it('ends a scale at a number that four steps lead to', () => {
+it('a scale ends at a round number that divides into four steps', () => {
   expect([0, 1, 23, 40, 101, 7e5].map(roundUp)).toEqual([1, 1, 40, 40, 200, 800_000])
 })

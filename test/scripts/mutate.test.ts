@@ -20,7 +20,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) removeFolder(folder)
 })
 
-/** What each mutant makes of a text, with spaces put together. */
+/** The text of each mutant, with white space normalized. */
 function wrongTexts(code: string): string[] {
   return mutantsOf('a.ts', code)
     .map(({ start, end, text }) => `${code.slice(0, start)}${text}${code.slice(end)}`.replace(/\s+/g, ' ').trim())
@@ -52,7 +52,7 @@ describe('mutants of a text', () => {
     ['x = a < LONGEST_MS || a < most', ['', 'x = a < LONGEST_MS', 'x = a < LONGEST_MS || a <= most', 'x = a < most']],
     ["x = kind === 'open'", ['', "x = kind !== 'open'", "x = kind === ''"]],
     ['x = !a', ['', 'x = a']],
-  ])('%s', (code, expected) => {
+  ])('exist for %s', (code, expected) => {
     expect(wrongTexts(code)).toEqual([...expected].sort())
   })
 
@@ -65,7 +65,7 @@ describe('mutants of a text', () => {
     "throw new Error('this is said to a person')",
     "throw new KsError(code, 'failed ' + (n > 1 ? 'often' : 'once'))",
     'x.unref()',
-  ])('there are none of %s', (code) => {
+  ])('do not exist for %s', (code) => {
     expect(wrongTexts(code)).toEqual([])
   })
 })
@@ -73,7 +73,7 @@ describe('mutants of a text', () => {
 describe('mutants of SQL', () => {
   const wrong = (sql: string) => sqlChanges(sql).map(({ from, to, text }) => sql.slice(0, from) + text + sql.slice(to))
 
-  it('drop a condition and keep its parameter', () => {
+  it('remove a condition and keep its parameter', () => {
     expect(wrong('SELECT a FROM b WHERE c = ? AND d = ?')).toEqual([
       'SELECT a FROM b WHERE c = ? AND (d = ? OR 1)',
       'SELECT a FROM b WHERE c <> ? AND d = ?',
@@ -81,7 +81,7 @@ describe('mutants of SQL', () => {
     ])
   })
 
-  it('turn comparisons, not what is set', () => {
+  it('change comparisons, but not assignments', () => {
     expect(wrong('UPDATE a SET b = ?, c = 1 WHERE d <= ? AND e IS NULL')).toEqual([
       'UPDATE a SET b = ?, c = 1 WHERE d <= ? AND (e IS NULL OR 1)',
       'UPDATE a SET b = ?, c = 1 WHERE d < ? AND e IS NULL',
@@ -89,7 +89,7 @@ describe('mutants of SQL', () => {
     ])
   })
 
-  it('turn orders, limits of groups and denials', () => {
+  it('change orders, aggregates and negations', () => {
     expect(wrong('SELECT max(a) FROM b WHERE c NOT IN (1) ORDER BY d DESC')).toEqual([
       'SELECT max(a) FROM b WHERE c IN (1) ORDER BY d DESC',
       'SELECT max(a) FROM b WHERE c NOT IN (1) ORDER BY d',
@@ -97,7 +97,7 @@ describe('mutants of SQL', () => {
     ])
   })
 
-  it('leave what stands in holes of a template to the other kinds', () => {
+  it('do not change template expressions', () => {
     const hole = (code: string) => `$${`{${code}}`}`
     const sql = `SELECT a FROM b WHERE c = ${hole('n')} AND ${hole('d < e ? 1 : f')} IS NULL`
     const changed = mutantsOf('a.ts', `q(\`${sql}\`)`)
@@ -108,7 +108,7 @@ describe('mutants of SQL', () => {
   })
 })
 
-describe('a text with switched mutants', () => {
+describe('an instrumented text', () => {
   const CODE = `
     let n = 0
     for (let i = 0; i < 3; i++) n += i // a comment
@@ -121,7 +121,7 @@ describe('a text with switched mutants', () => {
     if (odd.length > 0) n = n * 10 + odd.length
     said = \`\${n} \${odd.join(' ')}\`
     return said`
-  /** What the text comes to while a mutant is active, and which were asked for. */
+  /** The result of the text while a mutant is active, and the mutants that were reached. */
   function run(code: string, active: number) {
     const asked = new Set<number>()
     const said = [0, 1, 2].map((limit) =>
@@ -133,22 +133,22 @@ describe('a text with switched mutants', () => {
     return { said, asked }
   }
 
-  it('does what the text does while none is active, and what each one does while it is', () => {
+  it('equals the original without an active mutant, and each mutant when that is active', () => {
     const mutants = mutantsOf('a.js', CODE)
     const text = instrument(CODE, mutants, 1)
     expect(run(text, 0).said).toEqual(['202 1 3', '51 3', '71 3'])
     for (const [place, { start, end, text: wrong, isStatement }] of mutants.entries()) {
-      // a loop that does not end is for the time limit
+      // An endless loop is left to the time limit.
       if (wrong === 'i--') continue
       const alone = CODE.slice(0, start) + (isStatement ? '{}' : wrong) + CODE.slice(end)
       expect({ place, said: run(text, place + 1).said }).toEqual({ place, said: run(alone, 0).said })
     }
-    // all but what stands behind a condition that is never met
+    // All but those behind a condition that is never true.
     expect(mutants.length - run(text, 0).asked.size).toBe(3)
   })
 })
 
-it('a draw is without preference and repeats itself with its seed', () => {
+it('a sample is uniform and repeatable by its seed', () => {
   const all = Array.from({ length: 100 }, (_, place) => place)
   expect(sample(all, 10, 7)).toEqual(sample(all, 10, 7))
   expect(sample(all, 10, 7)).not.toEqual(sample(all, 10, 8))
@@ -170,7 +170,7 @@ function project(files: Record<string, string>): string {
   return root
 }
 
-it('tests are found over imports, those that say types alone left out, and the nearest is the nearest', () => {
+it('tests are found through imports, without type imports, and ordered by distance', () => {
   const files = {
     'src/engine/jobs/a.ts': "export * from '../b.js'",
     'src/engine/b.ts': "import type { C } from './c.js'",
@@ -224,13 +224,13 @@ describe('the verdict on a mutant', () => {
   const quick = { test: 'quick', remote: 5, milliseconds: 10 }
   const slow = { test: 'slow', remote: 5, milliseconds: 5000 }
 
-  it('is sought in the nearest and quickest tests that there is time for, and in one at least', () => {
+  it('comes from the nearest and quickest tests that fit the time, and from at least one', () => {
     expect(chosen([slow, quick, near], 9500).map(({ test }) => test)).toEqual(['near', 'quick'])
     expect(chosen([slow, quick, near], 100).map(({ test }) => test)).toEqual(['near'])
     expect(chosen([], 100)).toEqual([])
   })
 
-  it('is that it was noticed where a test fails, is too slow, or ends its process', async () => {
+  it('equals "killed" if a test fails, is too slow, or ends its process', async () => {
     const outcomes = {
       green: { files: [{ file: 'a', ok: true, failed: [], milliseconds: 1 }], timedOut: false },
       red: { files: [{ file: 'a', ok: false, failed: ['x'], milliseconds: 1 }], timedOut: false },
@@ -255,7 +255,7 @@ describe('the verdict on a mutant', () => {
   })
 })
 
-it('a mutant counts as noticed in a process of many once a later run passes there, or where it ends the process', () => {
+it('counts as killed in a shared process if a later run passes there, or if it ends the process', () => {
   const read = (begun: { id: number; ok?: boolean }[], timedOut = false) => {
     const { outcomes, doubted } = readRun(begun, timedOut)
     return { outcomes: Object.fromEntries(outcomes), doubted }
@@ -278,7 +278,7 @@ it('a mutant counts as noticed in a process of many once a later run passes ther
   expect(read([])).toEqual({ outcomes: {}, doubted: [] })
 })
 
-it('a file is tried, survivors are told with their places, and no source is changed', async () => {
+it('a run reports surviving mutants with their positions and changes no source', async () => {
   const file = 'src/local/file-systems.ts'
   const before = readFileSync(join(ROOT, file), 'utf8')
   const report = join(project({}), 'report.json')
@@ -306,7 +306,7 @@ it('a file is tried, survivors are told with their places, and no source is chan
   expect(readFileSync(join(ROOT, file), 'utf8')).toBe(before)
 }, 180_000)
 
-it('what is no path of a source, or no number, is refused', async () => {
+it('an argument that is no source path or number is refused', async () => {
   const refused = async (...args: string[]) => {
     const run = await execa(process.execPath, ['scripts/mutate.js', ...args], { cwd: ROOT, reject: false })
     return [run.exitCode, run.stderr]

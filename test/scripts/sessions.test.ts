@@ -60,7 +60,7 @@ function parse(text: string): Session {
   return session
 }
 
-/** Words of a line: quotes hold words together. */
+/** Words of a line; quotes group words. */
 function shellWords(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
 }
@@ -79,7 +79,7 @@ function pattern(line: string): RegExp {
   return new RegExp(`^${source}$`)
 }
 
-/** Every expected line has its counterpart; a line that is `…` alone stands for any number of lines. */
+/** Matches every expected line; a line of `…` matches any number of lines. */
 function matches(expected: string[], actual: string[]): boolean {
   const [first, ...rest] = expected
   if (first === undefined) return actual.length === 0

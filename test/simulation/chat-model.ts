@@ -1,21 +1,21 @@
 import { Register } from './history.js'
 
-/** What the stand-in of a model answers to a question. */
+/** The answer of the fake model to a question. */
 export function answerTo(query: string): string {
   return Array.from({ length: WORDS }, (_, place) => `${query}-${place}`).join(' ')
 }
 const WORDS = 6
 
-/** A message that was answered. */
+/** A message with an answer. */
 export interface SaidMessage {
   id: string
   query: string
-  /** it was stopped: the answer is a beginning of the whole, and at least this */
+  /** it was stopped: the answer is a prefix of the complete one, and at least this */
   atLeast: string | undefined
   rating: Register<'like' | 'dislike' | undefined>
 }
 
-/** A conversation of one end user, who does one thing after the other. */
+/** A conversation of one end user, who acts sequentially. */
 export class ConversationModel {
   readonly id: string
   readonly isThere = new Register(true)
@@ -27,11 +27,11 @@ export class ConversationModel {
   }
 }
 
-/** An end user of an application, of whom one client knows everything. */
+/** An end user of an application, used by one client only. */
 export class EndUserModel {
   readonly name: string
   readonly conversations = new Map<string, ConversationModel>()
-  /** questions of which nobody knows what became: sent into a conversation, or into a new one (undefined) */
+  /** questions with an unknown outcome: sent into a conversation, or into a new one (undefined) */
   readonly unsure = new Map<string, string | undefined>()
 
   constructor(name: string) {

@@ -2,13 +2,13 @@ import { page, type Site, startSite } from '../helpers/site.js'
 
 const PAGES = 6
 
-/** A web site on loopback that clients change, with the space that it is crawled into. */
+/** A web site on loopback that clients change, with the space of its crawls. */
 export class CrawledSite {
   readonly spaceId: string
   readonly sourceId: string
   readonly #marker: string
   readonly #site: Site
-  /** how often each page was written; absent for one that is not there yet */
+  /** how often each page was written; absent for a page that does not exist yet */
   readonly #versions = new Map<string, number>()
 
   private constructor(site: Site, marker: string, spaceId: string, sourceId: string) {
@@ -19,7 +19,7 @@ export class CrawledSite {
     this.#write('/')
   }
 
-  /** @param made makes a space and a source for the address */
+  /** @param made creates a space and a source for the address */
   static async open(
     marker: string,
     made: (url: string) => Promise<{ spaceId: string; sourceId: string }>,
@@ -29,13 +29,13 @@ export class CrawledSite {
     return new CrawledSite(site, marker, spaceId, sourceId)
   }
 
-  /** Makes or changes a page; the first page leads to all others. */
+  /** Creates or changes a page; the first page links to all others. */
   change(number: number): void {
     this.#write(`/p${Math.floor(number * PAGES)}`)
     this.#write('/')
   }
 
-  /** The addresses of all pages, each with words that stand in it now and in nothing else, and those of its past. */
+  /** The addresses of all pages, each with the words that only this page contains now, and its earlier words. */
   pages(): { url: string; word: string; past: string[] }[] {
     return [...this.#versions].map(([path, version]) => ({
       url: `${this.#site.url}${path}`,

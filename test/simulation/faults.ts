@@ -9,12 +9,12 @@ import type { World } from './world.js'
 const PAUSE_MS = 400
 const CHILDREN_END_MS = 60_000
 const OUTAGE_MS = 2000
-/** between the earliest and the latest that the clock is set to */
+/** between the earliest and the latest time of the clock */
 const CLOCK_MS = 2 * 3_600_000
-/** what the models do to every request meanwhile */
+/** faults of the models during the disturbance */
 const OUTAGES: Fault[] = [{ kind: 'status', status: 503 }, { kind: 'reset' }, { kind: 'status', status: 429 }]
 
-/** Does one fault to the daemon, and resolves when the daemon is there again. */
+/** Applies one fault to the daemon, and resolves when the daemon is available again. */
 export async function doFault(world: World, fault: PlannedFault): Promise<void> {
   switch (fault.kind) {
     case 'kill':
@@ -22,7 +22,7 @@ export async function doFault(world: World, fault: PlannedFault): Promise<void> 
     case 'term':
       return world.restart('stop')
     case 'drop-indexes': {
-      // a process of the indexes ends a moment after the daemon, and writes until then
+      // The index process ends a moment after the daemon, and writes until then.
       const children = childrenOf(world.pid)
       return world.restart('kill', async () => {
         await until(() => children.every((pid) => !isAlive(pid)), CHILDREN_END_MS)
@@ -55,7 +55,7 @@ function killChild(parent: number, command: RegExp): void {
     try {
       if (command.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))) process.kill(pid, 'SIGKILL')
     } catch {
-      // it ended by itself
+      // It has ended already.
     }
   }
 }
@@ -66,7 +66,7 @@ function childrenOf(parent: number): number[] {
     .map(Number)
     .filter((pid) => {
       try {
-        // after the name, which may hold spaces: state, then the parent
+        // After the name, which may contain spaces: state, then the parent.
         return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]) === parent
       } catch {
         return false

@@ -1,4 +1,4 @@
-/** Logical time: what begins and what ends each has a moment of its own, in the order in which this process saw it. */
+/** Logical time: each start and each end has a separate moment, in the order in which this process saw them. */
 export class Moments {
   #last = 0
 
@@ -8,7 +8,7 @@ export class Moments {
   }
 }
 
-/** The span in which something happened at one unknown moment. */
+/** The span that contains an event at an unknown moment. */
 export interface Span {
   from: number
   to: number
@@ -16,16 +16,16 @@ export interface Span {
 
 export interface Write<T> extends Span {
   value: T
-  /** false: it may or may not have taken place */
+  /** false: it may or may not have happened */
   certain: boolean
 }
 
 /**
- * One thing that is written as a whole, and what a reader may see of it while several clients write.
+ * A value that is written as a unit, and what a reader may see while several clients write.
  *
- * A value may be seen when its write began before the read ended, unless another write that certainly took place began
- * after it had ended, and ended before the read began. That holds in every linearisation, so nothing that is allowed is
- * called wrong.
+ * A value may be seen when its write began before the read ended, unless another write that certainly happened began
+ * after it had ended, and ended before the read began. That holds in every linearisation, so no allowed result counts
+ * as wrong.
  */
 export class Register<T> {
   #writes: Write<T>[]
@@ -52,12 +52,12 @@ export class Register<T> {
     this.#writes = this.#writes.filter((one) => one !== write)
   }
 
-  /** Nobody knows whether it took place; after `to` it does not any more. */
+  /** Its outcome is unknown; after `to` it can no longer happen. */
   lost(write: Write<T>, to: number): void {
     write.to = Math.min(write.to, to)
   }
 
-  /** What a read in this span may find. */
+  /** The values that a read in this span may return. */
   possible({ from, to }: Span): T[] {
     const writes = this.#writes.filter((write) => write.from < to)
     const hidden = (write: Write<T>) =>
@@ -69,14 +69,14 @@ export class Register<T> {
     return this.possible(span).includes(value)
   }
 
-  /** A read found this: the only write that can have made it took place, before the read ended. */
+  /** A read returned this value: the only possible write happened before the read ended. */
   seen(value: T, { to }: Span): void {
     const made = this.#writes.filter((write) => write.value === value)
     const [write] = made
     if (made.length === 1 && write !== undefined) this.done(write, to)
   }
 
-  /** What a read of its only writer found: whatever went on before has come to an end. */
+  /** A read by the only writer: all earlier writes have ended. */
   settle(value: T, { from, to }: Span): void {
     this.#writes = [{ value, from, to, certain: true }]
   }

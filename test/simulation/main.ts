@@ -9,7 +9,7 @@ import { type Simulated, simulate } from './run.js'
 import { FAULTS } from './schedule.js'
 import type { FullDisk } from './world.js'
 
-/** of the disk that a run fills; a run needs a small part of it */
+/** size of the disk of a run, which needs a small part of it */
 const DISK_MEGABYTES = 192
 
 const USAGE = `npm run simulate -- [--seeds N | --minutes N] [--operations N] [--seed N] [--parallel N]
@@ -65,7 +65,7 @@ async function run(): Promise<number> {
   return sum.diverged === 0 ? 0 : 1
 }
 
-/** Runs one seed on a disk of its own and tells what came of it. */
+/** Runs one seed on a separate disk and prints the result. */
 async function runSeed(seed: number, operations: number): Promise<Simulated> {
   const disk = smallDisk(`simulate-${seed}`, DISK_MEGABYTES)
   const started = performance.now()
@@ -97,7 +97,7 @@ function answersOf({ answered }: Simulated): number {
   return [...answered.values()].reduce((all, one) => all + one, 0)
 }
 
-/** Takes the room of a disk for as long as `work` takes; where none could be mounted, that fault is left out. */
+/** Fills a disk while `work` runs; without a mounted disk this fault is omitted. */
 function fullDisk(disk: SmallDisk): FullDisk | undefined {
   if (!disk.isMounted) return undefined
   return {
@@ -112,11 +112,11 @@ function fullDisk(disk: SmallDisk): FullDisk | undefined {
   }
 }
 
-/** @returns where the data directory is kept; a disk of its own takes memory, so it is copied */
+/** @returns the folder of the kept data directory; it is copied, because the separate disk occupies memory */
 function keep(disk: SmallDisk): string {
   if (!disk.isMounted) return disk.path
   const kept = mkdtempSync(join(tmpdir(), 'ks-diverged-'))
-  // the socket of the daemon cannot be copied
+  // The socket of the daemon cannot be copied.
   cpSync(disk.path, kept, { recursive: true, filter: (path) => !statSync(path).isSocket() })
   disk.remove()
   return kept

@@ -1,21 +1,21 @@
 import { Register, type Span } from './history.js'
 
-/** A document that was sent: its name, and so its bytes, belong to one upload alone. */
+/** A document that was sent: its name and bytes belong to one upload only. */
 export interface SentDocument {
   filename: string
-  /** in its text and in no other */
+  /** occurs in its text only */
   word: string
   bytes: Buffer
   sha256: string
-  /** by id: whether it is there. Sent again after its deletion, the same bytes get another id */
+  /** whether it exists, by id. After a deletion the same bytes get another id */
   lives: Map<string, Register<boolean>>
-  /** moment at which it was sent first */
+  /** moment of the first upload */
   sentAt: number
-  /** uploads of it that were not answered, or not yet: an id nobody knows may be theirs */
+  /** uploads without a response so far: an unknown id may be theirs */
   unanswered: number
 }
 
-/** A reference question, by its text, which is unique. */
+/** A golden question, by its unique text. */
 export interface SentQuestion {
   text: string
   id: string | undefined
@@ -28,34 +28,34 @@ export interface SentSource {
   id: string | undefined
   isThere: Register<boolean>
   title: Register<string>
-  /** versions that were acknowledged; no two changes may make the same one */
+  /** acknowledged versions; no two changes may create the same one */
   versions: Set<number>
 }
 
 export interface KeptSnapshot {
   id: string
-  /** what each file of the workspace may have held, by name; undefined: nothing */
+  /** possible contents of each file of the workspace, by name; undefined: no file */
   files: Map<string, (string | undefined)[]>
   isThere: Register<boolean>
 }
 
-/** What the model knows of one space. */
+/** The model of one space. */
 export class SpaceModel {
   readonly id: string
   readonly slug: string
-  /** deleted by nobody, so that there is something to work on */
+  /** never deleted, so that some spaces remain to work on */
   readonly isKept: boolean
   readonly isThere = new Register(true)
   readonly description: Register<string>
   readonly documents = new Map<string, SentDocument>()
-  /** contents of files of workspaces by path; undefined where there is none */
+  /** contents of workspace files by path; undefined if there is none */
   readonly files = new Map<string, Register<string | undefined>>()
   readonly questions = new Map<string, SentQuestion>()
   readonly sources = new Map<string, SentSource>()
   readonly snapshots: KeptSnapshot[] = []
-  /** ids of research tasks by their questions, which are unique; undefined where none was answered */
+  /** ids of research tasks by their unique questions; undefined without a response */
   readonly tasks = new Map<string, string | undefined>()
-  /** 0 and -1: as the space was made with */
+  /** 0 and -1: the values of a new space */
   readonly traceDays = new Register(0)
   readonly scoreThreshold = new Register(-1)
   readonly profileRevisions = new Set<number>()
@@ -73,13 +73,13 @@ export class SpaceModel {
     return known
   }
 
-  /** The document of an id that was answered or listed. */
+  /** The document of an id in a response or list. */
   documentOf(id: string): SentDocument | undefined {
     for (const document of this.documents.values()) if (document.lives.has(id)) return document
     return undefined
   }
 
-  /** Ids that may be asked for, in an order that depends on the answers only. */
+  /** Ids to request, in an order that depends on the responses only. */
   knownIds(): string[] {
     return [...this.documents.values()].flatMap(({ lives }) => [...lives.keys()])
   }
@@ -89,7 +89,7 @@ export class SpaceModel {
   }
 }
 
-/** One tenant with a word that is in everything it sends and may be in nothing that another one reads. */
+/** One tenant, with a word that is in everything it sends and must not reach other tenants. */
 export class TenantModel {
   readonly name: string
   readonly marker: string
@@ -101,7 +101,7 @@ export class TenantModel {
   }
 }
 
-/** The life of an id that an answer, a list or a search has shown; undefined when nobody can have made it. */
+/** The history of an id in a response, list or search; undefined if no upload can have created it. */
 export function lifeOf(document: SentDocument, id: string, { to }: Span): Register<boolean> | undefined {
   const known = document.lives.get(id)
   if (known !== undefined) return known

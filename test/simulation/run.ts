@@ -12,12 +12,12 @@ import { type Divergence, EMBEDDING, type FullDisk, type MovedClock, World } fro
 export interface SimulationOptions {
   seed: number
   operations: number
-  /** of the daemon; made by the caller, kept by the caller */
+  /** data directory of the daemon; the caller creates and keeps it */
   dataDir: string
   faults: readonly FaultKind[]
   disk?: FullDisk | undefined
   clock?: MovedClock | undefined
-  /** a test of the simulation itself: told when all operations are done, before everything is compared */
+  /** for tests of the simulation: runs after all operations, before the comparison */
   tamper?: (world: World) => Promise<void>
 }
 
@@ -25,14 +25,14 @@ export interface Simulated {
   seed: number
   divergences: Divergence[]
   faults: number
-  /** times that each operation was answered */
+  /** number of responses of each operation */
   answered: Map<string, number>
 }
 
-/** of each tenant: the model of each space that stays; the built-in one where it is undefined */
+/** by tenant: the model of each permanent space; the built-in one if undefined */
 const KEPT_SPACES = [[undefined, EMBEDDING], [undefined]]
 
-/** Runs one seed against a daemon of its own and compares what is left with what was acknowledged. */
+/** Runs one seed against a separate daemon and compares the final state with the acknowledgements. */
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const { seed, operations, faults } = options
   const schedule = drawSchedule({ seed, operations, weights: WEIGHTS, faults })
@@ -74,7 +74,7 @@ async function makeKeptSpaces(sessions: Session[], schedule: Schedule): Promise<
     }
 }
 
-/** A site that is crawled into a space of its own, of which the model of spaces knows nothing. */
+/** A site that is crawled into a separate space outside of the model. */
 async function openSite(session: Session): Promise<void> {
   const { world, tenant } = session
   const step = stepOf('start', -9)
@@ -92,12 +92,12 @@ async function openSite(session: Session): Promise<void> {
   world.sites.set(tenant, site)
 }
 
-/** A step that nobody drew: before the first and after the last. */
+/** A step outside of the schedule: before the first and after the last. */
 function stepOf(kind: string, number: number): Step {
   return { number, client: 0, kind, picks: [0], key: undefined, retries: true, leavesAfterMs: undefined }
 }
 
-/** All clients at once, each its own steps in order, with the faults between them. */
+/** Runs all clients concurrently, each with its steps in order, and the faults between them. */
 async function work(world: World, sessions: Session[], schedule: Schedule): Promise<void> {
   const waiting = [...schedule.faults]
   let ended = 0
@@ -106,7 +106,7 @@ async function work(world: World, sessions: Session[], schedule: Schedule): Prom
     const next = waiting[0]
     if (next === undefined || next.after > ended) return
     waiting.shift()
-    // one after the other; operations go on meanwhile
+    // Faults run one after the other, concurrently with operations.
     fault = fault.then(() => during(world, next))
   }
   await Promise.all(

@@ -1,38 +1,38 @@
 import { seededRandom } from '../crash/random.js'
 
-/** One operation as it was drawn: which one, and numbers in [0, 1) that choose its arguments among what there is. */
+/** One drawn operation: its name, and numbers in [0, 1) that choose its arguments among existing objects. */
 export interface Step {
-  /** in the whole run, from 0 */
+  /** index in the complete run, from 0 */
   number: number
   client: number
   kind: string
   picks: number[]
-  /** sent as Idempotency-Key by operations that write */
+  /** Idempotency-Key of a write */
   key: string | undefined
-  /** asks again with the same key when no answer came */
+  /** repeats the request with the same key if no response arrived */
   retries: boolean
-  /** goes away so many milliseconds after it asked, and then asks again; only where there is a key */
+  /** disconnects this many milliseconds after the request, then repeats it; only with a key */
   leavesAfterMs: number | undefined
 }
 
-/** Faults after which a daemon is started, which costs as much processor time as seventy operations. */
+/** Faults that restart a daemon, which costs as much processor time as seventy operations. */
 const RESTARTS = ['kill', 'term', 'drop-indexes'] as const
 const DISTURBANCES = ['pause', 'kill-index', 'kill-reader', 'outage', 'clock', 'full-disk'] as const
 export const FAULTS = [...RESTARTS, ...DISTURBANCES] as const
 export type FaultKind = (typeof FAULTS)[number]
 
-/** A fault as it was drawn. */
+/** One drawn fault. */
 export interface PlannedFault {
-  /** operations that have ended by then */
+  /** number of operations that have ended before it */
   after: number
   kind: FaultKind
-  /** chooses how long, and how much */
+  /** chooses duration and amount */
   pick: number
 }
 
 export interface Schedule {
   seed: number
-  /** tenant of each client, by place */
+  /** index of the tenant of each client */
   clients: number[]
   steps: Step[][]
   faults: PlannedFault[]
@@ -41,24 +41,24 @@ export interface Schedule {
 export interface ScheduleOptions {
   seed: number
   operations: number
-  /** names of operations with how often each is drawn */
+  /** weights of operations by name */
   weights: Readonly<Record<string, number>>
   faults: readonly FaultKind[]
 }
 
 const PICKS = 8
-/** operations between two faults of a sort, in the mean */
+/** mean number of operations between two faults of a kind */
 const RESTART_EVERY = 80
 const DISTURBANCE_EVERY = 40
-/** of restarts; the others are drawn evenly */
+/** weights of restarts; other faults have equal weights */
 const KILLS = 0.5
 const MAX_PAUSE_MS = 40
 
-/** Draws a whole run from its seed, before anything of it happens. */
+/** Draws a complete run from its seed, before it starts. */
 export function drawSchedule({ seed, operations, weights, faults }: ScheduleOptions): Schedule {
   const random = seededRandom(seed)
   const count = 2 + Math.floor(random() * 3)
-  // two tenants at least; the first has most clients
+  // At least two tenants; the first has most clients.
   const clients = Array.from({ length: count }, (_, place) => (place === 1 ? 1 : 0))
   const steps: Step[][] = clients.map(() => [])
   for (let number = 0; number < operations; number++) {
@@ -87,7 +87,7 @@ function drawKind(weights: Readonly<Record<string, number>>, pick: number): stri
   throw new Error('there are no operations to draw from')
 }
 
-/** Restarts and disturbances, each sort at moments of its own. */
+/** Restarts and disturbances, each kind at separate moments. */
 function drawFaults(operations: number, kinds: readonly FaultKind[], random: () => number): PlannedFault[] {
   const draw = (sort: readonly FaultKind[], every: number, favourite?: FaultKind): PlannedFault[] => {
     const among = sort.filter((kind) => kinds.includes(kind))

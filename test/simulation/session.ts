@@ -20,13 +20,13 @@ export interface Refused extends Span {
   code: string
   message: string
 }
-/** No answer came, and the operation is not asked for again. */
+/** No response arrived, and the operation is not repeated. */
 export interface Lost extends Span {
   kind: 'lost'
 }
 export type Outcome<K extends RouteKey> = Done<K> | Refused | Lost
 
-/** What the chat service answered; `value` where it was a success. */
+/** The result of a chat request; `value` if it succeeded. */
 export interface ChatAnswer<T> extends Raw {
   value: T | undefined
 }
@@ -45,20 +45,20 @@ interface Raw extends Span {
 }
 
 const WAIT_MS = 50
-/** a first request of a process that is stopped keeps its key for as long as it is stopped */
+/** The first request of a stopping process keeps its key until the process has ended. */
 const TRIES = 400
-/** what says that nothing was done and that asking again may help */
+/** errors that mean nothing was done and a repetition may help */
 const LATER = new Set(['busy', 'rate-limited', 'capacity-exceeded', 'unavailable'])
 
 /** while the disk is full */
 const NO_ROOM = new Set(['storage-full', 'upload-failed'])
 
-/** One client: asks, asks again where its step says so, and looks at every byte that comes back. */
+/** One client: sends requests, repeats them if its step says so, and checks every response. */
 export class Session {
   readonly world: World
   readonly tenant: TenantModel
   readonly place: number
-  /** of the chat application of the tenant; this client's alone */
+  /** end user in the chat application of the tenant; used by this client only */
   readonly endUser: EndUserModel
   readonly #tenantPlace: number
 
@@ -72,7 +72,7 @@ export class Session {
     this.endUser = new EndUserModel(`user-${place}`)
   }
 
-  /** A read: asked again until it is answered. */
+  /** A read: repeated until it is answered. */
   async read<K extends RouteKey>(step: Step, key: K, input: CallInput<K> & object): Promise<Done<K> | Refused> {
     const parts: Parts = input
     for (let tries = 0; ; tries++) {
@@ -83,7 +83,7 @@ export class Session {
     }
   }
 
-  /** A write: asked once, or until it is answered where its step has a key and asks again. */
+  /** A write: sent once, or until it is answered if its step has a key and repeats. */
   async write<K extends RouteKey>(
     step: Step,
     key: K,
@@ -109,7 +109,7 @@ export class Session {
     }
   }
 
-  /** A request to the chat service, which knows no keys: asked once. @returns undefined when no answer came */
+  /** A request to the chat service, which has no keys: sent once. @returns undefined without a response */
   async chat<T>(step: Step, method: string, path: string, body?: object): Promise<ChatAnswer<T> | undefined> {
     const raw = await this.#send(step, `${method} ${path}`, await this.world.chatClient(this.#tenantPlace), {
       method,
@@ -122,7 +122,7 @@ export class Session {
     return { ...raw, value: JSON.parse(raw.text || 'null') }
   }
 
-  /** A read of the chat service: asked again until it is answered. */
+  /** A read of the chat service: repeated until it is answered. */
   async chatRead<T>(step: Step, path: string): Promise<ChatAnswer<T>> {
     for (let tries = 0; ; tries++) {
       const answer = await this.chat<T>(step, 'GET', path)
@@ -132,7 +132,7 @@ export class Session {
     }
   }
 
-  /** An answer of the chat service in frames, read to its end; `begun` is told the name of its task. */
+  /** A chat answer in frames, read to its end; `begun` gets the task id. */
   async chatStream(
     step: Step,
     path: string,
@@ -162,13 +162,13 @@ export class Session {
     this.world.answered.set(kind, (this.world.answered.get(kind) ?? 0) + 1)
   }
 
-  /** A stream of events, read to its end; undefined where it broke off. */
+  /** A stream of events, read to its end; undefined if it was interrupted. */
   async events(step: Step, body: object): Promise<({ text: string } & Span) | undefined> {
     const raw = await this.#attempt(step, 'POST /queries', { body }, {})
     return raw === undefined || raw.status !== 200 ? undefined : raw
   }
 
-  /** @returns undefined when no whole answer came; there is a daemon again by then */
+  /** @returns undefined without a complete response; a daemon runs again by then */
   async #attempt(
     step: Step,
     key: RouteKey,
@@ -215,14 +215,14 @@ export class Session {
     const name = `${step.number} ${step.kind}`
     if (status < 400) {
       this.#count(step)
-      // the daemon checks its answers against the contract
+      // The daemon checks its responses against the contract.
       return { kind: 'done', value: JSON.parse(text || 'null'), from, to }
     }
     if (code === 'internal') this.world.diverge(name, `${key} answered without a defect`, `${status} ${code}: ${text}`)
     return { kind: 'refused', status, code, message: text, from, to }
   }
 
-  /** Nothing of one tenant is in a byte that another one is sent. */
+  /** No data of one tenant may be in a response to another. */
   #lookFor(step: Step, key: string, ...texts: string[]): void {
     for (const other of this.world.tenants) {
       if (other === this.tenant || !texts.some((text) => text.includes(other.marker))) continue

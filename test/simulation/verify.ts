@@ -14,7 +14,7 @@ import { cat, checkFolder } from './operations/workspaces.js'
 
 const POLL_MS = 250
 
-/** Compares everything that one tenant has with what was acknowledged; nobody works meanwhile. */
+/** Compares all data of one tenant with the acknowledgements, while no client works. */
 export async function verifyTenant(context: Context): Promise<void> {
   const { session } = context
   for (const space of session.tenant.spaces) {
@@ -26,7 +26,7 @@ export async function verifyTenant(context: Context): Promise<void> {
   }
 }
 
-/** Compares the conversations of an end user with what was answered. */
+/** Compares the conversations of an end user with the answers. */
 export async function verifyChat(context: Context): Promise<void> {
   await checkConversations(context)
   for (const conversation of context.session.endUser.conversations.values())
@@ -64,7 +64,7 @@ async function verifySpace(context: Context, space: SpaceModel): Promise<void> {
   await verifyIntegrity(context, space)
 }
 
-/** Waits until no document is being compiled; longer, as long as something moves on. */
+/** Waits until no document is being compiled, as long as there is progress. */
 async function untilIdle(context: Context, space: SpaceModel): Promise<void> {
   const { session, step } = context
   let last = ''
@@ -84,7 +84,7 @@ async function untilIdle(context: Context, space: SpaceModel): Promise<void> {
   }
 }
 
-/** `ls`, `find`, `tree` and `grep` show exactly the documents that are there. */
+/** `ls`, `find`, `tree` and `grep` show exactly the existing documents. */
 async function verifyPaths(context: Context, space: SpaceModel, documents: DocumentAsset[]): Promise<void> {
   const { session, step } = context
   const path = { id: space.id }
@@ -96,7 +96,7 @@ async function verifyPaths(context: Context, space: SpaceModel, documents: Docum
   }
   const query = { path: '/sources/uploads', limit: 1000 }
   const ls = await session.read(step, 'GET /knowledge-spaces/{id}/fs/ls', { path, query })
-  // a folder without a document is not there
+  // A folder without documents does not exist.
   compare('ls', ls.kind === 'done' ? ls.value.items.map(({ targetId }) => targetId) : [])
   const find = await session.read(step, 'GET /knowledge-spaces/{id}/fs/find', {
     path,
@@ -157,7 +157,7 @@ async function verifyCounts(context: Context, space: SpaceModel, documents: Docu
   if (told !== counted) diverge(context, counted, told)
 }
 
-/** What a check finds that is more than leftovers which the next collection removes. */
+/** Issues of a check, except leftovers that the next collection removes. */
 async function verifyIntegrity(context: Context, space: SpaceModel): Promise<void> {
   const deadline = performance.now() + context.session.world.stuckMs
   for (;;) {

@@ -9,52 +9,52 @@ import type { CrawledSite } from './crawled-site.js'
 import { Moments, type Span } from './history.js'
 import { TenantModel } from './model.js'
 
-/** Something that the model does not allow. */
+/** A result that the model does not allow. */
 export interface Divergence {
-  /** of the operation in whose answer it showed; `end` for the comparison at the end */
+  /** operation whose response showed it; `end` for the final comparison */
   operation: string
   expected: string
   found: string
 }
 
-/** Fills the disk for as long as `work` takes. */
+/** Fills the disk while `work` runs. */
 export interface FullDisk {
   full(work: () => Promise<void>): Promise<void>
 }
 
 const MARKERS = ['zqalphaz', 'zqbetaz']
-/** A clock of the daemon that can be moved, with what its environment needs. */
+/** A clock of the daemon that can be moved, with the necessary environment. */
 export interface MovedClock {
   env: Record<string, string>
   setAhead(milliseconds: number): void
 }
 
-/** milliseconds between two words of the stand-in of a model */
+/** milliseconds between two words of the fake model */
 const WORD_MS = 2
 const TOKEN_SECONDS = 24 * 3600
-/** how long a refusal is still explained by a trouble that is over */
+/** time after a disturbance in which it still explains a refusal */
 const AFTERMATH_MS = 5000
-/** The models of the stand-in: one of some spaces' vectors, one of the chat applications. */
+/** The fake models: one for the vectors of some spaces, one for the chat applications. */
 export const EMBEDDING = { pluginId: 'openai-compatible', provider: 'stand-in', model: 'embedder' }
 const TALKER = { pluginId: 'openai-compatible', provider: 'stand-in', model: 'talker' }
 
-/** The daemon of one run, with those who use it and what they know. */
+/** The daemon of one run, with its clients and the model. */
 export class World {
   readonly moments = new Moments()
   readonly divergences: Divergence[] = []
   readonly tenants: TenantModel[]
   readonly dataDir: string
-  /** milliseconds without anything that moves on, after which work counts as stuck */
+  /** milliseconds without progress after which work counts as stuck */
   stuckMs = 60_000
-  /** times that an operation was answered, by name */
+  /** number of responses of each operation, by name */
   readonly answered = new Map<string, number>()
-  /** a disk of its own that can be filled, where one could be mounted */
+  /** a separate disk that can be filled, where one could be mounted */
   readonly disk: FullDisk | undefined
-  /** web sites that are crawled, by their tenants */
+  /** crawled web sites, by tenant */
   readonly sites = new Map<TenantModel, CrawledSite>()
   readonly #clock: MovedClock | undefined
   #models: FakeOpenAi | undefined
-  /** moments at which the disk was full or a provider out of order, each with what came after */
+  /** times at which the disk was full or a provider failed, each with its end */
   readonly #troubles: Span[] = []
   #tokens: string[] = []
   readonly #chatKeys: string[] = []
@@ -77,7 +77,7 @@ export class World {
       answer: (messages) => answerTo(messages.at(-1)?.content ?? ''),
     })
     await this.#start()
-    // good on both sides of now, wherever the clock of the daemon is set
+    // Valid on both sides of now, whatever the clock of the daemon shows.
     const now = Math.floor(Date.now() / 1000)
     const good = { sub: 'simulation', iat: now - TOKEN_SECONDS, exp: now + TOKEN_SECONDS }
     for (const { name } of this.tenants)
@@ -91,7 +91,7 @@ export class World {
     return this.#daemon?.pid ?? 0
   }
 
-  /** The connection of a tenant to the daemon as it runs now; waits while there is none. */
+  /** The connection of a tenant to the running daemon; waits while there is none. */
   async client(tenant: number): Promise<Client> {
     await this.#back
     const client = this.#clients[tenant]
@@ -99,7 +99,7 @@ export class World {
     return client
   }
 
-  /** The same as the chat application of a tenant. */
+  /** The same for the chat application of a tenant. */
   async chatClient(tenant: number): Promise<Client> {
     await this.#back
     const client = this.#chatClients[tenant]
@@ -107,7 +107,7 @@ export class World {
     return client
   }
 
-  /** Does `work` while refusals are to be expected: of a full disk, or of a provider. */
+  /** Runs `work` while a full disk or a provider may cause refusals. */
   async trouble(work: () => Promise<void>): Promise<void> {
     const trouble = { from: this.moments.next(), to: Number.POSITIVE_INFINITY }
     this.#troubles.push(trouble)
@@ -120,17 +120,17 @@ export class World {
     }
   }
 
-  /** Whether a refusal in this span may come from a full disk or from a provider. */
+  /** Whether a full disk or a provider may explain a refusal in this span. */
   wasTroubled({ from, to }: Span): boolean {
     return this.#troubles.some((trouble) => trouble.from < to && from < trouble.to)
   }
 
-  /** Moves the clock of the daemon, where it can be moved. */
+  /** Moves the clock of the daemon, if possible. */
   moveClock(milliseconds: number): void {
     this.#clock?.setAhead(milliseconds)
   }
 
-  /** The models do this to every request for as long as `work` takes. */
+  /** Makes every request to the models fail while `work` runs. */
   async outage(fault: Fault, work: () => Promise<void>): Promise<void> {
     this.#models?.always(fault)
     try {
@@ -140,7 +140,7 @@ export class World {
     }
   }
 
-  /** Ends the daemon and starts it again; callers meanwhile wait. */
+  /** Ends the daemon and starts it again; callers wait meanwhile. */
   restart(how: 'kill' | 'stop', between: () => Promise<void> = async () => undefined): Promise<void> {
     const daemon = this.#daemon
     if (daemon === undefined) throw new Error('no daemon runs')
@@ -154,7 +154,7 @@ export class World {
     return this.#back
   }
 
-  /** A connection broke: waits until there is a daemon again, and says so when it went by itself. */
+  /** A connection broke: waits for a running daemon, and reports a crash. */
   async recover(): Promise<void> {
     const before = this.#daemon
     await this.#back
@@ -186,7 +186,7 @@ export class World {
 
   async #start(): Promise<void> {
     const provider = { pluginId: TALKER.pluginId, provider: TALKER.provider, baseUrl: `${this.#models?.url}/v1` }
-    // answers are checked against the contract too
+    // Responses are checked against the contract, too.
     const env = {
       KS_CHECK_RESPONSES: '1',
       KS_DAEMON_EGRESS_ALLOW: '127.0.0.2',
@@ -207,7 +207,7 @@ export class World {
   }
 }
 
-/** @returns the key of a new application that answers with the stand-in of a model */
+/** @returns the key of a new application with the fake model */
 async function makeChatApp(client: Client): Promise<string> {
   const app = await client.request('POST /chat-apps', { body: { name: 'Simulated', model: TALKER } })
   const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })

@@ -2,7 +2,7 @@ import { type CallInput, type CallResult, type RouteKey, urlPath } from '../../c
 import { reached, unreached } from './link.js'
 import { sentenceOf, sessionRefused, tokenNow } from './session.js'
 
-/** What the daemon refused, in its own words. */
+/** A request that the daemon refused; the message is the daemon's. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came. */
+/** No response came. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super('the daemon does not answer', { cause })
@@ -34,7 +34,7 @@ export interface CallOptions {
 }
 
 /**
- * Calls an operation of the contract, named by method and path: `call('GET /knowledge-spaces/{id}', { path: { id } })`.
+ * Calls an operation of the contract by method and path: `call('GET /knowledge-spaces/{id}', { path: { id } })`.
  *
  * @throws ApiError, Unreachable
  */
@@ -45,11 +45,11 @@ export async function call<K extends RouteKey>(
 ): Promise<CallResult<K>> {
   const response = await open(key, input, options)
   const text = await response.text()
-  // the contract is the type of the answer; the service checks what it sends in its own tests
+  // The contract gives the type; the service validates its responses in its own tests.
   return JSON.parse(text === '' ? 'null' : text)
 }
 
-/** Calls an operation and gives the answer as it comes: bytes of a picture, a stream of events. */
+/** Calls an operation and returns the open response: bytes of a picture, a stream of events. */
 export async function open<K extends RouteKey>(
   key: K,
   input: CallInput<K> & object,
@@ -67,7 +67,7 @@ export async function open<K extends RouteKey>(
   return await send(target, init)
 }
 
-/** A request with the session of this tab. */
+/** Sends a request with the token of this tab's session. */
 export async function send(target: string, init: RequestInit): Promise<Response> {
   const token = await tokenNow()
   const headers = new Headers(init.headers)
@@ -83,9 +83,9 @@ export async function send(target: string, init: RequestInit): Promise<Response>
   throw await errorOf(response)
 }
 
-/** Asks the daemon for something with a token that is not kept yet. @throws ApiError, Unreachable */
+/** Sends a request with a token that is not stored yet. @throws ApiError, Unreachable */
 export async function checkToken(token: string): Promise<void> {
-  // what cannot stand in a header is no token either
+  // characters that a header cannot hold are never part of a valid token
   const authorization = `Bearer ${token.replace(/[^\x21-\x7e]/g, '?')}`
   const response = await fetch('/knowledge-spaces?limit=1', { headers: { authorization }, cache: 'no-store' }).catch(
     (error: unknown) => {
@@ -105,7 +105,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   )
 }
 
-/** What to show of an error. */
+/** Text of an error for the page. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 
-/** The frames of an event stream, as they come; it ends with the stream. */
+/** Yields the events of an event stream as they arrive, until the stream ends. */
 export async function* eventsOf(response: Response): AsyncGenerator<EventSourceMessage> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (reader === undefined) return
@@ -16,7 +16,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<EventSourceM
       yield* ready
     }
   } finally {
-    // who stops reading ends the request
+    // a consumer that stops ends the request
     await reader.cancel().catch(() => undefined)
   }
 }

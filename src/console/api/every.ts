@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { CallInput, CallResult, RouteKey } from '../../client/routes.js'
 import { call } from './client.js'
 
-/** The operations that give their answer in pages. */
+/** The operations that return a paged list. */
 type PagedKey = {
   [K in RouteKey]: CallResult<K> extends { items: readonly unknown[]; nextCursor?: string | undefined } ? K : never
 }[RouteKey]
@@ -10,19 +10,19 @@ type ItemOf<K extends PagedKey> = CallResult<K> extends { items: readonly (infer
 
 export interface Every<T> {
   items: T[]
-  /** there are more than were read */
+  /** the list has more items than were read */
   isCut: boolean
 }
 
 interface EveryOptions<T> {
   enabled?: boolean
-  /** milliseconds until it is read again, by what was read last */
+  /** milliseconds until the list is read again; computed from the last result */
   every?: (last: Every<T> | undefined) => number | false
-  /** items that are read at most */
+  /** maximum number of items */
   most: number
 }
 
-/** Reads the pages of a list up to a bound, and says when there is more. */
+/** Reads a paged list up to a maximum and reports whether there is more. */
 export function useEvery<K extends PagedKey>(
   key: K,
   input: (cursor: string | undefined) => CallInput<K> & object,
@@ -46,7 +46,7 @@ export async function readEvery<K extends PagedKey>(
   let cursor: string | undefined
   do {
     const page = await call(key, input(cursor), { signal })
-    // what makes a key paged is that its answer looks like this
+    // the definition of `PagedKey` guarantees this form
     const { items: more, nextCursor } = page as { items: ItemOf<K>[]; nextCursor?: string }
     items.push(...more)
     cursor = nextCursor

@@ -1,4 +1,4 @@
-/** Whether the daemon answers. While it does not, it is asked again until it does, and everything that is shown is read anew. */
+/** Whether the daemon is reachable. While it is not, `/health` is polled; then all data on the page is reloaded. */
 type Listener = () => void
 const listeners = new Set<Listener>()
 let away = false
@@ -33,7 +33,7 @@ function ask(): void {
   setTimeout(async () => {
     if (!away) return
     try {
-      // any answer will do: one that is stopping or of another version is there as well
+      // any response will do: also one of a daemon that is stopping or of another version
       await fetch('/health', { cache: 'no-store' })
       reached()
     } catch {

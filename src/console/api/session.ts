@@ -1,6 +1,6 @@
 /**
- * The session of this tab. Its token lives in `sessionStorage`, so it goes with the tab and no other tab has it; one of
- * `ks console` is renewed while somebody works here, one that was typed in is used as it is.
+ * The session of this tab. Its token is kept in `sessionStorage`: it ends with the tab, and no other tab has it. A
+ * session of `ks console` is renewed while the tab sends requests; a token that was typed in is used unchanged.
  */
 interface Stored {
   token: string
@@ -11,17 +11,19 @@ interface Stored {
 /** A session that `ks console` opened. */
 interface OpenSession {
   id: string
-  /** gets the next token, once: a second use ends the session */
+  /** exchanged once for the next token; a second use ends the session */
   renewal: string
-  /** of the token, in milliseconds since the epoch */
+  /** expiry of the token, in milliseconds since the epoch */
   expiresAt: number
 }
 
 const KEY = 'ks.session'
-/** a token is renewed in the last third of its life */
+/** A token is renewed in the last third of its lifetime. */
 const RENEW_SHARE = 1 / 3
 const AGAIN_MS = 10_000
-/** how long an ended token waits for the lock of its session after a reload; another tab keeps it longer */
+/**
+ * How long a tab with an expiring token waits for its session's lock after a reload; another tab may hold it longer.
+ */
 const CLAIM_MS = 1_000
 
 type Listener = () => void
@@ -42,11 +44,11 @@ export const session = {
     return () => listeners.delete(listener)
   },
   isOpen: () => current !== undefined,
-  /** whether there was a session that the daemon does not take any more */
+  /** whether the daemon no longer accepts the previous session */
   hasEnded: () => ended,
 }
 
-/** @returns the token to send now, renewed before where its end is near */
+/** @returns the token to send, renewed first if it expires soon */
 export async function tokenNow(): Promise<string | undefined> {
   if (current?.opened !== undefined && current.opened.expiresAt - Date.now() < AGAIN_MS) await claim
   const opened = current?.opened
@@ -56,27 +58,27 @@ export async function tokenNow(): Promise<string | undefined> {
       renewing ??= renew(opened.renewal).finally(() => {
         renewing = undefined
       })
-      // what is still good is used meanwhile
+      // a token that is still valid is used meanwhile
       if (left < AGAIN_MS) await renewing
     }
   }
   return current?.token
 }
 
-/** Takes a token that somebody typed in. */
+/** Starts a session with a token that a user typed in. */
 export function signIn(token: string): void {
   ended = false
   keep({ token })
 }
 
-/** Ends the session of this tab; a token that was typed in is only forgotten. */
+/** Ends the session of this tab; a token that was typed in is only removed from the tab. */
 export function signOut(): void {
   if (current?.opened !== undefined) void end(current.opened, current.token)
   ended = false
   keep(undefined)
 }
 
-/** The daemon refused the token. */
+/** Ends the session if the daemon refused its token. */
 export function sessionRefused(token: string | undefined): void {
   if (token === undefined || current?.token !== token) return
   ended = true
@@ -84,9 +86,9 @@ export function sessionRefused(token: string | undefined): void {
 }
 
 /**
- * Exchanges the code of the address for a session, and takes it out of the address before anything else happens.
+ * Exchanges the code in the URL for a session. Removes the code from the URL first.
  *
- * @returns why that did not work
+ * @returns why that failed, else undefined
  */
 export async function takeCode(): Promise<string | undefined> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
@@ -96,9 +98,9 @@ export async function takeCode(): Promise<string | undefined> {
     const response = await post('/daemon/console/sessions', { code })
     const answer: unknown = await response.json()
     if (response.ok) keepAnswer(answer)
-    else return sentenceOf(answer) ?? 'this address was used already or is too old'
+    else return sentenceOf(answer) ?? 'this link was used already or has expired'
   } catch {
-    return 'the daemon did not answer'
+    return 'the daemon did not respond'
   }
   return undefined
 }
@@ -107,10 +109,10 @@ async function renew(renewal: string): Promise<void> {
   try {
     const response = await post('/daemon/console/sessions/renew', { renewal })
     const answer: unknown = await response.json()
-    // a tab that signed out meanwhile stays signed out
+    // a tab that signed out in the meantime stays signed out
     if (response.ok && current?.opened?.renewal === renewal) keepAnswer(answer)
   } catch {
-    // the daemon is away: the next request tries again
+    // the daemon is unreachable: the next request retries
   }
 }
 
@@ -145,7 +147,7 @@ async function end({ id, renewal, expiresAt }: OpenSession, token: string): Prom
     const headers = { authorization: `Bearer ${valid}` }
     await fetch(`/daemon/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', headers, keepalive: true })
   } catch {
-    // the daemon is away: this tab no longer has the renewal, so the token expires
+    // the daemon is unreachable: this tab no longer has the renewal, so the token expires
   }
 }
 

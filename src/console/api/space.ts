@@ -4,11 +4,11 @@ import { address, go, setQuery, usePlace } from '../router.js'
 import { useRead } from './use.js'
 
 const KEY = 'ks.space'
-/** as many as a tenant may have */
+/** the maximum number of spaces of a tenant */
 const ALL = { query: { limit: 1000 } }
 
 export interface ChosenSpace {
-  /** the space that the page shows; undefined while spaces are read, and where there is none */
+  /** the space of the page; undefined while spaces load, and if there is none */
   space: KnowledgeSpace | undefined
   spaces: readonly KnowledgeSpace[]
   isLoading: boolean
@@ -16,7 +16,7 @@ export interface ChosenSpace {
   choose: (slug: string) => void
 }
 
-/** The space of the page: the one in the address (`?space=`), else the one used last, else the first. */
+/** The space of the page: the one in the URL (`?space=`), else the last used, else the first. */
 export function useSpace(): ChosenSpace {
   const { page, rest, query } = usePlace()
   const read = useRead('GET /knowledge-spaces', ALL)
@@ -34,14 +34,14 @@ export function useSpace(): ChosenSpace {
     error: read.error,
     choose: (slug) => {
       rememberSpace(slug)
-      // one document or task is of the space that it was opened in
+      // a document or task in the URL belongs to the previous space
       if (rest.length > 0) go(address(page, [], { space: slug }))
       else setQuery({ space: slug })
     },
   }
 }
 
-/** Makes a space the one that pages of spaces show. */
+/** Remembers the space that pages show if the URL names none. */
 export function rememberSpace(slug: string): void {
   sessionStorage.setItem(KEY, slug)
 }

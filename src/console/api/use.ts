@@ -5,14 +5,14 @@ import { call } from './client.js'
 interface ReadOptions<R, T> {
   /** false: not read yet */
   enabled?: boolean
-  /** milliseconds between two readings while the tab is looked at; a function decides by what was read last */
+  /** Milliseconds between reads while the tab is visible; a function computes it from the last result. */
   every?: number | ((last: R | undefined) => number | false)
   select?: (answer: R) => T
 }
 
 /**
- * Reads an operation, and again when what it tells has changed: `useRead('GET /knowledge-spaces', { query: {} })`. The
- * same call in two places is one request.
+ * Reads an operation, and again when its data changes: `useRead('GET /knowledge-spaces', { query: {} })`. Equal calls
+ * share one request.
  */
 export function useRead<K extends RouteKey, T = CallResult<K>>(
   key: K,
@@ -31,8 +31,8 @@ export function useRead<K extends RouteKey, T = CallResult<K>>(
 }
 
 /**
- * Changes something: `const create = useWrite('POST /knowledge-spaces', ['GET /knowledge-spaces'])`, then
- * `create.mutate({ body })`. What is read by the operations named is read anew.
+ * Calls an operation that changes data: `const create = useWrite('POST /knowledge-spaces', ['GET /knowledge-spaces'])`,
+ * then `create.mutate({ body })`. The results of the operations in `changes` are read again.
  */
 export function useWrite<K extends RouteKey>(key: K, changes: readonly RouteKey[] = []) {
   const forget = useForget()
@@ -43,7 +43,7 @@ export function useWrite<K extends RouteKey>(key: K, changes: readonly RouteKey[
 }
 
 /**
- * Reads the results of operations again where they are shown, and drops them from the cache elsewhere: a page that
+ * Invalidates the results of operations: mounted ones are read again, others are dropped from the cache. A page that
  * opens later must not show a deleted item until the list is read.
  */
 export function useForget() {

@@ -1,7 +1,7 @@
 import type { ChatConversation } from '../../contract/chat/conversations.js'
 import type { ChatFrame, ConversationMessage } from '../../contract/chat/messages.js'
 
-/** What stands for the key of an application in a page. */
+/** Short-lived credential of a page; it replaces the key of the application. */
 export interface Visit {
   token: string
   /** the end user that requests name */
@@ -9,7 +9,7 @@ export interface Visit {
   expiresInSeconds: number
 }
 
-/** What the chat service refused, in its own words. */
+/** A request that the chat service refused; the message is the service's. */
 export class ChatFailure extends Error {
   constructor(
     readonly status: number,
@@ -22,17 +22,17 @@ export class ChatFailure extends Error {
 }
 
 export interface ChatClient {
-  /** of the visit that is going on */
+  /** end user of the current visit */
   user(): Promise<string>
   read<T>(path: string, query?: Record<string, string>): Promise<T>
   change<T>(method: string, path: string, body?: unknown): Promise<T>
-  /** The events of an answer as they come. */
+  /** Streams the events of an answer. */
   ask(body: Record<string, unknown>, signal: AbortSignal): AsyncGenerator<ChatFrame>
 }
 
 const MARGIN_MS = 60_000
 
-/** @param begin begins a visit, or goes on with the one before */
+/** @param begin starts a visit, or continues the one of the previous token */
 export function chatClient(begin: (before: string | undefined) => Promise<Visit>): ChatClient {
   let visit: (Visit & { until: number }) | undefined
   let beginning: Promise<void> | undefined
@@ -71,7 +71,7 @@ export function chatClient(begin: (before: string | undefined) => Promise<Visit>
 
   const answer = async (response: Response) => {
     const text = await response.text()
-    // the contract is the type of the answer; the service checks what it sends in its own tests
+    // The contract gives the type; the service validates its responses in its own tests.
     return JSON.parse(text === '' ? 'null' : text)
   }
 
@@ -85,7 +85,7 @@ export function chatClient(begin: (before: string | undefined) => Promise<Visit>
   }
 }
 
-/** The service sends lines of `data:` alone. */
+/** Reads server-sent events. The service sends only `data:` lines, so no event parser is needed. */
 async function* framesOf(response: Response): AsyncGenerator<ChatFrame> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (reader === undefined) return

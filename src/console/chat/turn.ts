@@ -1,7 +1,7 @@
 import type { ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
 import { type ChatClient, ChatFailure } from './client.js'
 
-/** One question and what came of it so far. */
+/** One question and its answer so far. */
 export interface Turn {
   question: string
   answer: string
@@ -30,7 +30,7 @@ interface Asked {
   signal: AbortSignal
 }
 
-/** Asks, and tells of each change until the answer is whole. */
+/** Asks a question and reports each change until the answer is complete. */
 export async function runTurn(asked: Asked, changed: (turn: Turn) => void): Promise<Turn> {
   const { client, question, conversationId, inputs, suggests, signal } = asked
   let turn: Turn = { question, answer: '', state: 'running', steps: [], sources: [], suggested: [] }
@@ -77,20 +77,20 @@ export async function runTurn(asked: Asked, changed: (turn: Turn) => void): Prom
       set({ suggested: data })
     }
   } catch (error) {
-    if (turn.state === 'done') return turn // suggestions alone are missing
+    if (turn.state === 'done') return turn // only the suggestions failed
     if (signal.aborted) set({ state: 'stopped' })
     else set({ state: 'failed', error: error instanceof ChatFailure ? error.message : 'the service does not answer' })
   }
   return turn
 }
 
-/** Keeps what was said; the stream then ends by itself. */
+/** Stops the answer on the service, which keeps its text; then the stream ends. */
 export async function stopTurn(client: ChatClient, { taskId }: Turn): Promise<void> {
   if (taskId === undefined) return
   await client.change('POST', `/chat-messages/${taskId}/stop`, { user: await client.user() })
 }
 
-/** @param remark why it is rated so */
+/** @param remark reason for the rating */
 export async function rateTurn(
   client: ChatClient,
   { messageId }: Turn,

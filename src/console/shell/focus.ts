@@ -5,13 +5,13 @@ const TYPED = 'input:not(:disabled), select:not(:disabled), textarea:not(:disabl
 
 interface Step {
   parent: Element
-  /** which of its children led to what had the focus */
+  /** index of the child that contains the focused element */
   at: number
 }
 
 /**
- * What has the focus may go away: a row that was deleted, a form that gave way to what it made. The keyboard then goes on
- * beside it, where the browser would begin at the top of the page.
+ * Moves the focus when the focused element disappears: a deleted row, a form that is replaced by its result. The
+ * keyboard continues next to it; the browser would start at the top of the page.
  */
 export function useKeptFocus(): void {
   useEffect(() => {
@@ -25,11 +25,11 @@ export function useKeptFocus(): void {
     const look = () => {
       if (last === undefined || !isFree()) return
       if (isShown(last)) {
-        // it was left on purpose, by a click beside it
+        // the user left it on purpose, with a click elsewhere
         last = undefined
         return
       }
-      // the frame of a window over the page gives the focus back itself
+      // a closing dialog restores the focus itself
       if (last.closest('dialog') !== null && last.isConnected) return
       const next = nearest(way)
       last = undefined
@@ -57,7 +57,7 @@ function isShown(element: Element): boolean {
   return element.isConnected && element.checkVisibility()
 }
 
-/** From an element outwards to the page. */
+/** Steps from an element up to `#content`. */
 function wayTo(element: Element): Step[] {
   const way: Step[] = []
   let child = element
@@ -68,7 +68,7 @@ function wayTo(element: Element): Step[] {
   return way
 }
 
-/** What can be used in the place of what went, else before it, else about it. */
+/** Finds the focusable element at the same index, else before it, else around it. */
 function nearest(way: readonly Step[]): HTMLElement | undefined {
   for (const { parent, at } of way) {
     if (!isShown(parent)) continue
@@ -81,7 +81,7 @@ function nearest(way: readonly Step[]): HTMLElement | undefined {
 }
 
 function firstIn(place: Element): HTMLElement | undefined {
-  // a field of the page would swallow the keys of the page; one of a form is what comes next
+  // a field outside dialogs would swallow the page's shortcut keys; in a dialog the next field is expected
   const wanted = place.closest('dialog') === null ? PRESSED : `${PRESSED}, ${TYPED}`
   const all = place.matches(wanted) ? [place] : [...place.querySelectorAll(wanted)]
   return all.find((one): one is HTMLElement => one instanceof HTMLElement && isShown(one))

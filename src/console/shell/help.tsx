@@ -7,12 +7,12 @@ type Key = readonly [keys: readonly string[], does: string]
 const EVERYWHERE: readonly Key[] = [
   [['Ctrl K', '⌘ K'], 'find a page, a space or a command'],
   [['?'], 'show these keys'],
-  [['Esc'], 'close what lies over the page'],
-  [['←', '→'], 'go to the tab beside it'],
+  [['Esc'], 'close the dialog'],
+  [['←', '→'], 'go to the previous or next tab'],
 ]
 const ASK: readonly Key[] = [
   [['Enter'], 'ask'],
-  [['Shift Enter'], 'begin a new line'],
+  [['Shift Enter'], 'start a new line'],
 ]
 const REVIEW: readonly Key[] = [
   [['j', 'k'], 'next, previous'],
@@ -22,7 +22,7 @@ const REVIEW: readonly Key[] = [
   [['n'], 'write a note'],
 ]
 
-/** The keys of the console. */
+/** Dialog that lists the keyboard shortcuts. */
 export function Help({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>

@@ -2,10 +2,13 @@ import { useEffect, useRef } from 'react'
 import { PAGES } from '../pages.js'
 import { address, go } from '../router.js'
 
-/** how long after `g` the key of a page may come */
+/** How long after `g` the key of a page is accepted. */
 const SECOND_KEY_MS = 1500
 
-/** Ctrl-K or ⌘K for the palette, `g` and a letter for a page, `?` for all keys. Keys that are typed into a field are its own. */
+/**
+ * Shortcuts: Ctrl-K or ⌘K opens the palette, `g` and a letter a page, `?` the help. Keys typed into a field are
+ * ignored.
+ */
 export function useShortcuts(on: { palette: () => void; help: () => void }): void {
   const open = useRef(on)
   open.current = on

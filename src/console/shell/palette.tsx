@@ -18,7 +18,7 @@ interface Command {
 
 const MOST = 12
 
-/** Everything by its name: pages, spaces, what the shell can do. */
+/** Command palette: finds pages, spaces and commands of the shell by name. */
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const commands = useCommands(onHelp)
   const [text, setText] = useState('')
@@ -80,7 +80,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="faint palette-none">Nothing has this name.</p>}
+      {found.length === 0 && <p className="faint palette-none">Nothing found.</p>}
     </Dialog>
   )
 }
@@ -109,7 +109,7 @@ function useCommands(onHelp: () => void): Command[] {
       })),
       ...(['auto', 'light', 'dark'] as const).map((theme) => ({
         id: `theme-${theme}`,
-        title: theme === 'auto' ? 'Theme of the system' : `${theme === 'light' ? 'Light' : 'Dark'} theme`,
+        title: theme === 'auto' ? 'System theme' : `${theme === 'light' ? 'Light' : 'Dark'} theme`,
         group: 'Theme',
         icon: theme === 'auto' ? ('auto' as const) : theme === 'light' ? ('sun' as const) : ('moon' as const),
         run: () => setTheme(theme),
@@ -121,7 +121,7 @@ function useCommands(onHelp: () => void): Command[] {
   )
 }
 
-/** Every word of the text begins a word of the title or group. */
+/** Whether every word of the text is a prefix of a word in the title or group. */
 function fits({ title, group }: Command, text: string): boolean {
   const words = `${title} ${group}`.toLowerCase().split(/\s+/)
   return text

@@ -26,7 +26,7 @@ import { useTheme } from './theme.js'
 
 const ICON = new URL('../icon.svg', import.meta.url).href
 
-/** The frame of every page: navigation, the space, banners. */
+/** Frame of all pages: navigation, space picker, banners. */
 export function Shell() {
   const { page: id } = usePlace()
   const [isNavOpen, openNav] = useState(false)
@@ -100,7 +100,7 @@ function Opened({ page, isKnown }: { page: Page | undefined; isKnown: boolean })
 
 interface NavigationProps {
   current: string
-  /** in a narrow window it lies over the page */
+  /** in a narrow window the navigation overlays the page */
   isOpen: boolean
   onClose: () => void
   onHelp: () => void
@@ -123,7 +123,7 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
   }, [isOpen, onClose])
   return (
     <>
-      {isOpen && <button type="button" className="nav-shade" aria-label="Close the pages" onClick={onClose} />}
+      {isOpen && <button type="button" className="nav-shade" aria-label="Close the navigation" onClick={onClose} />}
       <nav ref={nav} className={classes('nav', isOpen && 'nav-open')} aria-label="Pages">
         <Link className="nav-brand" to={address('spaces')}>
           <img src={ICON} alt="" width="26" height="26" />
@@ -147,7 +147,7 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
         <div className="nav-foot">
           <button type="button" className="nav-link" onClick={next}>
             <Icon name={theme === 'auto' ? 'auto' : theme === 'light' ? 'sun' : 'moon'} />
-            <span>{theme === 'auto' ? 'Theme of the system' : theme === 'light' ? 'Light theme' : 'Dark theme'}</span>
+            <span>{theme === 'auto' ? 'System theme' : theme === 'light' ? 'Light theme' : 'Dark theme'}</span>
           </button>
           <button
             type="button"
@@ -175,7 +175,7 @@ function SpacePicker() {
   const { query } = usePlace()
   const isNamed = query.has('space')
   useEffect(() => {
-    // an address says of which space it is, so that it can be kept and given to others
+    // the URL names its space so that it can be bookmarked and shared
     if (!isNamed && space !== undefined) setQuery({ space: space.slug }, { replace: true })
   }, [isNamed, space])
   if (space === undefined) return <span className="bar-title" />
@@ -193,7 +193,7 @@ function SpacePicker() {
   )
 }
 
-/** The daemon went away: the page stays as it was and goes on when it is back. */
+/** Banner while the daemon is unreachable; the page stays as it is and continues when it is back. */
 function Away() {
   const isAway = useSyncExternalStore(link.subscribe, link.isAway)
   if (!isAway) return null
@@ -201,13 +201,13 @@ function Away() {
     <div className="banner" role="alert">
       <Icon name="warning" />
       <p>
-        The daemon does not answer. <code>ks daemon start</code> starts it; this page goes on by itself.
+        The daemon does not answer. <code>ks daemon start</code> starts it; this page reconnects automatically.
       </p>
     </div>
   )
 }
 
-/** A page that fails while it is drawn leaves the frame standing. */
+/** Shows the error of a page that fails to render; the frame stays. */
 class Caught extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined }
 
@@ -220,12 +220,12 @@ class Caught extends Component<{ children: ReactNode }, { error: unknown }> {
     if (error === undefined) return this.props.children
     const again = (
       <Button small icon="refresh" onClick={() => location.reload()}>
-        Load again
+        Reload
       </Button>
     )
     return (
       <Notice tone="bad" action={again}>
-        <p>This page could not be drawn: {messageOf(error)}</p>
+        <p>This page could not be displayed: {messageOf(error)}</p>
       </Notice>
     )
   }

@@ -8,11 +8,11 @@ import { Notice } from '../ui/state.js'
 
 const HINT = (
   <>
-    Kept for this tab only. <code>ks auth token create</code> makes one.
+    Kept for this tab only. <code>ks auth token create</code> creates one.
   </>
 )
 
-/** Where there is no session: a token, or how to get here without one. */
+/** Shown without a session: a token field, and how to sign in without one. */
 export function SignIn({ problem }: { problem: string | undefined }) {
   const [token, setToken] = useState('')
   const [error, setError] = useState<string>()
@@ -30,7 +30,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
       signIn(typed)
     } catch (reason) {
       const isRefused = reason instanceof ApiError && reason.status === 401
-      setError(isRefused ? 'The service does not know this token, or its time is over.' : messageOf(reason))
+      setError(isRefused ? 'The token is invalid or has expired.' : messageOf(reason))
       setBusy(false)
     }
   }

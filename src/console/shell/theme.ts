@@ -6,7 +6,7 @@ const KEY = 'ks.theme'
 const ORDER: readonly Theme[] = ['auto', 'light', 'dark']
 const listeners = new Set<() => void>()
 
-/** Sets the theme that was chosen in this browser before anything is drawn. */
+/** Applies the stored theme before the first render. */
 export function applyTheme(): void {
   const theme = themeNow()
   if (theme === 'auto') delete document.documentElement.dataset.theme

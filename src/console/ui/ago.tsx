@@ -1,6 +1,6 @@
 import { formatAgo, formatMoment } from './format.js'
 
-/** `2 hours ago`, with the very moment where one rests on it. */
+/** Shows `2 hours ago`, with the exact time as tooltip. */
 export function Ago({ time }: { time: string | number }) {
   return (
     <time dateTime={new Date(time).toISOString()} title={formatMoment(time)}>

@@ -3,7 +3,7 @@ import { go } from '../router.js'
 import { Icon, type IconName } from './icon.js'
 
 interface Look {
-  /** primary: what the page is for; quiet: without a frame; danger: cannot be taken back */
+  /** primary: main action of the page; quiet: without a frame; danger: irreversible */
   kind?: 'primary' | 'plain' | 'quiet' | 'danger'
   icon?: IconName
   small?: boolean
@@ -25,7 +25,7 @@ export function Button({
     <button
       type="button"
       {...rest}
-      // a button that is at work keeps the focus, which one that is disabled would lose
+      // a busy button keeps the focus; a disabled one would lose it
       onClick={busy ? (event) => event.preventDefault() : onClick}
       className={classes('button', `button-${kind}`, small && 'button-small', className)}
       aria-busy={busy || undefined}
@@ -37,7 +37,7 @@ export function Button({
   )
 }
 
-/** A button of a picture alone; `label` is its name. */
+/** Button that shows only an icon; `label` is its accessible name and tooltip. */
 export function IconButton({ icon, label, className, ...rest }: { icon: IconName; label: string } & ButtonProps) {
   return (
     <button type="button" {...rest} className={classes('icon-button', className)} aria-label={label} title={label}>
@@ -46,7 +46,7 @@ export function IconButton({ icon, label, className, ...rest }: { icon: IconName
   )
 }
 
-/** Leads to a place within the console without loading the page anew. */
+/** Link to a page of the console; navigates without reloading. */
 export function Link({ to, onClick, ...rest }: { to: string } & Omit<ComponentPropsWithRef<'a'>, 'href'>) {
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
     onClick?.(event)

@@ -64,9 +64,9 @@ const KINDS: readonly [end: string, kind: string][] = [
   ['msword', 'Word document'],
   ['ms-excel', 'Excel workbook'],
   ['ms-powerpoint', 'PowerPoint slides'],
-  ['ms-outlook', 'mail of Outlook'],
+  ['ms-outlook', 'Outlook mail'],
   ['opendocument.text', 'OpenDocument text'],
-  ['opendocument.spreadsheet', 'OpenDocument table'],
+  ['opendocument.spreadsheet', 'OpenDocument spreadsheet'],
   ['opendocument.presentation', 'OpenDocument slides'],
   ['application/pdf', 'PDF'],
   ['text/html', 'web page'],
@@ -80,14 +80,14 @@ const KINDS: readonly [end: string, kind: string][] = [
   ['/rtf', 'RTF'],
 ]
 
-/** What kind of file it is in plain words; the MIME type where there are none. */
+/** Plain name of a file type; the MIME type if it has none. */
 export function formatKind(mimeType: string): string {
   const [type = ''] = mimeType.split(';')
   if (type.startsWith('image/')) return `picture, ${type.slice('image/'.length).toUpperCase()}`
   return KINDS.find(([end]) => type.endsWith(end))?.[1] ?? type
 }
 
-/** The last part of a path, and what stands before it. */
+/** Splits a path into its folder, with the trailing slash, and its last segment. */
 export function splitPath(path: string): { folder: string; name: string } {
   const at = path.lastIndexOf('/')
   return { folder: path.slice(0, at + 1), name: path.slice(at + 1) }

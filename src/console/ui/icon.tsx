@@ -1,4 +1,4 @@
-/** Strokes on a grid of 24, drawn for this page. */
+/** Stroke paths on a grid of 24. */
 const STROKES = {
   spaces: 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z',
   ask: 'M5 5h14v10h-7l-4 4v-4H5zM9 9h6M9 12h4',
@@ -46,7 +46,7 @@ const STROKES = {
 
 export type IconName = keyof typeof STROKES
 
-/** A picture beside words; it says nothing on its own. */
+/** Decorative icon next to text; hidden from screen readers. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

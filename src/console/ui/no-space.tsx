@@ -8,11 +8,11 @@ import { Empty, Failure, Skeleton } from './state.js'
 interface NoSpaceProps {
   of: ChosenSpace
   icon: IconName
-  /** what the page does with a space */
+  /** what the page shows of a space */
   children: ReactNode
 }
 
-/** In place of what a page shows of a space, while there is none: it is being read, cannot be read, or was not made yet. */
+/** Placeholder of a page while no space is available: it is loading, failed to load, or does not exist yet. */
 export function NoSpace({ of: { error, isLoading }, icon, children }: NoSpaceProps) {
   if (error !== null && error !== undefined) return <Failure error={error} />
   if (isLoading) return <Skeleton lines={6} />
@@ -20,7 +20,7 @@ export function NoSpace({ of: { error, isLoading }, icon, children }: NoSpacePro
     <Empty icon={icon} title="No spaces yet">
       <p>{children}</p>
       <Link className="button button-primary" to={address('spaces')}>
-        Make a space
+        Create a space
       </Link>
     </Empty>
   )

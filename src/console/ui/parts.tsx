@@ -4,7 +4,7 @@ import { Button, classes, IconButton } from './button.js'
 import type { IconName } from './icon.js'
 import { Notice } from './state.js'
 
-/** The head of a page: what it is, and what can be done. */
+/** Head of a page: title, introduction and actions. */
 export function PageHead({ title, lead, actions }: { title: ReactNode; lead?: ReactNode; actions?: ReactNode }) {
   return (
     <header className="page-head">
@@ -17,7 +17,7 @@ export function PageHead({ title, lead, actions }: { title: ReactNode; lead?: Re
   )
 }
 
-/** A surface with a title. */
+/** Section with a frame and an optional title. */
 export function Panel({ title, actions, children }: { title?: ReactNode; actions?: ReactNode; children: ReactNode }) {
   return (
     <section className="panel">
@@ -32,7 +32,7 @@ export function Panel({ title, actions, children }: { title?: ReactNode; actions
   )
 }
 
-/** A label over a control, with a hint or what is wrong below. */
+/** Label of a form control, with a hint or an error below it. */
 export function Field({
   label,
   hint,
@@ -65,7 +65,7 @@ export function Field({
 
 type NumberFieldProps = { label: string; hint?: ReactNode } & Omit<ComponentPropsWithRef<'input'>, 'type' | 'className'>
 
-/** A field of a number; bounds and steps are those of the browser. */
+/** Field for a number; bounds and steps use the attributes of `<input>`. */
 export function NumberField({ label, hint, ...rest }: NumberFieldProps) {
   return (
     <Field label={label} hint={hint}>
@@ -75,21 +75,21 @@ export function NumberField({ label, hint, ...rest }: NumberFieldProps) {
 }
 
 interface FormEndProps {
-  /** what the form does: whether it is at work, and why it was refused */
+  /** the mutation that the form starts: whether it is pending, and its error */
   of: { isPending: boolean; error: unknown }
   label: string
   kind?: 'primary' | 'plain' | 'danger'
   icon?: IconName
   disabled?: boolean
-  /** without it the button sends the form that it ends */
+  /** without it the button submits the form */
   onClick?: () => void
   cancel?: string
   onCancel?: () => void
-  /** what else can be done, before that */
+  /** further actions, shown before the buttons */
   children?: ReactNode
 }
 
-/** The end of a form or of a question: why it was refused, the way out, and the button that does it. */
+/** Last row of a form or confirmation: the error, the cancel button and the button that submits. */
 export function FormEnd({ of, label, kind = 'primary', icon, disabled, onClick, ...rest }: FormEndProps) {
   const { cancel = 'Cancel', onCancel, children } = rest
   return (
@@ -113,7 +113,7 @@ export function FormEnd({ of, label, kind = 'primary', icon, disabled, onClick, 
   )
 }
 
-/** Tabs as links of one place: `onChange` usually sets the query. */
+/** Tab list; `onChange` usually updates the query of the URL. */
 export function Tabs<T extends string>({
   label,
   tabs,
@@ -136,9 +136,9 @@ export function Tabs<T extends string>({
   }
   const list = useRef<HTMLDivElement>(null)
   const counts = tabs.map(({ count }) => count).join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a count that comes moves those behind it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a count that appears moves the tabs after it
   useEffect(() => {
-    // in a narrow window the chosen one may lie beyond the edge
+    // in a narrow window the selected tab may be out of view
     list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [value, counts])
   return (
@@ -165,16 +165,16 @@ export function Tabs<T extends string>({
 interface DialogProps extends Omit<ComponentPropsWithRef<'dialog'>, 'title'> {
   title: ReactNode
   onClose: () => void
-  /** at the side of the page, over its whole height; `wide` for two columns */
+  /** full-height panel at the side of the page; `wide` for two columns */
   side?: boolean | 'wide'
 }
 
-/** what a form begins with; of several choices that which is made */
+/** First field of a form; of radio buttons the checked one. */
 const FIRST_FIELD = ':is(input:not([type=radio]), input:checked, textarea, select):not(:disabled)'
 
 /**
- * A window over the page; the browser keeps the focus within it and closes it with Escape. A form begins in its first
- * field, and what opened the window has the focus again when it is gone, whichever way it went.
+ * Modal dialog. The browser traps the focus and closes it on Escape. The focus moves to the first form field; on
+ * closing it returns to the element that opened the dialog.
  */
 export function Dialog({ title, onClose, side = false, className, children, ...rest }: DialogProps) {
   const frame = useRef<HTMLDialogElement>(null)
@@ -210,7 +210,7 @@ export function Dialog({ title, onClose, side = false, className, children, ...r
   )
 }
 
-/** What may be wider than the page and is scrolled by itself, by the keyboard, too. */
+/** Frame for content wider than the page; scrolls separately, with the keyboard, too. */
 export function ScrollFrame({
   label,
   className,
@@ -221,14 +221,14 @@ export function ScrollFrame({
   children: ReactNode
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard could not scroll it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard cannot scroll the frame
     <section className={classes('table-frame', className)} tabIndex={0} aria-label={label}>
       {children}
     </section>
   )
 }
 
-/** Names and values in two columns. */
+/** List of names and values in two columns. */
 export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">

@@ -2,16 +2,18 @@ import { useEffect, useState } from 'react'
 import type { CallInput, RouteKey } from '../../client/routes.js'
 import { messageOf, open } from '../api/client.js'
 
-/** what a browser draws as a picture and nothing else; one that could hold scripts is not among them */
+/** Image types that browsers render and that cannot contain scripts. */
 const DRAWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/bmp', 'image/avif'])
 
 export type Drawn = { url: string; error?: undefined } | { url?: undefined; error: string | undefined }
 
-/** The address of a picture that an operation gives, for as long as it is shown. Its type is told by its bytes. */
+/**
+ * Loads a picture and returns an object URL, valid while the component is mounted. The type is detected from the bytes.
+ */
 export function usePicture<K extends RouteKey>(key: K, input: CallInput<K> & object): Drawn {
   const [drawn, setDrawn] = useState<Drawn>({ error: undefined })
   const wanted = JSON.stringify([key, input])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the call as text is all of it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the serialized call covers key and input
   useEffect(() => {
     const controller = new AbortController()
     let url: string | undefined
@@ -20,7 +22,7 @@ export function usePicture<K extends RouteKey>(key: K, input: CallInput<K> & obj
       .then(async (response) => {
         const bytes = await response.arrayBuffer()
         const type = typeOf(new Uint8Array(bytes.slice(0, 16)))
-        if (!DRAWN.has(type)) throw new Error('this is no picture that the browser draws')
+        if (!DRAWN.has(type)) throw new Error('the browser cannot show this type of picture')
         url = URL.createObjectURL(new Blob([bytes], { type }))
         setDrawn({ url })
       })

@@ -3,7 +3,7 @@ import { Button } from './button.js'
 import { Notice } from './state.js'
 import { say } from './toast.js'
 
-/** A secret that was just made: here to be copied, and gone with the next click. */
+/** Shows a new secret once, to be copied; the next click hides it. */
 export function ShownOnce({
   what,
   secret,
@@ -18,7 +18,7 @@ export function ShownOnce({
   const copy = () =>
     navigator.clipboard.writeText(secret).then(
       () => say(`The ${what} was copied`),
-      () => say('The browser did not let it be copied: mark it and copy it by hand', 'warn'),
+      () => say('The browser blocked copying: select the text and copy it manually', 'warn'),
     )
   return (
     <div className="stack">

@@ -14,7 +14,7 @@ export function Badge({ tone = 'neutral', children, title }: { tone?: Tone; chil
   )
 }
 
-/** Where there is nothing yet: what this place is for, and what to do. */
+/** Placeholder of an empty list: what it will contain and what to do. */
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
   return (
     <div className="empty">
@@ -27,19 +27,19 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
   )
 }
 
-/** Lines where text is about to be. */
+/** Placeholder lines while text is loading. */
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status" aria-label="Loading">
       {Array.from({ length: lines }, (_, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
         <span key={at} className="skeleton-line" />
       ))}
     </div>
   )
 }
 
-/** Something to know about what is shown. */
+/** Message about the content that is shown. */
 export function Notice({
   tone = 'neutral',
   children,
@@ -57,7 +57,7 @@ export function Notice({
   )
 }
 
-/** What is lacking from what is shown, in the daemon's words. */
+/** Lists why results are degraded, in the daemon's words. */
 export function Lacking({ of: reasons }: { of: readonly string[] | undefined }) {
   if (reasons === undefined || reasons.length === 0) return null
   return (
@@ -74,11 +74,11 @@ function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
 }
 
-/** What went wrong, in the daemon's words. */
+/** Shows an error in the daemon's words. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
-  // the banner above the page says this, and the page goes on by itself
+  // the banner above the page reports this, and the page continues automatically
   if (error instanceof Unreachable) return <Skeleton />
-  // what is refused or not there stays so
+  // a refused request or a missing item stays so: no retry
   const isFinal = error instanceof ApiError && error.status < 500 && error.status !== 409 && error.status !== 429
   const again =
     retry === undefined || isFinal ? undefined : (
@@ -98,7 +98,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   )
 }
 
-/** Shows what was read: lines until it is there, the reason where it is not. */
+/** Renders the data of a query: a skeleton while it loads, the error if it fails. */
 export function Loaded<T>({
   of,
   lines,

@@ -1,4 +1,7 @@
-/** What the page looks like now, for pictures that take colours and not names of them: it changes when they must be drawn anew. */
+/**
+ * Key of the current theme. Canvas and WebGL pictures take colour values instead of CSS names: redraw them when the key
+ * changes.
+ */
 export function themeNow(): string {
   return `${document.documentElement.dataset.theme ?? ''}${matchMedia('(prefers-color-scheme: dark)').matches}`
 }
@@ -14,7 +17,10 @@ export function onTheme(listener: () => void): () => void {
   }
 }
 
-/** A colour of the theme as a canvas takes it. Each is read of an element of its own: one that changes may be on its way. */
+/**
+ * Resolves a theme colour to a value for a canvas. Uses a new element each time: an existing one may be in a
+ * transition.
+ */
 export function colourIn(frame: HTMLElement, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${name})`

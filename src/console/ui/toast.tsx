@@ -12,7 +12,7 @@ let said: readonly Said[] = []
 let next = 1
 const listeners = new Set<() => void>()
 
-/** Says that something was done, at the edge of the page and to screen readers. */
+/** Shows a message at the edge of the page for 6 s, and announces it to screen readers. */
 export function say(text: string, tone: Tone = 'good'): void {
   const id = next++
   change([...said, { id, tone, text }].slice(-3))

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
-/** Whether an element has come near the part of the page that is looked at: what it shows is read from then on. */
+/** Whether an element has come within 200 px of the viewport; stays true, so that its content loads once. */
 export function useVisible<E extends Element>(): [RefObject<E | null>, boolean] {
   const element = useRef<E>(null)
   const [seen, setSeen] = useState(false)

@@ -3,18 +3,18 @@ import type { Drawn } from '../ui/picture.js'
 
 interface DrawnSheetProps {
   drawn: Drawn
-  /** what is drawn, for those who do not see it */
+  /** alternative text of the picture */
   alt: string
-  /** said while it is being drawn */
+  /** text while the picture loads */
   wait: string
-  /** its shape before it is known: width to height, as CSS has it */
+  /** aspect ratio in CSS syntax, used until the picture has loaded */
   shape: string
   className?: string
-  /** what lies over it once it is there */
+  /** overlay on the loaded picture */
   children: ReactNode
 }
 
-/** A page or picture as the daemon draws it, in a frame of its shape. */
+/** A page or picture that the daemon rendered, in a frame of its aspect ratio. */
 export function DrawnSheet({ drawn, alt, wait, shape, className = 'page-sheet', children }: DrawnSheetProps) {
   const [known, setKnown] = useState<number>()
   return (

@@ -15,7 +15,7 @@ interface ElementProps {
   documentId: string
 }
 
-/** more rows of a table are not drawn: a sheet may have 100,000 */
+/** Rows that are rendered at most; a sheet may have 100,000. */
 const MOST_ROWS = 200
 const LEVELS = ['h2', 'h3', 'h4', 'h4', 'h4', 'h4'] as const
 
@@ -53,7 +53,10 @@ function Marked({ text, mark }: { text: string; mark: ElementProps['mark'] }) {
   )
 }
 
-/** Rows are lines, cells are parted by bars; offsets of rows follow from that, so that a passage's own rows are marked. */
+/**
+ * Rows are lines and cells are separated by ` | `, so row offsets follow from the text and the rows of a passage can be
+ * marked.
+ */
 function Table({ element: { text = '', metadata }, mark }: { element: DocumentElement; mark: ElementProps['mark'] }) {
   const rows = useMemo(() => rowsOf(text), [text])
   const heads = typeof metadata.headerRows === 'number' ? metadata.headerRows : 0
@@ -66,7 +69,7 @@ function Table({ element: { text = '', metadata }, mark }: { element: DocumentEl
             {rows.slice(0, heads).map((row) => (
               <tr key={row.from}>
                 {row.cells.map((cell, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: cells stand still
+                  // biome-ignore lint/suspicious/noArrayIndexKey: cells are never reordered
                   <th key={at} scope="col">
                     {cell}
                   </th>
@@ -79,7 +82,7 @@ function Table({ element: { text = '', metadata }, mark }: { element: DocumentEl
           {rows.slice(heads, MOST_ROWS).map((row) => (
             <tr key={row.from} className={isIn(row) ? 'is-row-marked' : undefined}>
               {row.cells.map((cell, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: cells stand still
+                // biome-ignore lint/suspicious/noArrayIndexKey: cells are never reordered
                 <td key={at}>{cell}</td>
               ))}
             </tr>
@@ -87,7 +90,7 @@ function Table({ element: { text = '', metadata }, mark }: { element: DocumentEl
         </tbody>
       </table>
       {rows.length > MOST_ROWS && (
-        <p className="faint small">{rows.length - MOST_ROWS} more rows are not drawn here.</p>
+        <p className="faint small">{rows.length - MOST_ROWS} more rows are not shown.</p>
       )}
     </ScrollFrame>
   )
@@ -124,7 +127,7 @@ function Drawn({ element, spaceId, documentId }: Omit<ElementProps, 'mark'>) {
   const item = manifest.data?.items.find(
     ({ parseElementId, modality }) => modality === 'image' && parseElementId === element.id,
   )
-  // a picture that a page of the web names is somewhere else
+  // pictures that a web page links to are not stored
   return item?.assetRef?.variants?.preview === undefined ? null : (
     <DrawnItem path={{ ...path, itemId: item.id }} title={element.text} />
   )
@@ -140,5 +143,5 @@ function DrawnItem({
   const key = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
   const drawn = usePicture(key, { path, query: { variant: 'preview' } })
   if (drawn.url === undefined) return null
-  return <img src={drawn.url} alt={title ?? 'Picture of the document'} />
+  return <img src={drawn.url} alt={title ?? 'Picture in the document'} />
 }

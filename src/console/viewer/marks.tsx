@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { open } from '../api/client.js'
 import type { Target } from './reading.js'
 
-/** A place on a page, in shares of it. */
+/** Rectangle on a page, in the unit of its `PassageMarks`. */
 interface Box {
   x: number
   y: number
@@ -11,7 +11,7 @@ interface Box {
   height: number
 }
 
-/** Where a passage stands on a page or picture. Lengths in points. */
+/** Lines of a passage on a page or picture. Lengths in points. */
 interface Marks {
   width: number
   height: number
@@ -27,7 +27,7 @@ interface Path {
   itemId: string
 }
 
-/** Where a range of the document's text stands on the page of an item; nothing before it is known. */
+/** Loads where a range of the document's text is drawn on the page of an item; disabled without a range. */
 export function useMarks(path: Path, { startOffset: from, endOffset: to }: Target, isCurrent: boolean) {
   const isAsked = isCurrent && from !== undefined && to !== undefined && to > from
   return useQuery({
@@ -44,16 +44,16 @@ export function useMarks(path: Path, { startOffset: from, endOffset: to }: Targe
 
 interface MarkedProps {
   marks: Marks
-  /** what is marked, for those who do not see it */
+  /** accessible name of the marks */
   label: string
-  /** tables and pictures of the passage, which are framed; in points, too */
+  /** frames around tables and pictures of the passage, in points */
   frames?: readonly Box[]
 }
 
-/** The lines of a passage, marked on what is drawn below it; the first is brought into sight. */
+/** Overlay that marks the lines of a passage on a rendered page and scrolls the first one into view. */
 export function MarkedLines({ marks: { width, height, boxes }, label, frames = [] }: MarkedProps) {
   const first = useRef<HTMLSpanElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other marks are brought into sight anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new marks are scrolled into view
   useEffect(() => {
     first.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [boxes])
@@ -84,7 +84,7 @@ function keyOf({ x, y, width, height }: Box): string {
   return [x, y, width, height].join(' ')
 }
 
-/** The answer is JSON of this program's own; what is not as it says is left out. */
+/** Reads the response; entries of unexpected form are dropped. */
 function marksOf(answer: unknown): Marks {
   if (typeof answer !== 'object' || answer === null) return NONE
   const { width, height, boxes } = { width: 0, height: 0, boxes: [], ...answer }

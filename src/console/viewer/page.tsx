@@ -13,20 +13,20 @@ interface PageProps {
   spaceId: string
   documentId: string
   pageNumber: number
-  /** the passage; absent where only pages are turned */
+  /** passage to mark; absent if pages are only browsed */
   target?: Citation | undefined
-  /** of the version that the passage is of; none until they were read */
+  /** elements of the passage's version; empty until they are loaded */
   elements?: readonly DocumentElement[]
-  /** offsets count in the version that is current: those of another one are not marked */
+  /** whether the version is the current one; offsets of other versions are not marked */
   isCurrent?: boolean
 }
 
 const ASSET = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
-/** of a passage so much is told to those who do not see its marks; all of it stands in the text beside */
+/** Characters of the passage in the accessible name of its marks; the text view has all of it. */
 const MOST_TOLD = 300
 const NO_ELEMENTS: readonly DocumentElement[] = []
 
-/** A page of a PDF as the daemon draws it, with the lines of the passage marked and its tables and pictures framed. */
+/** A rendered page of a PDF: the lines of the passage are marked, its tables and pictures framed. */
 export function PageOfDocument({
   spaceId,
   documentId,
@@ -54,8 +54,8 @@ export function PageOfDocument({
     <figure className="page-figure">
       <DrawnSheet
         drawn={drawn}
-        alt={`Page ${number} as it is drawn`}
-        wait={`Page ${number} is being drawn`}
+        alt={`Page ${number} of the document`}
+        wait={`Page ${number} is loading`}
         shape="210 / 297"
       >
         {marks !== undefined && (
@@ -63,7 +63,7 @@ export function PageOfDocument({
         )}
       </DrawnSheet>
       <figcaption className="page-caption small muted">
-        <IconButton icon="back" label="Page before" disabled={number <= 1} onClick={() => setNumber(number - 1)} />
+        <IconButton icon="back" label="Previous page" disabled={number <= 1} onClick={() => setNumber(number - 1)} />
         <span className="number">
           Page {number} of {last}
         </span>
@@ -89,17 +89,17 @@ interface Said {
   isHere: boolean
 }
 
-/** In words what is marked, or why nothing is. */
+/** Status text: what is marked, or why nothing is. */
 function saidOf({ isFetching, lines, frames, error, isHere }: Said): string {
   if (isFetching) return 'Looking for the passage on the page …'
-  if (error !== null && error !== undefined) return 'The passage could not be looked for on this page.'
+  if (error !== null && error !== undefined) return 'The passage could not be searched on this page.'
   if (lines === undefined) return ''
   if (lines > 0) return `${plural(lines, 'line')} marked.`
   if (frames > 0) return ''
-  return isHere ? 'The words of the passage were not found on the drawn page; they are marked in the text.' : ''
+  return isHere ? 'The passage was not found on the page image; it is marked in the text.' : ''
 }
 
-/** Pages on which a passage has text. */
+/** Page numbers on which a passage has text, in order. */
 function pagesOf(elements: readonly DocumentElement[], target: Target = {}): number[] {
   const pages = elements.flatMap((element) =>
     element.pageNumber !== undefined && markOf(element, target) !== undefined ? [element.pageNumber] : [],
@@ -107,7 +107,7 @@ function pagesOf(elements: readonly DocumentElement[], target: Target = {}): num
   return [...new Set(pages)].sort((one, other) => one - other)
 }
 
-/** The words of a passage on one page. */
+/** Text of a passage on one page, truncated to `MAX_LABEL_CHARS`. */
 export function toldOf(elements: readonly DocumentElement[], target: Target | undefined, page: number): string {
   const words = elements.flatMap((element) => {
     const mark = element.pageNumber === page ? markOf(element, target ?? {}) : undefined

@@ -14,7 +14,7 @@ interface PictureProps {
   isCurrent: boolean
 }
 
-/** A picture that is a document of its own, with the words of the passage marked that were read in it. */
+/** A document that is a picture; the words of the passage recognized in it are marked. */
 export function PictureOfDocument(props: PictureProps) {
   const path = { id: props.spaceId, documentId: props.documentId }
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
@@ -35,8 +35,8 @@ function Shown({ spaceId, documentId, target, elements, isCurrent, itemId }: Pic
     <figure className="page-figure">
       <DrawnSheet
         drawn={drawn}
-        alt="The document as it is seen"
-        wait="The picture is being drawn"
+        alt="Picture of the document"
+        wait="The picture is loading"
         shape="4 / 3"
         className="page-sheet is-picture"
       >

@@ -14,7 +14,7 @@ interface QuotedProps {
   aside?: ReactNode
 }
 
-/** A passage: where it stands, what it says; its name opens the document there. */
+/** A passage with its location and text; its name opens the document at the passage. */
 export function Quoted({ spaceId, citation, filename, text, tone, aside }: QuotedProps) {
   const [isOpen, setOpen] = useState(false)
   const page = citation.pageNumber === undefined ? '' : `page ${citation.pageNumber}`

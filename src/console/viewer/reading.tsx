@@ -13,33 +13,33 @@ export interface Target {
 
 interface ReadingProps {
   elements: readonly DocumentElement[]
-  /** what is marked and brought into sight */
+  /** range to mark and scroll into view */
   target?: Target | undefined
   spaceId: string
   documentId: string
 }
 
-/** elements that are shown before and behind the place, and with every asking for more */
+/** Number of elements shown before and after the target, and added with each click. */
 const BEFORE = 12
 const AROUND = 60
 const MORE = 200
 
 /**
- * What was read of a document, as it was read: headings, paragraphs, lists, tables, code. Everything is text of this page's own
- * elements; a script or style of a document is a text like any other.
+ * Parsed text of a document: headings, paragraphs, lists, tables, code. Renders elements of this page only, so scripts
+ * and styles in a document appear as text.
  */
 export function Reading({ elements, target, spaceId, documentId }: ReadingProps) {
   const at = useMemo(() => placeOf(elements, target), [elements, target])
   const [range, setRange] = useState(() => rangeAround(at, elements.length))
   const marked = useRef<HTMLDivElement>(null)
   useEffect(() => setRange(rangeAround(at, elements.length)), [at, elements.length])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new place is brought into sight
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new target is scrolled into view
   useEffect(() => {
     if (target !== undefined) marked.current?.scrollIntoView({ block: 'center' })
   }, [at, elements])
 
   const shown = elements.slice(range.from, range.to)
-  if (elements.length === 0) return <p className="muted">Nothing could be read of this document.</p>
+  if (elements.length === 0) return <p className="muted">No text could be extracted from this document.</p>
   return (
     <div className="reading">
       {range.from > 0 && (
@@ -75,7 +75,7 @@ function PageBreak({ element, before }: { element: DocumentElement; before: Docu
   return <p className="reading-page small faint">Page {element.pageNumber}</p>
 }
 
-/** The first element of the place, by offsets, else by page; 0 without one. */
+/** Index of the first element in the target, by offset, else by page; 0 without a target. */
 function placeOf(elements: readonly DocumentElement[], target: Target | undefined): number {
   if (target === undefined) return 0
   const byOffset = elements.findIndex((element) => markOf(element, target) !== undefined)
@@ -90,7 +90,7 @@ function rangeAround(at: number, length: number): { from: number; to: number } {
   return { from: Math.max(0, at - BEFORE), to: Math.min(length, at + AROUND) }
 }
 
-/** The part of an element's text that the place holds. */
+/** The range of an element's text inside the target, relative to the element; undefined if they do not overlap. */
 export function markOf(element: DocumentElement, target: Target): { from: number; to: number } | undefined {
   const { startOffset: from, endOffset: to } = target
   const { startOffset: start, endOffset: end } = element.metadata

@@ -21,7 +21,10 @@ interface DocumentSheetProps {
 
 const NONE: readonly DocumentElement[] = []
 
-/** A document at a passage, over the page: the drawn page where it has pages, and its text with the passage marked. */
+/**
+ * Side panel that shows a document at a passage: the rendered page, if it has pages, and the text with the passage
+ * marked.
+ */
 export function DocumentSheet({ spaceId, documentId, version, target, onClose }: DocumentSheetProps) {
   const path = { id: spaceId, documentId }
   const document = useRead('GET /knowledge-spaces/{id}/documents/{documentId}', { path })

@@ -1,4 +1,4 @@
-/** An element with text and elements in it; never made of markup. */
+/** Creates an element with properties and children. Never parses markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   properties: Partial<HTMLElementTagNameMap[K]>,
@@ -10,7 +10,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** Paragraphs, lists and code of an answer, with what is bold. */
+/** Formats an answer: paragraphs, lists, code and bold text. */
 export function textBlocks(text: string): HTMLElement[] {
   return text
     .split(/\n{2,}/)

@@ -1,7 +1,7 @@
 import type { InputControl } from '../../contract/chat/application.js'
 import { element } from './elements.js'
 
-/** The form that fills the variables of an application, before its first message. */
+/** Creates the form for an application's variables, filled in before the first message. */
 export function inputsForm(controls: readonly InputControl[]) {
   const fields = controls.flatMap((one) =>
     Object.values(one).map((control) => {

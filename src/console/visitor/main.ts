@@ -5,7 +5,7 @@ import { rateTurn, runTurn, stopTurn, type Turn } from '../chat/turn.js'
 import { element, textBlocks } from './elements.js'
 import { inputsForm } from './inputs.js'
 
-/** The page of one application for visitors: small, without a framework, and it holds no key. */
+/** Page of one application for visitors: small, without a framework, and without the application's key. */
 const appId = location.pathname.split('/').at(-1) ?? ''
 const KEPT = `ks.chat.${appId}`
 const root = document.getElementById('chat')
@@ -107,7 +107,7 @@ async function begin(before: string | undefined): Promise<Visit> {
   return visit
 }
 
-/** @returns whether the conversation is still there */
+/** @returns whether the conversation still exists */
 async function restore(client: ChatClient, talk: HTMLElement, conversationId: string): Promise<boolean> {
   try {
     const query = { conversation_id: conversationId, user: await client.user(), limit: '20' }
@@ -237,7 +237,7 @@ function problem(error: unknown): HTMLElement {
   return element('p', { className: 'error', role: 'alert' }, text)
 }
 
-/** A browser may keep nothing for a frame: then a conversation lasts as long as its page. */
+/** A browser may deny storage to a frame; then a conversation lasts as long as its page. */
 function kept(name: string): string | undefined {
   try {
     return sessionStorage.getItem(`${KEPT}.${name}`) ?? undefined
@@ -251,6 +251,6 @@ function keep(name: string, value: string | undefined): void {
     if (value === undefined) sessionStorage.removeItem(`${KEPT}.${name}`)
     else sessionStorage.setItem(`${KEPT}.${name}`, value)
   } catch {
-    // as above
+    // storage is denied, as above
   }
 }

@@ -15,7 +15,7 @@ export const Annotation = z
     question: z.string(),
     answer: z.string(),
     hit_count: count,
-    /** epoch seconds */
+    /** Seconds since the epoch. */
     created_at: z.int().min(0),
   })
   .meta({ id: 'ChatAnnotation' })
@@ -39,10 +39,10 @@ export const AnnotationList = z
   .meta({ id: 'ChatAnnotationList' })
 export type AnnotationList = z.output<typeof AnnotationList>
 
-/** Switching off takes any body, or none; switching on asks for the threshold. */
+/** Disabling takes any body, or none; enabling requires the threshold. */
 export const AnnotationReplyBody = z
   .object({
-    /** how alike a question must be, 0 to 1 */
+    /** Minimum similarity of questions, 0 to 1. */
     score_threshold: z.number().min(0).max(1).optional(),
     embedding_provider_name: z.string().optional(),
     embedding_model_name: z.string().optional(),
@@ -68,7 +68,7 @@ export const annotationRoutes = [
     method: 'GET',
     path: '/v1/apps/annotations',
     scope: 'application',
-    summary: 'Questions with fixed answers, newest first.',
+    summary: 'List questions with fixed answers, newest first.',
     query: AnnotationsQuery,
     ok: { 200: AnnotationList },
     errors: [400],
@@ -78,7 +78,7 @@ export const annotationRoutes = [
     method: 'POST',
     path: '/v1/apps/annotations',
     scope: 'application',
-    summary: 'Give a question a fixed answer.',
+    summary: 'Create a fixed answer to a question.',
     body: AnnotationBody,
     ok: { 200: Annotation },
     errors: [400, 429],
@@ -88,7 +88,7 @@ export const annotationRoutes = [
     method: 'PUT',
     path: '/v1/apps/annotations/{annotation_id}',
     scope: 'application',
-    summary: 'Change question and answer; hits and creation time stay.',
+    summary: 'Update the question and answer; keeps the hit count and creation time.',
     params: Params,
     body: AnnotationBody,
     ok: { 200: Annotation },
@@ -109,7 +109,7 @@ export const annotationRoutes = [
     method: 'POST',
     path: '/v1/apps/annotation-reply/{action}',
     scope: 'application',
-    summary: 'Switch replies by annotations on or off; a job does it.',
+    summary: 'Start a job that enables or disables annotation replies.',
     params: z.object({ action: z.enum(['enable', 'disable']) }),
     body: AnnotationReplyBody,
     ok: { 200: AnnotationJob },
@@ -120,7 +120,7 @@ export const annotationRoutes = [
     method: 'GET',
     path: '/v1/apps/annotation-reply/{action}/status/{job_id}',
     scope: 'application',
-    summary: 'How far the job of a switch is.',
+    summary: 'Get the status of a job that enables or disables annotation replies.',
     params: z.object({ action: z.string(), job_id: z.string().toLowerCase() }),
     ok: { 200: AnnotationJobStatus },
     errors: [400],

@@ -10,7 +10,7 @@ const control = {
 }
 const maxLength = z.int().min(1).max(CHAT_LIMITS.longText).optional()
 
-/** One control of the form that fills an application's variables; its one key is its kind. */
+/** One control of the input form of an application; its only key is its kind. */
 export const InputControl = z
   .union([
     z.strictObject({ 'text-input': z.strictObject({ ...control, max_length: maxLength }) }),
@@ -114,7 +114,7 @@ export const applicationRoutes = [
     path: '/v1/info',
     scope: 'application',
     visitors: true,
-    summary: 'Name, description and tags of the application.',
+    summary: 'Get the name, description and tags of the application.',
     ok: { 200: ChatInfo },
     errors: [],
   }),
@@ -124,7 +124,7 @@ export const applicationRoutes = [
     path: '/v1/parameters',
     scope: 'application',
     visitors: true,
-    summary: 'What a client needs to draw the application: opening words, form, features, limits.',
+    summary: 'Get the parameters of the user interface: opening message, form, features and limits.',
     ok: { 200: ChatParameters },
     errors: [],
   }),
@@ -134,7 +134,7 @@ export const applicationRoutes = [
     path: '/v1/meta',
     scope: 'application',
     visitors: true,
-    summary: 'Icons of tools; an application without tools has none.',
+    summary: 'Get the icons of the tools; empty for an application without tools.',
     ok: { 200: ChatMeta },
     errors: [],
   }),
@@ -144,7 +144,7 @@ export const applicationRoutes = [
     path: '/v1/site',
     scope: 'application',
     visitors: true,
-    summary: 'How the application looks on the web.',
+    summary: 'Get the appearance of the application on the web.',
     ok: { 200: Site },
     errors: [],
   }),

@@ -12,40 +12,40 @@ const text = z.string().max(CHAT_LIMITS.text)
 const fields = {
   name: z.string().trim().min(1).max(CHAT_LIMITS.appName),
   description: z.string().max(CHAT_LIMITS.appDescription),
-  /** `agent-chat`: the model searches, lists and reads by itself; streaming only */
+  /** `agent-chat`: the model searches, lists and reads on its own; streaming only. */
   mode: z.enum(['chat', 'agent-chat']),
-  /** a disabled application refuses its keys with 403 */
+  /** A disabled application rejects its keys with 403. */
   enabled: z.boolean(),
-  /** where answers come from */
+  /** The spaces that answers are based on. */
   knowledgeSpaceIds: z.array(uuid).max(CHAT_LIMITS.spacesPerApp),
-  /** null: what the retrieval profile of the first space names, or the daemon's default */
+  /** null: the model in the retrieval profile of the first space, or the daemon's default. */
   model: ModelReference.nullable(),
   modelSettings: ChatModelSettings,
-  /** what the model's tokens cost; null: nothing is said of costs */
+  /** Token prices of the model; null: no costs are reported. */
   prices: ChatPrices.nullable(),
-  /** what the model is told first; `{{variable}}` stands for its value */
+  /** The system prompt; `{{variable}}` is replaced by its value. */
   instructions: text,
   sensitiveWords: SensitiveWords,
   tags: z.array(z.string().min(1).max(CHAT_LIMITS.appName)).max(CHAT_LIMITS.tags),
   openingStatement: text,
   suggestedQuestions: z.array(text.min(1)).max(CHAT_LIMITS.suggestedQuestions),
   suggestedQuestionsAfterAnswer: z.boolean(),
-  /** whether answers say which passages they come from */
+  /** Whether answers include the passages that they are based on. */
   retrieverResource: z.boolean(),
-  /** answers that may be under way at once; 0 is no limit */
+  /** Maximum number of concurrent answers; 0 is no limit. */
   maxConcurrentRequests: z.int().min(0).max(CHAT_LIMITS.concurrentRequests),
   userInputForm: z.array(InputControl).max(CHAT_LIMITS.inputControls),
-  /** what each conversation keeps; named as no control of `userInputForm` is */
+  /** Variables stored with each conversation; their names differ from those in `userInputForm`. */
   conversationVariables: ConversationVariables,
   site: Site.partial(),
-  /** what a successful upload is answered with: some clients take nothing but 201 */
+  /** Status of a successful upload: some clients accept only 201. */
   uploadStatus: z.literal([200, 201]),
   vision: Vision,
   speechToText: SpeechToText,
   textToSpeech: TextToSpeech,
 }
 
-/** Of a feature, what is not named stays too. */
+/** Omitted keys of a feature stay unchanged, too. */
 const changes = {
   ...fields,
   vision: Vision.partial().meta({ id: 'ChatVisionChange' }),
@@ -75,7 +75,7 @@ export type ChatApp = z.output<typeof ChatApp>
 
 const keyFields = {
   id: uuid,
-  /** the last characters, to tell keys apart */
+  /** The last characters, to distinguish keys. */
   hint: z.string(),
   createdAt: isoDateTime,
   revokedAt: isoDateTime.nullable(),
@@ -87,7 +87,7 @@ export type ChatAppKey = z.output<typeof ChatAppKey>
 export const NewChatAppKey = z
   .strictObject({
     ...keyFields,
-    /** in the first answer alone; null in an answer that is repeated under an Idempotency-Key */
+    /** Only in the first response; null in a response that is repeated for an Idempotency-Key. */
     key: z.string().nullable(),
   })
   .meta({ id: 'NewChatAppKey' })
@@ -107,7 +107,7 @@ export const chatAppRoutes = [
     method: 'POST',
     path: '/chat-apps',
     scope: 'write',
-    summary: 'Create a chat application that answers from the named spaces.',
+    summary: 'Create a chat application that answers from the given spaces.',
     body: ChatAppBody,
     ok: { 201: ChatApp },
     errors: [400, 404, 429],
@@ -128,7 +128,7 @@ export const chatAppRoutes = [
     method: 'GET',
     path: '/chat-apps/{appId}',
     scope: 'read',
-    summary: 'Read a chat application.',
+    summary: 'Get a chat application.',
     params: AppParams,
     ok: { 200: ChatApp },
     errors: [404],
@@ -139,7 +139,7 @@ export const chatAppRoutes = [
     method: 'PATCH',
     path: '/chat-apps/{appId}',
     scope: 'write',
-    summary: 'Change a chat application; what is not named stays.',
+    summary: 'Update a chat application; omitted fields stay unchanged.',
     params: AppParams,
     body: ChatAppUpdate,
     ok: { 200: ChatApp },
@@ -162,7 +162,7 @@ export const chatAppRoutes = [
     method: 'POST',
     path: '/chat-apps/{appId}/keys',
     scope: 'write',
-    summary: 'Make a key for the application; this answer is the only one that shows it.',
+    summary: 'Create a key for the application; only this response contains it.',
     params: AppParams,
     ok: { 201: NewChatAppKey },
     shownOnce: ['key'],
@@ -174,7 +174,7 @@ export const chatAppRoutes = [
     method: 'GET',
     path: '/chat-apps/{appId}/keys',
     scope: 'read',
-    summary: 'List the keys of the application, without the keys themselves.',
+    summary: 'List the keys of the application, without their secrets.',
     params: AppParams,
     ok: { 200: z.strictObject({ items: z.array(ChatAppKey) }) },
     errors: [404],
@@ -185,7 +185,7 @@ export const chatAppRoutes = [
     method: 'DELETE',
     path: '/chat-apps/{appId}/keys/{keyId}',
     scope: 'write',
-    summary: 'Revoke a key of the application; it is refused from now on.',
+    summary: 'Revoke a key of the application; it is rejected from now on.',
     params: KeyParams,
     ok: { 204: 'empty' },
     errors: [404],

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { CHAT_LIMITS } from './limits.js'
 
-/** A number without sign or exponent, as text: prices are never rounded by a float. */
+/** A number without sign or exponent, as text: floats would round prices. */
 export const decimal = z
   .string()
   .max(CHAT_LIMITS.decimal)
   .regex(/^\d+(\.\d+)?$/, 'a decimal number without exponent')
 
-/** What the application asks of its model. */
+/** Settings of the application for its model. */
 export const ChatModelSettings = z
   .strictObject({
-    /** sent only where given: some models refuse it */
+    /** Sent only if given: some models reject it. */
     temperature: z.number().min(0).max(2),
-    /** longest answer */
+    /** Maximum tokens of an answer. */
     maxTokens: z.int().min(1).max(CHAT_LIMITS.answerTokens),
   })
   .partial()
@@ -35,11 +35,11 @@ export type ChatPrices = z.output<typeof ChatPrices>
 
 const side = z.strictObject({
   enabled: z.boolean().default(false),
-  /** what is said instead */
+  /** The replacement text. */
   response: z.string().max(CHAT_LIMITS.text).default(''),
 })
 
-/** Words that are not let through: a question that holds one is refused, an answer that holds one is replaced. */
+/** Filtered words: a question that contains one is rejected, an answer that contains one is replaced. */
 export const SensitiveWords = z
   .strictObject({
     enabled: z.boolean(),

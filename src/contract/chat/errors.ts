@@ -1,4 +1,4 @@
-/** Codes of the chat service and the status each is answered with. Free of zod. */
+/** Error codes of the chat service with their statuses. Free of zod. */
 export const CHAT_ERRORS = {
   invalid_param: 400,
   bad_request: 400,
@@ -26,9 +26,9 @@ export const CHAT_ERRORS = {
   unsupported_file_type: 415,
   unsupported_audio_type: 415,
   range_not_satisfiable: 416,
-  /** more answers of an application at once than it may have */
+  /** The concurrent answers of an application exceed its limit. */
   too_many_requests: 429,
-  /** more requests a minute than a key may make, or than the provider of the model takes */
+  /** The requests per minute exceed the limit of the key or of the model's provider. */
   rate_limit_error: 429,
   internal_server_error: 500,
   service_unavailable: 503,
@@ -42,11 +42,11 @@ export type ChatErrorCode = keyof typeof CHAT_ERRORS
 /** A failure of the chat service: clients match on code and message, so both are part of the contract. */
 export class ChatError extends Error {
   readonly code: ChatErrorCode
-  /** name of the first field that is not valid */
+  /** Name of the first invalid field. */
   readonly params?: string
-  /** what may have gone wrong, beside the sentence that clients match on */
+  /** Possible cause, in addition to the message that clients match on. */
   readonly hint?: string
-  /** seconds after which the same may succeed */
+  /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number
 
   constructor(
@@ -65,7 +65,7 @@ export class ChatError extends Error {
 
 export function conversationMissing(code: 'not_found' | 'conversation_not_exists' = 'not_found'): ChatError {
   return new ChatError(code, 'Conversation Not Exists.', {
-    hint: 'the conversation was deleted, never was, or belongs to a different user',
+    hint: 'the conversation was deleted, never existed, or belongs to a different user',
   })
 }
 

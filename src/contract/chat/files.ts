@@ -7,19 +7,19 @@ export const FileUpload = z
   .strictObject({
     id: uuid,
     name: z.string(),
-    /** bytes */
+    /** Size in bytes. */
     size: count,
-    /** lower case, without a dot */
+    /** Lower case, without a dot. */
     extension: z.string(),
     mime_type: z.string(),
-    /** the end user */
+    /** Id of the end user. */
     created_by: uuid,
     created_at: count,
   })
   .meta({ id: 'FileUploadResponse' })
 export type FileUpload = z.output<typeof FileUpload>
 
-/** Clients write booleans in queries as `true`, `True`, `1`; what they leave empty is absent before this is asked. */
+/** Clients write booleans in queries as `true`, `True` or `1`; blank values are dropped before validation. */
 const queryFlag = z
   .string()
   .regex(/^(true|false|1|0)$/i, 'true or false')
@@ -32,7 +32,7 @@ export const filesRoutes = [
     method: 'POST',
     path: '/v1/files/upload',
     scope: 'application',
-    summary: 'Upload an image that the same user can send with a message.',
+    summary: 'Upload an image for use in messages of the same user.',
     multipart: { file: { name: 'file', many: false }, fields: z.object({ user }) },
     ok: { 200: FileUpload, 201: FileUpload },
     errors: [400, 413, 415, 503],
@@ -42,7 +42,7 @@ export const filesRoutes = [
     method: 'GET',
     path: '/v1/files/{file_id}/preview',
     scope: 'application',
-    summary: 'The bytes of a file of a message. A signed address needs no key.',
+    summary: 'Download a file of a message. A signed address needs no key.',
     params: z.object({ file_id: uuid }),
     query: z.object({ as_attachment: queryFlag.default(false) }),
     ok: { 200: 'binary' },

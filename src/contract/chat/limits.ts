@@ -1,4 +1,4 @@
-/** Numbers of the chat service. Free of zod. */
+/** Limits of the chat service. Free of zod. */
 export const CHAT_LIMITS = {
   appName: 160,
   appDescription: 2000,
@@ -6,7 +6,7 @@ export const CHAT_LIMITS = {
   appsPerTenant: 1000,
   keysPerApp: 100,
   suggestedQuestions: 20,
-  /** of texts that an application shows */
+  /** Texts that an application shows. */
   text: 4000,
   inputControls: 50,
   tags: 20,
@@ -17,9 +17,9 @@ export const CHAT_LIMITS = {
   annotationsPerApp: 5000,
   concurrentRequests: 10_000,
   user: 1000,
-  /** gateways write a whole conversation into one */
+  /** Gateways put a complete conversation into one query. */
   query: 100_000,
-  /** of annotations and remarks */
+  /** Annotations and comments. */
   longText: 16_000,
   page: { default: 20, max: 100 },
   feedbacksPage: { default: 20, max: 101 },
@@ -27,21 +27,21 @@ export const CHAT_LIMITS = {
   variableName: 255,
   conversationVariables: 50,
   variableDescription: 500,
-  /** of a value as text */
+  /** A value as text. */
   variableValue: 10_000,
-  /** of one image; the documents say it in MB */
+  /** One image; the documents give it in MB. */
   imageBytes: 10 * 1024 * 1024,
-  /** images of one message, whatever its application allows, and their bytes together */
+  /** Images of one message, whatever its application allows, and their total size in bytes. */
   imagesPerMessage: 10,
   messageImageBytes: 20 * 1024 * 1024,
   imageUrl: 2048,
-  /** uploads that no message has, of one end user of an application, and their bytes of all its end users */
+  /** Uploads without a message: count per end user of an application, and total bytes of all its end users. */
   unusedFilesPerUser: 100,
   unusedBytesPerApp: 1024 * 1024 * 1024,
-  /** longer names are cut */
+  /** Longer names are truncated. */
   filename: 200,
   audioBytes: 15 * 1024 * 1024,
   voice: 100,
-  /** of a text that is read aloud */
+  /** A text to read aloud. */
   speechText: 10_000,
 } as const

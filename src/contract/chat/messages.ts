@@ -14,13 +14,13 @@ export const chatLimit = (page: { default: number; max: number }) =>
 const InputFile = z.object({
   type: z.literal('image'),
   transfer_method: z.enum(['remote_url', 'local_file']),
-  // a blank one is absent: clients send both, one of them empty
+  // Blank counts as absent: clients send both fields, one of them empty.
   url: z.string().trim().max(CHAT_LIMITS.imageUrl).nullish(),
   upload_file_id: z.string().trim().nullish(),
 })
 export type InputFile = z.output<typeof InputFile>
 
-/** Unknown keys are ignored; top-level keys that are null or blank count as absent before this is asked. */
+/** Unknown keys are ignored; top-level keys that are null or blank are dropped before validation. */
 export const ChatRequest = z
   .object({
     query: z.string().max(CHAT_LIMITS.query),
@@ -47,7 +47,7 @@ export const ChatUsage = z
     total_tokens: count,
     total_price: decimal,
     currency: z.string(),
-    /** seconds */
+    /** In seconds. */
     latency: z.number().min(0),
   })
   .meta({ id: 'ChatUsage' })
@@ -74,9 +74,9 @@ export type RetrieverResource = z.output<typeof RetrieverResource>
 const AnswerMetadata = z.strictObject({
   usage: ChatUsage,
   retriever_resources: z.array(RetrieverResource),
-  /** the annotation that answered in place of a model */
+  /** The annotation that answered instead of a model. */
   annotation_reply: z.strictObject({ id: uuid, account: z.strictObject({ id: uuid, name: z.string() }) }).nullable(),
-  /** extension: what the answer had to do without; absent where it lacks nothing */
+  /** Extension: reasons for a degraded answer; absent if it is complete. */
   degraded: z.literal(true).optional(),
   degraded_class: Degradation.shape.class.optional(),
   degraded_reasons: z.array(z.string()).optional(),
@@ -97,7 +97,9 @@ export const ChatCompletion = z
   .meta({ id: 'ChatCompletionResponse' })
 export type ChatCompletion = z.output<typeof ChatCompletion>
 
-/** A step of an agent. Tools are joined by `;`, inputs and observations are JSON text of an object keyed by tool. */
+/**
+ * A step of an agent. Tool names are joined by `;`; inputs and observations are JSON text of an object keyed by tool.
+ */
 export const AgentThought = z
   .strictObject({
     id: uuid,
@@ -113,7 +115,7 @@ export const AgentThought = z
   .meta({ id: 'AgentThoughtItem' })
 export type AgentThought = z.output<typeof AgentThought>
 
-/** Data of the frames of a streamed answer; the name stands in `event`. */
+/** Payloads of the frames of a streamed answer; `event` holds the name. */
 export const chatEvents = {
   ping: z.strictObject({ event: z.literal('ping'), ...ids }),
   message: z.strictObject({ event: z.literal('message'), id: uuid, ...ids, answer: z.string() }),
@@ -134,7 +136,7 @@ export const chatEvents = {
     metadata: AnswerMetadata,
     files: z.null(),
   }),
-  /** audio of what was said so far, base64; the pieces of a turn together are one file */
+  /** Base64 audio of the text so far; the concatenated chunks of a turn form one file. */
   tts_message: z.strictObject({ event: z.literal('tts_message'), ...ids, audio: z.string() }),
   tts_message_end: z.strictObject({ event: z.literal('tts_message_end'), ...ids, audio: z.literal('') }),
   error: z.strictObject({
@@ -179,7 +181,7 @@ export type FeedbackItem = z.output<typeof FeedbackItem>
 
 export const MessageFile = z
   .strictObject({
-    /** of the file as part of this message, not of the upload */
+    /** Id of the file in this message, not of the upload. */
     id: uuid,
     type: z.literal('image'),
     url: z.string(),
@@ -230,7 +232,7 @@ export const messagesRoutes = [
     path: '/v1/chat-messages',
     scope: 'application',
     visitors: true,
-    summary: 'Send a message; the answer is one JSON body (blocking) or streams as server-sent events (streaming).',
+    summary: 'Send a message; the answer is one JSON body (blocking) or a stream of server-sent events (streaming).',
     body: ChatRequest,
     ok: { 200: ChatCompletion },
     events: chatEvents,
@@ -242,7 +244,7 @@ export const messagesRoutes = [
     path: '/v1/chat-messages/{task_id}/events',
     scope: 'application',
     visitors: true,
-    summary: 'The events of a running or just finished answer, from its start.',
+    summary: 'Replay the events of a running or just finished answer from its start.',
     params: TaskParams,
     query: z.object({ user }),
     ok: { 200: 'event-stream' },
@@ -256,7 +258,7 @@ export const messagesRoutes = [
     path: '/v1/chat-messages/{task_id}/stop',
     scope: 'application',
     visitors: true,
-    summary: 'Stop an answer; what was said so far is kept.',
+    summary: 'Stop an answer; the text so far is kept.',
     params: TaskParams,
     body: UserBody,
     ok: { 200: ResultBody },
@@ -268,7 +270,7 @@ export const messagesRoutes = [
     path: '/v1/messages/{message_id}/feedbacks',
     scope: 'application',
     visitors: true,
-    summary: 'Rate an answer, or take the rating back.',
+    summary: 'Rate an answer, or withdraw the rating.',
     params: MessageParams,
     body: FeedbackBody,
     ok: { 200: ResultBody },
@@ -279,7 +281,7 @@ export const messagesRoutes = [
     method: 'GET',
     path: '/v1/app/feedbacks',
     scope: 'application',
-    summary: 'Ratings of the application, newest first.',
+    summary: 'List the ratings of the application, newest first.',
     query: z.object({ page: queryInt({ min: 1 }).default(1), limit: chatLimit(CHAT_LIMITS.feedbacksPage) }),
     ok: { 200: z.strictObject({ data: z.array(FeedbackItem) }) },
     errors: [400],
@@ -290,7 +292,7 @@ export const messagesRoutes = [
     path: '/v1/messages/{message_id}/suggested',
     scope: 'application',
     visitors: true,
-    summary: 'Questions that could follow the answer.',
+    summary: 'Suggest follow-up questions to an answer.',
     params: MessageParams,
     query: z.object({ user }),
     ok: { 200: z.strictObject({ result: z.literal('success'), data: z.array(z.string()) }) },
@@ -302,7 +304,7 @@ export const messagesRoutes = [
     path: '/v1/messages',
     scope: 'application',
     visitors: true,
-    summary: 'The newest messages of a conversation, oldest first; `first_id` asks for what is older.',
+    summary: 'List the newest messages of a conversation, oldest first; `first_id` selects the messages before it.',
     query: MessagesQuery,
     ok: { 200: z.strictObject({ limit: count, has_more: z.boolean(), data: z.array(ConversationMessage) }) },
     errors: [400, 404],

@@ -7,7 +7,7 @@ import { messagesRoutes } from './messages.js'
 import { speechRoutes } from './speech.js'
 import { variablesRoutes } from './variables.js'
 
-/** Every operation of the chat service that this version serves. */
+/** All operations of the chat service in this version. */
 export const chatRoutes = [
   ...messagesRoutes,
   ...conversationsRoutes,
@@ -20,7 +20,7 @@ export const chatRoutes = [
 
 export type ChatRoute = (typeof chatRoutes)[number]
 
-/** The body of every refusal. */
+/** The body of every error response. */
 export const ChatErrorBody = z
   .strictObject({
     code: z.string(),

@@ -8,10 +8,10 @@ import { user } from './messages.js'
 export const TextToAudio = z
   .object({
     user,
-    /** goes before `text` where both are given */
+    /** Takes precedence over `text`. */
     message_id: uuid.optional(),
     text: z.string().max(CHAT_LIMITS.speechText).optional(),
-    /** the application's where absent */
+    /** Absent: the voice of the application. */
     voice: voiceName.optional(),
   })
   .meta({ id: 'TextToAudioRequest' })
@@ -23,7 +23,7 @@ export const speechRoutes = [
     method: 'POST',
     path: '/v1/audio-to-text',
     scope: 'application',
-    summary: 'Write down what is said in an audio file.',
+    summary: 'Transcribe the speech of an audio file.',
     multipart: { file: { name: 'file', many: false }, fields: z.object({ user }) },
     ok: { 200: z.strictObject({ text: z.string() }) },
     errors: [400, 413, 415, 429],
@@ -33,7 +33,7 @@ export const speechRoutes = [
     method: 'POST',
     path: '/v1/text-to-audio',
     scope: 'application',
-    summary: 'Read a text, or the answer of a message, aloud.',
+    summary: 'Convert a text, or the answer of a message, to speech.',
     body: TextToAudio,
     forms: true,
     ok: { 200: 'binary' },

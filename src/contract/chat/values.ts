@@ -1,6 +1,6 @@
 import { CHAT_LIMITS } from './limits.js'
 
-/** What a conversation variable can hold. Free of zod. */
+/** Types of a conversation variable. Free of zod. */
 export const VALUE_TYPES = [
   'string',
   'number',
@@ -12,7 +12,7 @@ export const VALUE_TYPES = [
 ] as const
 export type ValueType = (typeof VALUE_TYPES)[number]
 
-/** What a variable holds of which the application says nothing. */
+/** Default values by type, if the application sets none. */
 export const EMPTY_VALUES: Readonly<Record<ValueType, string>> = {
   string: '',
   number: '0',
@@ -23,27 +23,27 @@ export const EMPTY_VALUES: Readonly<Record<ValueType, string>> = {
   'array[object]': '[]',
 }
 
-/** A value as it is kept and shown: a string as it is, anything else as JSON text; or the rule that it breaks. */
+/** A value as stored and returned: a string unchanged, anything else as JSON text; or the rule that it violates. */
 export type ReadValue = { text: string } | { rule: string }
 
-/** deeper values overflow the stack of what writes them */
+/** Deeper values overflow the stack of serializers. */
 const MAX_DEPTH = 64
 
-/** Reads a value of a type; what is no string may also come as its JSON text. */
+/** Parses a value of a type; anything but a string may also be given as its JSON text. */
 export function readValue(type: ValueType, value: unknown): ReadValue {
   const { variableValue: most } = CHAT_LIMITS
-  const tooLong = { rule: `must have at most ${most} characters, as JSON text where it is no string` }
+  const tooLong = { rule: `must have at most ${most} characters, as JSON text unless it is a string` }
   if (typeof value === 'string' && value.length > most) return tooLong
   const read = type !== 'string' && typeof value === 'string' ? parsed(value) : value
   if (!isOfType(type, read)) return { rule: `must be of type ${type}` }
   if (!isWritable(read, MAX_DEPTH))
     return { rule: `must not be nested deeper than ${MAX_DEPTH} levels, nor hold a number out of range` }
-  // half a character can neither be stored nor sent on
+  // A lone surrogate can be neither stored nor sent.
   const text = typeof read === 'string' ? read.toWellFormed() : JSON.stringify(read)
   return text.length > most ? tooLong : { text }
 }
 
-/** The same without the JSON text: a default is written as what it is. */
+/** Parses a default value, which may not be given as JSON text. */
 export function readDefault(type: ValueType, value: unknown): ReadValue {
   return isOfType(type, value) ? readValue(type, value) : { rule: `must be of type ${type}` }
 }
@@ -62,7 +62,7 @@ function isOfType(type: string, value: unknown): boolean {
   return typeof value === type && value !== null && !Array.isArray(value)
 }
 
-/** Whether JSON can say all of a value. */
+/** Whether JSON can represent the value. */
 function isWritable(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true

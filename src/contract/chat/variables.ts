@@ -7,7 +7,7 @@ import { readDefault, VALUE_TYPES } from './values.js'
 
 const epochSeconds = z.int().min(0)
 
-/** What the conversations of an application keep under a name. */
+/** A named variable that each conversation of an application stores. */
 export const ConversationVariable = z
   .strictObject({
     name: z
@@ -16,7 +16,7 @@ export const ConversationVariable = z
       .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'a letter or `_`, then letters, digits, `_`, `.` and `-`'),
     valueType: z.enum(VALUE_TYPES),
     description: z.string().max(CHAT_LIMITS.variableDescription).default(''),
-    /** what it is in the beginning; empty, 0 or false where absent */
+    /** Initial value; absent: empty, 0 or false. */
     default: z.unknown().optional(),
   })
   .superRefine(({ valueType, default: value }, context) => {
@@ -30,14 +30,14 @@ export type ConversationVariable = z.output<typeof ConversationVariable>
 export const ConversationVariables = z
   .array(ConversationVariable)
   .max(CHAT_LIMITS.conversationVariables)
-  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'two have the same name')
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names must be unique')
 
 export const VariableItem = z
   .strictObject({
     id: uuid,
     name: z.string(),
     value_type: z.string(),
-    /** JSON text of what is no string */
+    /** JSON text of anything but a string. */
     value: z.string(),
     description: z.string(),
     created_at: epochSeconds,
@@ -58,7 +58,7 @@ export const VariablesQuery = z.object({
 })
 export type VariablesQuery = z.output<typeof VariablesQuery>
 
-/** `value`: of the type of the variable, or its JSON text */
+/** `value`: of the type of the variable, or its JSON text. */
 export const VariableBody = z
   .object({ value: z.unknown().refine((value) => value !== undefined, 'a value is required'), user })
   .meta({ id: 'ConversationVariableRequest' })
@@ -72,7 +72,7 @@ export const variablesRoutes = [
     method: 'GET',
     path: '/v1/conversations/{conversation_id}/variables',
     scope: 'application',
-    summary: 'Variables of a conversation, oldest first; `last_id` asks for what follows it.',
+    summary: 'List the variables of a conversation, oldest first; `last_id` selects the entries after it.',
     params: z.object({ conversation_id: uuid }),
     query: VariablesQuery,
     ok: { 200: z.strictObject({ limit: count, has_more: z.boolean(), data: z.array(VariableItem) }) },
@@ -86,13 +86,13 @@ export const variablesRoutes = [
     summary: 'Set a variable of a conversation.',
     params: VariableParams,
     body: VariableBody,
-    // an empty string is a value
+    // An empty string is a value.
     blanks: ['value'],
     ok: { 200: VariableItem },
     errors: [400, 404],
     extension: true,
   }),
-  // client libraries disagree about the method
+  // Client libraries disagree about the method.
   route({
     id: 'changeConversationVariable',
     method: 'PATCH',
@@ -101,7 +101,7 @@ export const variablesRoutes = [
     summary: 'Set a variable of a conversation; the same as PUT.',
     params: VariableParams,
     body: VariableBody,
-    // an empty string is a value
+    // An empty string is a value.
     blanks: ['value'],
     ok: { 200: VariableItem },
     errors: [400, 404],

@@ -9,7 +9,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lowercase hexadecimal digi
 /** `manifest.json`, the first file of a bundle. */
 export const BundleManifest = z.strictObject({
   format: z.literal('knowledge-spaces-bundle'),
-  /** number of the migration whose columns the rows have */
+  /** Number of the migration that defines the columns of the rows. */
   schema: z.int().min(1),
   spaces: z
     .array(z.strictObject({ fingerprint: sentence, headRevision: count, id: uuid, slug: sentence }))
@@ -19,7 +19,7 @@ export const BundleManifest = z.strictObject({
 })
 export type BundleManifest = z.output<typeof BundleManifest>
 
-/** `end.json`, the last file: how much is in the bundle, and the SHA-256 of all bytes before this file. */
+/** `end.json`, the last file: counts of the bundle's content, and the SHA-256 of all bytes before this file. */
 export const BundleEnd = z.strictObject({ objects: count, rows: z.record(z.string(), count), sha256 })
 export type BundleEnd = z.output<typeof BundleEnd>
 
@@ -30,9 +30,9 @@ const ImportedSpace = z.strictObject({
   documents: count,
   nodes: count,
   headRevision: count,
-  /** passages that came without a vector: the provider of the space is asked for them */
+  /** Passages without a vector in the bundle: the provider of the space is called for them. */
   withoutVectors: count,
-  /** whether this daemon has the embedding model of the space; where not, questions find words alone */
+  /** Whether this daemon has the embedding model of the space; if not, questions only search the text. */
   embeddingConfigured: z.boolean(),
 })
 
@@ -41,10 +41,10 @@ export const ImportedBundle = z
   .meta({ id: 'ImportedBundle' })
 export type ImportedBundle = z.output<typeof ImportedBundle>
 
-/** Ids of spaces, with commas between them. */
+/** Ids of spaces, separated by commas. */
 const spaceIds = z
   .string()
-  .regex(/^[0-9a-f-]{36}(?:,[0-9a-f-]{36}){0,99}$/, 'ids of at most 100 spaces, with commas between them')
+  .regex(/^[0-9a-f-]{36}(?:,[0-9a-f-]{36}){0,99}$/, 'ids of at most 100 spaces, separated by commas')
 
 export const bundlesRoutes = [
   route({
@@ -53,9 +53,9 @@ export const bundlesRoutes = [
     path: '/knowledge-spaces/bundle',
     scope: 'read',
     only: 'every-scope',
-    summary: 'Take spaces out as one file, which another store can import; needs every scope.',
+    summary: 'Export spaces as one file for import into another store; requires every scope.',
     description:
-      'The file is a tar archive. It holds all of the spaces as of one moment, also traces and workspaces of others, so the token needs the scope `knowledge-spaces:*`, and no source may leave its subject out. Its last file is `end.json`; one that breaks off before is not whole, and is refused by an import.',
+      'The file is a tar archive with a consistent snapshot of the spaces, including traces and workspaces of other subjects. The token therefore requires the scope `knowledge-spaces:*`, and no source may exclude its subject. The last file is `end.json`; import rejects a bundle without it as incomplete.',
     query: z.strictObject({ ids: spaceIds }),
     ok: { 200: 'binary' },
     binary: ['application/x-tar'],
@@ -69,13 +69,13 @@ export const bundlesRoutes = [
     path: '/knowledge-spaces/bundle',
     scope: 'write',
     only: 'every-scope',
-    summary: 'Import the spaces of a bundle, all of them or nothing; needs every scope.',
+    summary: 'Import all spaces of a bundle, or none on failure; requires every scope.',
     description:
-      'Ids are kept, unless `as` asks for a copy: then the space, its documents, passages, sources, questions and traces get new ids, and the original may be in the same store. The tenant is that of the token. Nothing is visible before the complete bundle is read and checked.',
+      'Ids are kept. With `as`, the space becomes a copy: it and its documents, passages, sources, questions and traces get new ids, and the original may be in the same store. The tenant is taken from the token. Nothing is visible before the complete bundle is read and checked.',
     query: z.strictObject({
-      /** slug of the space in place of its own; only for a bundle of one space */
+      /** Replaces the slug of the space; only for a bundle of one space. */
       slug: slug.optional(),
-      /** slug of a copy of the space, which gets new ids; only for a bundle of one space, and not with slug */
+      /** Slug of a copy of the space, which gets new ids; only for a bundle of one space, and not with `slug`. */
       as: slug.optional(),
     }),
     multipart: { file: { name: 'file', many: false }, fields: z.strictObject({}), maxBytes: LIMITS.bundleBytes },

@@ -5,7 +5,7 @@ import { route } from '../route.js'
 
 /** Frames of the changes of a tenant's spaces. */
 export const changeEvents = {
-  /** from here on every change is told */
+  /** From here on, every change is reported. */
   'changes.open': z.strictObject({}),
   'space.changed': z.strictObject({ knowledgeSpaceId: uuid }),
 }
@@ -17,7 +17,7 @@ export const changesRoutes = [
     path: '/changes',
     scope: 'read',
     summary:
-      'Follow which spaces change, for `seconds`: their documents by a publication or deletion, and the files of their workspaces. Several changes of a space that come together are told once.',
+      'Stream changes of spaces for `seconds`: publications and deletions of documents, and changes of workspace files. Simultaneous changes of a space are reported once.',
     query: z.strictObject({ seconds: queryInt(LIMITS.changesSeconds) }),
     ok: { 200: 'event-stream' },
     events: changeEvents,

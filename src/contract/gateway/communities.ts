@@ -4,7 +4,7 @@ import { route } from '../route.js'
 import { COMMUNITY_WRITERS } from '../values.js'
 import { notWhole } from './degraded.js'
 
-/** What a community is about, in sentences that rest on passages. */
+/** A report about a community; its statements cite passages. */
 export const CommunityReport = z
   .strictObject({
     title: z.string(),
@@ -31,7 +31,7 @@ export const Community = z
   .strictObject({
     slug: z.string(),
     name: z.string(),
-    terms: z.array(z.string()).describe('its best connected entities'),
+    terms: z.array(z.string()).describe('best connected entities of the community'),
     entityCount: count,
     documentCount: count,
     generatedVersion: z.string(),
@@ -52,7 +52,7 @@ export const communityRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/semantic-views/communities',
     scope: 'read',
-    summary: 'List the communities of a space, the largest first, each with a short report and its citations.',
+    summary: 'List the communities of a space, largest first, each with a short report and its citations.',
     params: SpaceParams,
     query: CommunitiesQuery,
     ok: { 200: z.strictObject({ items: z.array(Community), ...notWhole }) },

@@ -11,19 +11,19 @@ export const ConflictSide = z
     documentVersion: positive,
     filename: z.string(),
     title: z.string(),
-    /** the passage */
+    /** Id of the passage. */
     nodeId: uuid,
     pageNumber: positive.optional(),
     sectionPath: z.array(z.string()),
-    /** the sentence */
+    /** The sentence. */
     quote: z.string(),
-    /** when the version was published */
+    /** Time of publication of this version. */
     storedAt: isoDateTime,
   })
   .meta({ id: 'ConflictSide' })
 export type ConflictSide = z.output<typeof ConflictSide>
 
-/** Two documents of a space that say different things of one fact; or only seem to, which `relation` says. */
+/** Two documents of a space with different statements about one fact, or seemingly so; see `relation`. */
 export const SpaceConflict = z
   .strictObject({
     id: uuid,
@@ -32,7 +32,7 @@ export const SpaceConflict = z
     relation: z.enum(CONFLICT_RELATIONS),
     reason: z.string(),
     sides: z.array(ConflictSide).length(2),
-    /** `model`: a reasoning model has confirmed what the rules found */
+    /** `model`: a reasoning model confirmed the result of the rules. */
     decidedBy: z.enum(['rules', 'model']),
     foundAt: isoDateTime,
   })
@@ -43,7 +43,7 @@ export const SpaceConflicts = z
   .strictObject({
     items: z.array(SpaceConflict),
     nextCursor: z.string().optional(),
-    /** documents that were compared with all others, and those that were not yet */
+    /** Number of documents compared with all others, and of those pending. */
     comparedDocuments: count,
     pendingDocuments: count,
     ...notWhole,
@@ -55,9 +55,9 @@ export const SpaceConflictsQuery = z.strictObject({
   limit: boundedLimit(LIMITS.graphPage),
   cursor: opaqueCursor.optional(),
   kind: z.enum(CONFLICT_KINDS).optional(),
-  /** only those with this document on one side */
+  /** Only conflicts with this document on one side. */
   documentId: uuid.optional(),
-  /** also what differs without a contradiction: another time, version, place or thing */
+  /** Also differences without a contradiction: a different time, version, location or subject. */
   includeDifferences: z.enum(['true', 'false']).default('false'),
 })
 export type SpaceConflictsQuery = z.output<typeof SpaceConflictsQuery>
@@ -68,7 +68,8 @@ export const conflictsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/conflicts',
     scope: 'read',
-    summary: 'List what documents of a space say against each other, found behind each publication, newest first.',
+    summary:
+      'List contradictions between documents of a space, newest first; they are detected in the background after each publication.',
     params: SpaceParams,
     query: SpaceConflictsQuery,
     ok: { 200: SpaceConflicts },

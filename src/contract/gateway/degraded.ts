@@ -2,29 +2,29 @@ import { z } from 'zod'
 import { isoDateTime } from '../primitives.js'
 import { DEGRADED_CLASSES, DEGRADED_PARTS } from '../values.js'
 
-/** Something that an answer had to do without, and why. */
+/** A part of an answer that failed, and the reason. */
 export const Degradation = z
   .strictObject({
-    /** what did not do its work */
+    /** The part that failed. */
     part: z.enum(DEGRADED_PARTS),
     class: z.enum(DEGRADED_CLASSES),
-    /** one sentence, without anything that a provider sent */
+    /** One sentence, without text from a provider. */
     reason: z.string(),
   })
   .meta({ id: 'Degradation' })
 export type Degradation = z.output<typeof Degradation>
 
-/** An addition of ours, there only while what an answer is made of is not whole. */
+/** Extension: present only while the data behind a result is incomplete. */
 export const notWhole = {
   degradedReasons: z
     .array(z.string())
     .optional()
-    .describe('why the answer may lack something; absent when it is whole'),
+    .describe('reasons why the result may be incomplete; absent if it is complete'),
 }
 
-/** What work on a whole space tells of its provider and its times. */
+/** Fields that background tasks on a complete space share: last provider failure and times. */
 export const spaceWork = {
-  /** of the provider's last failure, while it waits and where it failed */
+  /** The provider's last failure, while the task waits or after it failed. */
   error: z.string().optional(),
   errorClass: z.enum(DEGRADED_CLASSES).optional(),
   nextAttemptAt: isoDateTime.optional(),

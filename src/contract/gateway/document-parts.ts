@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js'
 import { count, isoDateTime, metadata, positive, uuid } from '../primitives.js'
 import { route } from '../route.js'
 
-/** What is made of a document: its parse artifact, its outline, its tables, pictures, code and pages. */
+/** Data derived from a document: its parse artifact, outline, tables, pictures, code and pages. */
 
 export const DocumentParams = z.strictObject({ id: uuid, documentId: uuid })
 
@@ -107,7 +107,7 @@ const variant = z.strictObject({
   height: count.optional(),
 })
 
-/** Points from the top left corner of the page. */
+/** In points from the top left corner of the page. */
 export const BoundingBox = z.strictObject({ x: z.number(), y: z.number(), width: z.number(), height: z.number() })
 
 const enrichmentState = z.enum(['missing', 'pending', 'provided', 'unsupported'])
@@ -170,7 +170,7 @@ export const documentPartsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
     scope: 'read',
-    summary: 'Read what the parser made of a document.',
+    summary: 'Get the parse artifact of a document.',
     params: z.strictObject({
       id: uuid,
       documentId: uuid,
@@ -189,7 +189,7 @@ export const documentPartsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/documents/{documentId}/outline',
     scope: 'read',
-    summary: 'Read the section tree of a document.',
+    summary: 'Get the outline of a document.',
     params: DocumentParams,
     ok: { 200: DocumentOutline },
     streamed: true,
@@ -200,7 +200,7 @@ export const documentPartsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/documents/{documentId}/multimodal',
     scope: 'read',
-    summary: 'Read the tables, pictures, code blocks and pages of a document.',
+    summary: 'Get the tables, pictures, code blocks and pages of a document.',
     params: DocumentParams,
     ok: { 200: DocumentMultimodalManifest },
     streamed: true,
@@ -211,7 +211,7 @@ export const documentPartsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset',
     scope: 'read',
-    summary: 'Read the bytes of one item.',
+    summary: 'Download one item.',
     params: z.strictObject({ id: uuid, documentId: uuid, itemId: z.string().min(1).max(LIMITS.itemId) }),
     query: z.strictObject({
       variant: z

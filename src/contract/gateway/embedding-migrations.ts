@@ -4,17 +4,20 @@ import { route } from '../route.js'
 import { MIGRATION_STATES } from '../values.js'
 import { spaceWork } from './degraded.js'
 
-/** How a space with documents gets another embedding model: its vectors are made beside the old ones, then one publication switches. */
+/**
+ * Migration of a space to another embedding model: its vectors are computed in addition to the old ones, then one
+ * publication switches over.
+ */
 
 export const EmbeddingMigration = z
   .strictObject({
     id: uuid,
     state: z.enum(MIGRATION_STATES),
-    /** passages with a vector of the new model */
+    /** Passages with a vector of the new model. */
     filled: count,
-    /** passages of the space */
+    /** Passages of the space. */
     total: count,
-    /** passages that the new model refused */
+    /** Passages that the new model refused. */
     refused: count,
     embeddingProfile: ModelReference,
     ...spaceWork,
@@ -30,8 +33,7 @@ export const embeddingMigrationRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/embedding-profile/migrations',
     scope: 'write',
-    summary:
-      'Move a space with documents to another embedding model; queries use the old one until all vectors are there.',
+    summary: 'Migrate a space to another embedding model; queries use the old model until all vectors are computed.',
     params: SpaceParams,
     body: ModelReference,
     ok: { 202: EmbeddingMigration },
@@ -43,7 +45,7 @@ export const embeddingMigrationRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}',
     scope: 'read',
-    summary: 'Read how far a migration to another embedding model is.',
+    summary: 'Get the progress of a migration to another embedding model.',
     params: MigrationParams,
     ok: { 200: EmbeddingMigration },
     errors: [404],
@@ -54,7 +56,7 @@ export const embeddingMigrationRoutes = [
     method: 'DELETE',
     path: '/knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}',
     scope: 'write',
-    summary: 'Cancel a migration to another embedding model that has not ended; the space keeps the model it has.',
+    summary: 'Cancel a running migration to another embedding model; the space keeps its current model.',
     params: MigrationParams,
     ok: { 200: EmbeddingMigration },
     errors: [404, 409],

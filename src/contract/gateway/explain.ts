@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js'
 import { ConcreteMode, count, isoDateTime, metadata, positive, QueryMode, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 
-/** What became of a document in a query's evidence. */
+/** Why a document is or is not in the evidence of a query. */
 export const ExplainVerdict = z.enum([
   'shown',
   'other-passage-shown',
@@ -46,13 +46,13 @@ export const ExplainStage = z
       'top-k',
       'evidence',
     ]),
-    /** `failed`: this stage kept the document out; `missed`: this leg did not bring it, another might */
+    /** `failed`: this stage excluded the document; `missed`: this retrieval path did not return it, another one may. */
     outcome: z.enum(['passed', 'missed', 'failed', 'note']),
-    /** stable name of what was found */
+    /** Stable name of the finding. */
     reason: z.string(),
-    /** the same as a sentence */
+    /** The finding as a sentence. */
     text: z.string(),
-    /** ranks, scores, limits and words of the stage */
+    /** Ranks, scores, limits and terms of the stage. */
     figures: metadata,
   })
   .meta({ id: 'ExplainStage' })
@@ -62,14 +62,14 @@ export const Explanation = z
   .strictObject({
     query: z.string(),
     verdict: ExplainVerdict,
-    /** the verdict of the same question asked now, where `verdict` is that of a trace */
+    /** The verdict of the same question asked today, if `verdict` is that of a trace. */
     verdictNow: ExplainVerdict.optional(),
     document: z
       .strictObject({ id: uuid.optional(), filename: z.string().optional(), version: positive.optional() })
       .optional(),
-    /** the passage that came furthest */
+    /** The passage that reached the latest stage. */
     passage: z.strictObject({ nodeId: uuid, sectionPath: z.array(z.string()), text: z.string() }).optional(),
-    /** the mode whose stages these are */
+    /** The mode that the stages belong to. */
     mode: ConcreteMode,
     stages: z.array(ExplainStage),
     hint: z.string(),
@@ -78,11 +78,11 @@ export const Explanation = z
         id: uuid,
         createdAt: isoDateTime,
         mode: QueryMode,
-        /** place in the recorded evidence, from 1; absent when the document is not in it */
+        /** Rank in the recorded evidence, from 1; absent if the document is not in it. */
         rank: positive.optional(),
         headRevisionThen: count.optional(),
         headRevisionNow: count,
-        /** whether asking again gives exactly the recorded evidence, so that the stages hold for the trace too */
+        /** Whether a new run returns exactly the recorded evidence, so that the stages also explain the trace. */
         reproduced: z.boolean().optional(),
       })
       .optional(),
@@ -95,11 +95,11 @@ export const ExplainBody = z
     query: z.string().min(1).max(LIMITS.queryText).optional(),
     traceId: uuid.optional(),
     documentId: uuid.optional(),
-    /** the document's filename, or the end of it */
+    /** The filename of the document, or its end. */
     path: z.string().min(1).max(LIMITS.filename).optional(),
     mode: QueryMode.optional(),
     activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
-    /** only the passages that hold these words are meant */
+    /** Only passages that contain this text. */
     quote: z.string().min(1).max(LIMITS.grepQuery).optional(),
   })
   .refine(

@@ -22,7 +22,7 @@ export type FailedQueryStatus = z.output<typeof FailedQueryStatus>
 export const FailedQueryTrigger = z.enum(['no-retrieval-evidence', 'low-confidence', 'abstained'])
 export type FailedQueryTrigger = z.output<typeof FailedQueryTrigger>
 
-/** What a person decides. */
+/** Decisions of a person. */
 export const FailedQueryVerdict = z.enum(FAILED_QUERY_VERDICTS)
 export type FailedQueryVerdict = z.output<typeof FailedQueryVerdict>
 
@@ -45,7 +45,7 @@ export type FailedQuery = z.output<typeof FailedQuery>
 export const FailedQueryMetrics = z
   .strictObject({
     total: count,
-    /** promoted of all, 0 to 1 */
+    /** Promoted queries as a fraction of all, 0 to 1. */
     promotionRate: z.number(),
     byStatus: z.strictObject({
       'pending-triage': count,
@@ -64,7 +64,7 @@ export const FailedQueryClusters = z
     clusters: z.array(
       z.strictObject({
         clusterKey: z.string(),
-        /** queries of the cluster */
+        /** Number of queries in the cluster. */
         count: positive,
         failedQueryIds: z.array(uuid),
         representative: FailedQuery,
@@ -109,7 +109,7 @@ export const failedRoutes = [
     method: 'PATCH',
     path: '/knowledge-spaces/{id}/failed-queries/{failedQueryId}',
     scope: 'write',
-    summary: 'Say why a query failed: retrieval-miss makes a reference question of it.',
+    summary: 'Set the verdict on a failed query; retrieval-miss creates a golden question from it.',
     params: z.strictObject({ id: uuid, failedQueryId: uuid }),
     body: VerdictBody,
     ok: { 200: FailedQuery },
@@ -130,7 +130,7 @@ export const failedRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/failed-queries/clusters',
     scope: 'read',
-    summary: 'Group failed queries that ask the same in whatever words, most frequent first.',
+    summary: 'List groups of failed queries with the same meaning, largest first.',
     params: SpaceParams,
     query: ClustersQuery,
     ok: { 200: FailedQueryClusters },
@@ -142,7 +142,7 @@ export const failedRoutes = [
     path: '/knowledge-spaces/{id}/failed-queries/triage',
     scope: 'write',
     summary:
-      'Sort waiting failed queries, oldest first, by what a wider search of the space finds, and by what its model says of it.',
+      'Triage pending failed queries, oldest first, by a wider search of the space and the judgement of its reasoning model.',
     params: SpaceParams,
     query: z.strictObject({ limit: boundedLimit(LIMITS.triageBatch) }),
     ok: { 200: TriageReport },

@@ -119,8 +119,8 @@ export const CatResult = z
 export type CatResult = z.output<typeof CatResult>
 
 /**
- * Shape of a virtual path at the edge: a namespace, then optional segments. `..`, empty segments, control
- * characters and length are checked where paths are parsed.
+ * Shape of a virtual path at the edge: a namespace, then optional segments. `..`, empty segments, control characters
+ * and length are checked where paths are parsed.
  */
 const path = z.string().regex(/^\/(sources|knowledge|evidence|workspaces)(\/|$)/, {
   error: 'an absolute path in /sources, /knowledge, /evidence or /workspaces',
@@ -185,7 +185,7 @@ export const fsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/fs/tree',
     scope: 'read',
-    summary: 'Read a directory with what stands below it.',
+    summary: 'Get a directory with its descendants.',
     params: SpaceParams,
     query: FsTreeQuery,
     ok: { 200: TreeListing },
@@ -196,7 +196,7 @@ export const fsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/fs/grep',
     scope: 'read',
-    summary: 'Search text below a path, literally or with a linear-time pattern (prefix `re:`).',
+    summary: 'Search text below a path, literally or by a regular expression (prefix `re:`).',
     params: SpaceParams,
     query: FsGrepQuery,
     ok: { 200: GrepListing },
@@ -218,7 +218,7 @@ export const fsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/fs/cat',
     scope: 'read',
-    summary: 'Read the text of a resource.',
+    summary: 'Get the text of a resource.',
     params: SpaceParams,
     query: FsCatQuery,
     ok: { 200: CatResult },
@@ -230,7 +230,7 @@ export const fsRoutes = [
     method: 'PUT',
     path: '/knowledge-spaces/{id}/fs/write',
     scope: 'write',
-    summary: "Write a file of an agent's workspace, in place of the one that was there.",
+    summary: "Write a file of an agent's workspace, replacing an existing one.",
     params: SpaceParams,
     body: FsWriteBody,
     ok: { 200: VirtualItem },
@@ -254,7 +254,7 @@ export const fsRoutes = [
     method: 'DELETE',
     path: '/knowledge-spaces/{id}/fs/rm',
     scope: 'write',
-    summary: 'Remove a file of a workspace, or a folder with all it holds.',
+    summary: 'Remove a file of a workspace, or a folder with its content.',
     params: SpaceParams,
     query: FsRmQuery,
     ok: { 200: Removed },

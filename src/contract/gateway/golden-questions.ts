@@ -7,7 +7,7 @@ import { EvidenceState } from './queries.js'
 
 const expectedTexts = z.array(z.string().trim().min(1).max(LIMITS.expectedText)).max(LIMITS.expectedTexts)
 
-/** Extension: what the answer to a question contains, what it does not contain, and the state of its evidence. */
+/** Extension: texts that the answer contains or does not contain, and the state of its evidence. */
 export const ExpectedAnswer = z
   .strictObject({
     answer: expectedTexts.optional().describe('texts that the answer contains'),
@@ -86,7 +86,7 @@ export const goldenRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/golden-questions',
     scope: 'write',
-    summary: 'Add a reference question with the evidence that should answer it.',
+    summary: 'Create a golden question with its expected evidence.',
     params: SpaceParams,
     body: CreateGoldenQuestionBody,
     ok: { 201: GoldenQuestion },
@@ -97,7 +97,7 @@ export const goldenRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/golden-questions',
     scope: 'read',
-    summary: 'List the reference questions of a space, oldest first.',
+    summary: 'List the golden questions of a space, oldest first.',
     params: SpaceParams,
     query: z.strictObject({ cursor: opaqueCursor.optional(), limit: openLimit }),
     ok: { 200: page(GoldenQuestion) },
@@ -108,7 +108,7 @@ export const goldenRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/golden-questions/{questionId}',
     scope: 'read',
-    summary: 'Read one reference question.',
+    summary: 'Get a golden question.',
     params: QuestionParams,
     ok: { 200: GoldenQuestion },
     errors: [404],
@@ -118,7 +118,7 @@ export const goldenRoutes = [
     method: 'PATCH',
     path: '/knowledge-spaces/{id}/golden-questions/{questionId}',
     scope: 'write',
-    summary: 'Change a reference question; metadata is replaced, but for its annotation and origin.',
+    summary: 'Update a golden question; metadata is replaced, except for the annotation and origin.',
     params: QuestionParams,
     body: UpdateGoldenQuestionBody,
     ok: { 200: GoldenQuestion },
@@ -129,7 +129,7 @@ export const goldenRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/golden-questions/{questionId}/annotations',
     scope: 'write',
-    summary: 'Judge the answer and the evidence of a reference question; the judgement replaces the one before.',
+    summary: 'Annotate the answer and evidence of a golden question; replaces the previous annotation.',
     params: QuestionParams,
     body: AnnotationBody,
     ok: { 200: GoldenQuestion },
@@ -140,7 +140,7 @@ export const goldenRoutes = [
     method: 'DELETE',
     path: '/knowledge-spaces/{id}/golden-questions/{questionId}',
     scope: 'write',
-    summary: 'Delete a reference question.',
+    summary: 'Delete a golden question.',
     params: QuestionParams,
     ok: { 204: 'empty' },
     errors: [404],
@@ -150,7 +150,7 @@ export const goldenRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/production-bad-cases',
     scope: 'write',
-    summary: 'Make a reference question of a query that went wrong, with the evidence it used.',
+    summary: 'Create a golden question from a bad query, with its evidence.',
     params: SpaceParams,
     body: BadCaseBody,
     ok: { 201: GoldenQuestion },

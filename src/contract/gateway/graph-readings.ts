@@ -5,21 +5,24 @@ import { route } from '../route.js'
 import { GRAPH_READING_STATES } from '../values.js'
 import { spaceWork } from './degraded.js'
 
-/** How a whole space is read for its graph, behind everything else: by rules, and by the reasoning model of its profile. */
+/**
+ * Reading of a complete space for its graph, with the lowest priority: by rules, and by the reasoning model of its
+ * profile.
+ */
 
 export const GraphReading = z
   .strictObject({
     id: uuid,
     knowledgeSpaceId: uuid,
     state: z.enum(GRAPH_READING_STATES),
-    model: ModelReference.optional().describe('the model that reads beside the rules; absent: the rules alone'),
-    passages: count.describe('passages of the space'),
-    passagesRead: count.describe('passages that were read so far, now or before'),
-    passagesAsked: count.describe('passages that the model was asked for by this reading'),
-    passagesUnusable: count.describe('passages that the model gave no usable answer for'),
+    model: ModelReference.optional().describe('model that reads in addition to the rules; absent: rules only'),
+    passages: count.describe('number of passages in the space'),
+    passagesRead: count.describe('number of passages read so far, including earlier readings'),
+    passagesAsked: count.describe('number of passages sent to the model by this reading'),
+    passagesUnusable: count.describe('number of passages without a usable response of the model'),
     budgetTokens: count,
     usedTokens: count,
-    message: z.string().optional().describe('how to go on, where it has ended early'),
+    message: z.string().optional().describe('how to continue after an early end'),
     ...spaceWork,
   })
   .meta({ id: 'GraphReading' })
@@ -41,7 +44,7 @@ export const graphReadingRoutes = [
     path: '/knowledge-spaces/{id}/graph/readings',
     scope: 'write',
     summary:
-      'Read all passages of a space for entities and relations, in the background; the one that is under way gets the new budget.',
+      'Start reading all passages of a space for entities and relations, in the background; a running reading gets the new budget.',
     params: SpaceParams,
     body: StartGraphReadingBody,
     ok: { 202: GraphReading },
@@ -53,7 +56,7 @@ export const graphReadingRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/graph/readings',
     scope: 'read',
-    summary: 'List the last readings of a whole space for its graph, newest first.',
+    summary: 'List the latest readings of a space for its graph, newest first.',
     params: SpaceParams,
     ok: { 200: z.strictObject({ items: z.array(GraphReading) }) },
     errors: [404],
@@ -64,7 +67,7 @@ export const graphReadingRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/graph/readings/{readingId}',
     scope: 'read',
-    summary: 'Read how far a reading of a whole space for its graph is.',
+    summary: 'Get the progress of a reading of a space for its graph.',
     params: ReadingParams,
     ok: { 200: GraphReading },
     errors: [404],
@@ -75,7 +78,7 @@ export const graphReadingRoutes = [
     method: 'DELETE',
     path: '/knowledge-spaces/{id}/graph/readings/{readingId}',
     scope: 'write',
-    summary: 'Cancel a reading of a whole space for its graph that has not ended; what was read stays.',
+    summary: 'Cancel a running reading of a space for its graph; its results so far are kept.',
     params: ReadingParams,
     ok: { 200: GraphReading },
     errors: [404, 409],

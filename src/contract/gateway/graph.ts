@@ -27,10 +27,10 @@ export type RelationType = z.output<typeof RelationType>
 const confidence = z.number().min(0).max(1)
 const extracted = {
   confidence,
-  /** steps from the entity that a traversal began at; 0 in lists */
+  /** Distance from the start of a traversal, in relations; 0 in lists. */
   depth: count,
   extractionVersion: z.string(),
-  /** subjects that may read it; empty: everybody of the tenant */
+  /** Subjects that may read it; empty: the entire tenant. */
   permissionScope: z.array(z.string()),
   sourceNodeIds: z.array(uuid),
   metadata,
@@ -99,7 +99,7 @@ const listed = { limit: boundedLimit(LIMITS.graphList), cursor: opaqueCursor.opt
 export const GraphEntitiesQuery = z.strictObject({
   ...listed,
   type: EntityType.optional(),
-  /** part of the name, in any case */
+  /** Part of the name, ignoring case. */
   query: z.string().min(1).max(LIMITS.findNameContains).optional(),
 })
 export type GraphEntitiesQuery = z.output<typeof GraphEntitiesQuery>
@@ -138,11 +138,11 @@ export const MaterializeTopicBody = z.strictObject({
 })
 export type MaterializeTopicBody = z.output<typeof MaterializeTopicBody>
 
-/** An addition of ours: views are made of what was read of the publication so far. */
+/** Extension: views cover the passages of the publication that were read so far. */
 const coverage = {
   coveredDocuments: count,
   totalDocuments: count,
-  stale: z.boolean().describe('whether it covers less than the publication of now'),
+  stale: z.boolean().describe('whether it covers less than the current publication'),
 }
 
 export const MaterializedTopic = z
@@ -154,9 +154,9 @@ export const MaterializedTopic = z
     documentCount: count,
     pathCount: count,
     ...coverage,
-    /** additions of ours, of all topics of a space */
+    /** Extension, for all topics of a space. */
     topicCount: count.optional(),
-    documentsWithoutTopic: count.optional().describe('documents that are like no others'),
+    documentsWithoutTopic: count.optional().describe('number of documents similar to no other'),
     passagesInTopics: count.optional(),
     totalPassages: count.optional(),
   })
@@ -185,7 +185,7 @@ export const graphRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/graph/traverse',
     scope: 'read',
-    summary: 'Follow relations from an entity.',
+    summary: 'Traverse the graph from an entity.',
     params: SpaceParams,
     query: TraverseQuery,
     ok: { 200: GraphTraversal },
@@ -196,7 +196,7 @@ export const graphRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/semantic-views/topic/materialize',
     scope: 'write',
-    summary: 'Make a topic of documents, or all topics of the space.',
+    summary: 'Create a topic from documents, or all topics of the space.',
     params: SpaceParams,
     body: MaterializeTopicBody,
     ok: { 200: MaterializedTopic },
@@ -207,7 +207,7 @@ export const graphRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/semantic-views/entities/extract',
     scope: 'write',
-    summary: 'Read some passages for entities and relations.',
+    summary: 'Extract entities and relations from some passages.',
     params: SpaceParams,
     body: ExtractEntitiesBody,
     ok: { 200: EntityExtraction },
@@ -218,7 +218,7 @@ export const graphRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/semantic-views/communities/materialize',
     scope: 'write',
-    summary: 'Make the communities of the entity graph.',
+    summary: 'Create the communities of the entity graph.',
     params: SpaceParams,
     body: MaterializeCommunitiesBody,
     ok: { 200: MaterializedCommunities },
@@ -229,7 +229,7 @@ export const graphRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/graph/entities',
     scope: 'read',
-    summary: 'List entities of the graph, by canonical key.',
+    summary: 'List the entities of the graph by canonical key.',
     params: SpaceParams,
     query: GraphEntitiesQuery,
     ok: { 200: page(GraphEntity).extend(notWhole) },
@@ -241,7 +241,7 @@ export const graphRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/graph/relations',
     scope: 'read',
-    summary: 'List relations of the graph, of all entities or of one.',
+    summary: 'List the relations of the graph, of all entities or one.',
     params: SpaceParams,
     query: GraphRelationsQuery,
     ok: { 200: page(GraphRelation).extend(notWhole) },

@@ -87,7 +87,7 @@ export const RepairBody = z.strictObject({
   check: FsckCheck.default('raw-objects'),
   deep: z.boolean().default(false),
   cursor: opaqueCursor.optional(),
-  /** only issues of these types; absent = all */
+  /** Only issues of these types; absent: all. */
   types: z.array(IssueType).min(1).max(IssueType.options.length).optional(),
 })
 export type RepairBody = z.output<typeof RepairBody>
@@ -111,7 +111,7 @@ export const RepairReport = z
       z.strictObject({
         issue: ConsistencyIssue,
         status: z.enum(['would-repair', 'repaired', 'failed', 'manual', 'not-repairable']),
-        /** what was or would be done, or what a person can do */
+        /** The repair, done or planned, or what a person can do. */
         action: z.string(),
       }),
     ),
@@ -220,7 +220,7 @@ export const Lease = z
   .meta({ id: 'Lease' })
 export type Lease = z.output<typeof Lease>
 
-/** The first characters of an object key: no absolute path, no step upwards. */
+/** Prefix of an object key: no absolute path, no parent directory. */
 const objectKeyPrefix = z
   .string()
   .min(1)
@@ -233,12 +233,12 @@ export const integrityRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/fsck',
     scope: 'read',
-    summary: 'Check that rows, files and indexes agree; a large space takes several pages.',
+    summary: 'Check that rows, files and indexes are consistent; a large space takes several pages.',
     params: SpaceParams,
     query: z.strictObject({
       check: FsckCheck.default('raw-objects'),
       cursor: opaqueCursor.optional(),
-      /** `true` (extension): with `references`, also find every passage by its own vector and its rarest word */
+      /** `true` (extension): with `references`, also searches every passage by its own vector and its rarest term. */
       deep: z.enum(['true', 'false']).default('false'),
     }),
     ok: { 200: ConsistencyReport },
@@ -249,7 +249,7 @@ export const integrityRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/fsck/repair',
     scope: 'write',
-    summary: 'Check one page again and repair what needs no person and no model; a dry run unless told otherwise.',
+    summary: 'Check one page again and repair issues that need neither a person nor a model; a dry run by default.',
     params: SpaceParams,
     body: RepairBody,
     ok: { 200: RepairReport },
@@ -261,7 +261,7 @@ export const integrityRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/gc/staged-objects',
     scope: 'read',
-    summary: 'List what nothing needs any more.',
+    summary: 'List unreferenced data that can be removed.',
     params: SpaceParams,
     query: z.strictObject({ cursor: opaqueCursor.optional(), stagedObjectPrefix: objectKeyPrefix.optional() }),
     ok: { 200: GcDryRun },
@@ -272,7 +272,7 @@ export const integrityRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/gc/staged-objects/execute',
     scope: 'write',
-    summary: 'Remove candidates of a dry run; each is checked again, and what is needed stays.',
+    summary: 'Remove candidates of a dry run; each is checked again, and data still in use is kept.',
     params: SpaceParams,
     body: z.strictObject({ candidates: z.array(GcCandidate).max(LIMITS.gcCandidates) }),
     ok: { 200: GcExecuted },

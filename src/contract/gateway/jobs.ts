@@ -49,16 +49,16 @@ export const BulkJob = z
   .meta({ id: 'BulkJob' })
 export type BulkJob = z.output<typeof BulkJob>
 
-/** A job in the list of a space, with what the next command needs. */
+/** A job in the list of a space, with the fields that the next command needs. */
 export const ListedJob = DocumentCompilationJob.extend({
   filename: z.string(),
-  /** tries that failed */
+  /** Number of failed attempts. */
   attempts: count,
-  /** when it is tried again, where it waits */
+  /** Time of the next attempt while it waits. */
   retryAt: epochMillis.optional(),
-  /** since when it waits for what passes by itself: a full disk, an index process that does not start */
+  /** Start of the wait for a temporary obstacle: a full disk, an index process that does not start. */
   waitingSince: epochMillis.optional(),
-  /** how far the reading of its file is, where it takes a while and this daemon reads it */
+  /** Progress of reading the file, if it takes a while and this daemon reads it. */
   progress: z.strictObject({ unit: z.enum(READING_UNITS), at: positive, total: positive.optional() }).optional(),
 }).meta({ id: 'ListedJob' })
 export type ListedJob = z.output<typeof ListedJob>
@@ -76,7 +76,7 @@ export const jobsRoutes = [
     method: 'GET',
     path: '/jobs/{id}',
     scope: 'read',
-    summary: 'Read a compilation job.',
+    summary: 'Get a compilation job.',
     params: JobParams,
     ok: { 200: DocumentCompilationJob },
     errors: [404, 503],
@@ -86,7 +86,7 @@ export const jobsRoutes = [
     method: 'DELETE',
     path: '/jobs/{id}',
     scope: 'write',
-    summary: 'Cancel a compilation job that has not ended.',
+    summary: 'Cancel a compilation job that has not finished.',
     params: JobParams,
     ok: { 200: DocumentCompilationJob },
     errors: [404, 409, 503],
@@ -96,7 +96,7 @@ export const jobsRoutes = [
     method: 'GET',
     path: '/bulk-jobs/{id}',
     scope: 'read',
-    summary: 'Read a bulk job; its counts are those of its items now.',
+    summary: 'Get a bulk job with current counts of its items.',
     params: JobParams,
     ok: { 200: BulkJob },
     errors: [404, 503],
@@ -107,7 +107,7 @@ export const jobsRoutes = [
     path: '/knowledge-spaces/{id}/jobs',
     scope: 'read',
     summary:
-      'List the compilation jobs of a space, newest first; `failed` are those that nothing newer has made good, `reading` those whose files are read now.',
+      'List the compilation jobs of a space, newest first. `failed`: jobs without a newer successful job; `reading`: jobs whose files are being read.',
     params: SpaceParams,
     query: z.strictObject({ limit: openLimit, cursor: opaqueCursor.optional(), state: z.enum(JOB_STATES).optional() }),
     ok: { 200: page(ListedJob) },
@@ -119,8 +119,7 @@ export const jobsRoutes = [
     method: 'POST',
     path: '/jobs/{id}/retry',
     scope: 'write',
-    summary:
-      'Compile the document of a job that failed or was canceled again, as a new job; one that waits goes on at once.',
+    summary: 'Retry a failed or canceled compilation as a new job; a waiting job continues at once.',
     params: JobParams,
     ok: { 202: DocumentCompilationJob },
     errors: [404, 409],
@@ -131,7 +130,7 @@ export const jobsRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/jobs/retry',
     scope: 'write',
-    summary: 'Compile every document again whose last job failed or was canceled, and ask for missing vectors at once.',
+    summary: 'Retry all documents whose last job failed or was canceled, and all missing vectors, at once.',
     params: SpaceParams,
     ok: { 202: RetriedJobs },
     errors: [404, 413],

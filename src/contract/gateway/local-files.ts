@@ -7,11 +7,11 @@ const name = z.string().min(1).max(LIMITS.filename)
 const place = z.string().min(1).max(LIMITS.localPath)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lowercase hexadecimal digits')
 
-/** A file of this machine that a document was made from. */
+/** A file of this machine from which a document was made. */
 const recorded = {
   filename: name,
   path: place,
-  /** size, times and inode when its bytes were hashed; empty when they are to be looked at again */
+  /** Size, times and inode at the time of hashing; empty: to be checked again. */
   fingerprint: z.string().max(LIMITS.fingerprint),
   device: z.string().max(LIMITS.fingerprint),
   sizeBytes: count,
@@ -21,9 +21,9 @@ const recorded = {
 export const LocalFile = z
   .strictObject({
     ...recorded,
-    /** the folder it was found below */
+    /** The folder that contains the file. */
     root: z.string().optional(),
-    /** the live documents of its name that belong to no source, newest first */
+    /** Live documents of this name without a source, newest first. */
     documents: z.array(
       z.strictObject({ id: uuid, sha256: z.string(), parserStatus: z.enum(['pending', 'parsed', 'failed']) }),
     ),
@@ -34,7 +34,7 @@ export type LocalFile = z.output<typeof LocalFile>
 export const RecordLocalFilesBody = z.strictObject({
   root: place.optional(),
   files: z.array(z.strictObject(recorded)).max(LIMITS.localFiles).default([]),
-  /** filenames whose files are not known any more */
+  /** File names to forget. */
   forget: z.array(name).max(LIMITS.localFiles).default([]),
 })
 export type RecordLocalFilesBody = z.output<typeof RecordLocalFilesBody>
@@ -42,15 +42,15 @@ export type RecordLocalFilesBody = z.output<typeof RecordLocalFilesBody>
 const patterns = z.array(z.string().min(1).max(LIMITS.watchPattern)).max(LIMITS.watchPatterns).default([])
 
 const rules = {
-  /** patterns to leave out, in the language of .gitignore */
+  /** Patterns of files to ignore, in .gitignore syntax. */
   ignore: patterns,
-  /** only files that one of these names; all when empty */
+  /** Patterns of files to include; empty: all. */
   glob: patterns,
   hidden: z.boolean().default(false),
-  /** heed .gitignore and .ksignore */
+  /** Obey .gitignore and .ksignore. */
   ignoreFiles: z.boolean().default(true),
   onDelete: z.enum(['remove', 'keep']).default('remove'),
-  /** ask the disk so often, in place of waiting for its events; where it tells none, that is done unasked */
+  /** Interval between polls of the disk, instead of waiting for its events; a disk without events is always polled. */
   pollMs: z.number().int().min(LIMITS.pollMs.min).max(LIMITS.pollMs.max).optional(),
 }
 
@@ -62,27 +62,27 @@ export const Watch = z
     ...rules,
     createdAt: isoDateTime,
     state: z.enum(['starting', 'syncing', 'watching', 'waiting', 'folder-missing', 'withheld', 'failed']),
-    /** one sentence on a state that needs one */
+    /** One sentence about the state, if it needs one. */
     detail: z.string().optional(),
-    /** files that the watch knows */
+    /** Number of files in the watch. */
     files: count.optional(),
     lastSyncAt: isoDateTime.optional(),
-    /** how often the disk is asked, where that is done */
+    /** Interval between polls, if the disk is polled. */
     polledEveryMs: count.optional(),
   })
   .meta({ id: 'Watch' })
 export type Watch = z.output<typeof Watch>
 
-/** What the process that watches says of one watch. */
+/** State of one watch, as reported by the watcher process. */
 export type WatchState = Pick<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt' | 'polledEveryMs'>
-/** A watch as it is kept; what it is doing right now is known to the process that watches. */
+/** A watch as stored; only the watcher process knows its current state. */
 export type KeptWatch = Omit<Watch, keyof WatchState>
 
 export const AddWatchBody = z.strictObject({
   knowledgeSpaceId: uuid,
   folder: place,
   ...rules,
-  /** remove the documents whose files a look at another disk did not find */
+  /** Delete the documents of files that were missing when the folder was on another disk. */
   acceptMissing: z.boolean().default(false),
 })
 export type AddWatchBody = z.output<typeof AddWatchBody>
@@ -94,12 +94,12 @@ export const localFilesRoutes = [
     path: '/knowledge-spaces/{id}/local-files',
     scope: 'read',
     only: 'operator',
-    summary: 'List which files of this machine the documents of a space were made from; only for the operator.',
+    summary: 'List the files of this machine that the documents of a space were made from; restricted to the operator.',
     params: SpaceParams,
     query: z.strictObject({
       root: place.optional(),
       filename: name.optional(),
-      /** go on after this filename */
+      /** Continue after this filename. */
       after: name.optional(),
       limit: boundedLimit(LIMITS.localFilesPage),
     }),
@@ -113,7 +113,7 @@ export const localFilesRoutes = [
     path: '/knowledge-spaces/{id}/local-files',
     scope: 'write',
     only: 'operator',
-    summary: 'Record which files of this machine documents are made from; only for the operator.',
+    summary: 'Record files of this machine that documents are made from; restricted to the operator.',
     params: SpaceParams,
     body: RecordLocalFilesBody,
     ok: { 200: z.strictObject({ recorded: count, forgotten: count }) },
@@ -126,7 +126,7 @@ export const localFilesRoutes = [
     path: '/daemon/watches',
     scope: 'read',
     only: 'operator',
-    summary: 'List the folders that this daemon watches; only for the operator.',
+    summary: 'List the folders that this daemon watches; restricted to the operator.',
     ok: { 200: z.strictObject({ items: z.array(Watch) }) },
     errors: [403, 501],
     extension: true,
@@ -137,7 +137,7 @@ export const localFilesRoutes = [
     path: '/daemon/watches',
     scope: 'write',
     only: 'operator',
-    summary: 'Watch a folder of this machine for a space, from now on and after every start; only for the operator.',
+    summary: 'Watch a folder of this machine for a space, also after restarts; restricted to the operator.',
     body: AddWatchBody,
     ok: { 200: Watch },
     errors: [400, 403, 404, 429, 501],
@@ -149,7 +149,7 @@ export const localFilesRoutes = [
     path: '/daemon/watches/{watchId}',
     scope: 'write',
     only: 'operator',
-    summary: 'Stop watching a folder; its documents stay. Only for the operator.',
+    summary: 'Stop watching a folder; its documents are kept. Restricted to the operator.',
     params: z.strictObject({ watchId: uuid }),
     ok: { 204: 'empty' },
     errors: [403, 404, 501],

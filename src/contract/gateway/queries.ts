@@ -53,9 +53,9 @@ export const Citation = z
     sectionPath: z.array(z.string()),
     startOffset: count.optional(),
     endOffset: count.optional(),
-    /** extension: address of the web page that the document was read from */
+    /** Extension: address of the web page that the document was made from. */
     sourceUrl: z.string().optional(),
-    /** extension: the tables, pictures and code blocks that the passage is made of, and where on the page they are */
+    /** Extension: the tables, pictures and code blocks of the passage, with their positions on the page. */
     items: z
       .array(
         z.strictObject({
@@ -128,7 +128,7 @@ export const QueryBody = z.strictObject({
   activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
   activeEntityIds: z.array(z.string().min(1).max(LIMITS.activeEntityId)).max(LIMITS.activeIds).default([]),
   sessionId: uuid.optional(),
-  /** extension: dates, authors and language of the documents that are searched */
+  /** Extension: dates, authors and language of the documents to search. */
   filter: DocumentFilter.optional(),
 })
 export type QueryBody = z.output<typeof QueryBody>
@@ -136,72 +136,72 @@ export type QueryBody = z.output<typeof QueryBody>
 /** A range of a text, in UTF-16 units. */
 const TextRange = z.strictObject({ start: count, end: count })
 
-/** What an extractive answer quotes. */
+/** The quotation in an extractive answer. */
 export const AnswerQuotation = z
   .strictObject({
     probability: share.describe('estimated probability that the quoted blocks contain the answer'),
     blocks: z
       .array(
         z.strictObject({
-          cited: positive.describe('number of the item of evidence, from 1'),
+          cited: positive.describe('number of the evidence item, from 1'),
           ...TextRange.shape,
-          marks: z.array(TextRange).describe('ranges that probably are what was asked for'),
+          marks: z.array(TextRange).describe('ranges that probably contain the requested answer'),
         }),
       )
-      .describe('the quoted blocks, one entry for each passage'),
+      .describe('quoted blocks, one entry for each passage'),
   })
   .meta({ id: 'AnswerQuotation' })
 export type AnswerQuotation = z.output<typeof AnswerQuotation>
 
-/** A word of the question that no document has, and another form of it that documents have. */
+/** A word of the question that no document contains, and the form of it that was searched instead. */
 export const SearchedFor = z
   .strictObject({
     asked: z.string().describe('word of the question, in lower case'),
-    searched: z.string().describe('word that was searched for as well: without a typo, or of the same derivation'),
+    searched: z.string().describe('additional search word: the corrected spelling, or a word of the same derivation'),
   })
   .meta({ id: 'SearchedFor' })
 export type SearchedFor = z.output<typeof SearchedFor>
 
-/** What is told of an answer at its end. More depends on the generator, so other keys may come. */
+/** Metadata at the end of an answer. Other keys may occur, depending on the generator. */
 export const AnswerMetadata = z
   .looseObject({
-    mode: ConcreteMode.optional().describe('the mode that was run'),
-    requestedMode: QueryMode.optional().describe('the mode that was asked for'),
+    mode: ConcreteMode.optional().describe('mode that was run'),
+    requestedMode: QueryMode.optional().describe('requested mode'),
     generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the evidence'),
-    synthesis: z.string().optional().describe('how the text came about: `model`, `extractive` or `none`'),
+    synthesis: z.string().optional().describe('origin of the text: `model`, `extractive` or `none`'),
     modelAnswer: z
       .enum(['failed', 'declined', 'unsupported'])
       .optional()
       .describe(
-        'why the answer is not the one of the reasoning model: it failed, declined, or wrote what no passage supports',
+        'reason why the answer of the model is not used: it failed, declined, or is not supported by any passage',
       ),
     decidedBy: z
       .enum(['model', 'rules'])
       .optional()
-      .describe('who decided the state of the evidence: the reasoning model that was given it, or rules'),
-    cited: z.array(positive).optional().describe('numbers of the items of evidence whose marks stand in the answer'),
+      .describe('who decided the state of the evidence: the reasoning model that read it, or rules'),
+    cited: z.array(positive).optional().describe('numbers of the evidence items cited in the answer'),
     quotation: AnswerQuotation.optional().describe(
-      'blocks of the evidence that an extractive answer consists of, with offsets into its text in UTF-16 units',
+      'blocks of evidence that form an extractive answer, with offsets into its text in UTF-16 units',
     ),
     context: z
       .strictObject({
         contextTokens: positive,
         passages: count,
-        cut: count.describe("passages that were cut at a sentence's end"),
-        leftOut: count.describe('passages that did not fit'),
+        cut: count.describe('number of passages truncated at the end of a sentence'),
+        leftOut: count.describe('number of passages that did not fit'),
       })
       .optional()
       .describe(
-        "what the model was given of the evidence: its window in tokens, passages, those of them that were cut at a sentence's end, and those that did not fit",
+        'evidence in the prompt: context window in tokens, and numbers of included, truncated and omitted passages',
       ),
     searchedFor: z
       .array(SearchedFor)
       .optional()
-      .describe('corrected words of the question; absent when no word was corrected'),
-    topScore: share.optional().describe('score of the best item'),
-    citations: z.array(Citation).optional().describe('places of all items of evidence, best first'),
+      .describe('corrected words of the question; absent if no word was corrected'),
+    topScore: share.optional().describe('score of the best evidence item'),
+    citations: z.array(Citation).optional().describe('locations of all evidence items, best first'),
     evidenceBundle: EvidenceBundle.optional(),
-    metrics: metadata.optional().describe('counts and times of the retrieval'),
+    metrics: metadata.optional().describe('counts and durations of the retrieval'),
   })
   .meta({ id: 'AnswerMetadata' })
 export type AnswerMetadata = z.output<typeof AnswerMetadata>
@@ -238,7 +238,7 @@ export const TraceListing = z
   .meta({ id: 'TraceListing' })
 export type TraceListing = z.output<typeof TraceListing>
 
-/** The retrieval plan a trace records. */
+/** The retrieval plan that a trace records. */
 export const RetrievalPlan = z
   .strictObject({
     strategyVersion: z.string(),
@@ -260,15 +260,15 @@ export const queriesRoutes = [
     method: 'POST',
     path: '/queries',
     scope: 'read',
-    summary: 'Ask a space; the answer streams back as server-sent events.',
+    summary: 'Ask a question; the answer is a stream of server-sent events.',
     body: QueryBody,
     ok: { 200: 'event-stream' },
     events: answerEvents,
     description:
-      'The text of the answer is that of all `answer.delta` frames together; marks like [2] are numbers of the items in `metadata.evidenceBundle` of `answer.done`, which is sent once the trace is stored.',
+      'The answer text is the concatenation of all `answer.delta` frames; citations like [2] are numbers of the items in `metadata.evidenceBundle` of `answer.done`, which is sent once the trace is stored.',
     headers: {
       'x-query-run-id': 'id of the trace',
-      'x-session-id': 'id of the session, to be sent as `sessionId` with the next question of the conversation',
+      'x-session-id': 'id of the session; send it as `sessionId` with the next question of the conversation',
     },
     streamExample:
       'event: answer.delta\ndata: {"delta":"In August, Ida Keller is on call. [1]","traceId":"01936f5e-8b2c-7f4d-8a63-5e7b9d1f3c22"}\n\nevent: answer.done\ndata: {"finishReason":"retrieval-evidence","metadata":{"mode":"fast"},"traceId":"01936f5e-8b2c-7f4d-8a63-5e7b9d1f3c22"}\n\n',
@@ -279,7 +279,7 @@ export const queriesRoutes = [
     method: 'GET',
     path: '/queries/{traceId}',
     scope: 'read',
-    summary: 'Read the trace of a query.',
+    summary: 'Get the trace of a query.',
     params: TraceParams,
     ok: { 200: AnswerTrace },
     errors: [404],
@@ -289,7 +289,7 @@ export const queriesRoutes = [
     method: 'GET',
     path: '/queries/{traceId}/evidence',
     scope: 'read',
-    summary: 'List what a query used as evidence.',
+    summary: 'List the evidence of a query.',
     params: TraceParams,
     query: listingQuery,
     ok: { 200: TraceListing },
@@ -300,7 +300,7 @@ export const queriesRoutes = [
     method: 'GET',
     path: '/queries/{traceId}/conflicts',
     scope: 'read',
-    summary: 'List evidence that contradicts other evidence of the query.',
+    summary: 'List contradictions in the evidence of a query.',
     params: TraceParams,
     query: listingQuery,
     ok: { 200: TraceListing },
@@ -311,7 +311,7 @@ export const queriesRoutes = [
     method: 'GET',
     path: '/queries/{traceId}/missing',
     scope: 'read',
-    summary: 'List evidence that the query lacked.',
+    summary: 'List the missing evidence of a query.',
     params: TraceParams,
     query: listingQuery,
     ok: { 200: TraceListing },

@@ -111,7 +111,7 @@ export const ResearchPartial = z
   .meta({ id: 'ResearchPartial' })
 export type ResearchPartial = z.output<typeof ResearchPartial>
 
-/** One of the limits that ended the gathering of a task. */
+/** A limit that ended the retrieval of a task. */
 export const ResearchStop = z.strictObject({
   limit: z.enum(['maxRetrievalSteps', 'maxScannedResources', 'maxToolCalls', 'timeoutMs', 'budgetUsd']),
   limitValue: z.number(),
@@ -125,29 +125,29 @@ export const ResearchReport = z
     query: z.string(),
     requestedMode: QueryMode,
     resolvedMode: ConcreteMode,
-    /** how the mode was decided, as the step `query.route` of a trace says it */
+    /** How the mode was chosen, as in the step `query.route` of a trace. */
     route: metadata,
     publicationId: uuid,
     state: EvidenceState,
     generator: z.enum(['model', 'extractive', 'mixed']),
-    /** markdown; `[n]` are the numbers of `sources` */
+    /** Markdown; `[n]` are the numbers of `sources`. */
     text: z.string(),
     sections: z.array(
       z.strictObject({
         question: z.string(),
         state: EvidenceState,
-        /** who decided the state; reports of older versions do not say */
+        /** Absent in reports of older versions. */
         decidedBy: z
           .enum(['model', 'rules'])
           .optional()
-          .describe('who decided the state: the reasoning model that was given the evidence, or rules'),
+          .describe('who decided the state: the reasoning model that read the evidence, or rules'),
         answer: z.string(),
         cited: z.array(positive),
       }),
     ),
     sources: z.array(z.strictObject({ number: positive, nodeId: uuid, title: z.string(), citation: Citation })),
     open: z.array(z.string()),
-    /** whether it had to do without something; what and why, a sentence each */
+    /** Whether a part failed; parts and reasons, one sentence each. */
     degraded: z.boolean(),
     degradedReasons: z.array(z.string()),
     degradedClass: Degradation.shape.class.optional(),
@@ -159,7 +159,7 @@ export const ResearchReport = z
   .meta({ id: 'ResearchReport' })
 export type ResearchReport = z.output<typeof ResearchReport>
 
-/** The body of a 422: which limits the estimate exceeds. */
+/** A limit that the estimate exceeds, in the body of a 422. */
 export const ResearchViolation = z.strictObject({
   limit: z.string(),
   limitValue: z.number(),
@@ -181,7 +181,7 @@ export const PlanResearchBody = z.strictObject({
 })
 export type PlanResearchBody = z.output<typeof PlanResearchBody>
 
-/** The one JSON body that is not strict: what it does not know is passed over. */
+/** The only JSON body that is not strict: unknown keys are ignored. */
 export const CreateResearchBody = z.object({
   ...PlanResearchBody.shape,
   limits: ResearchLimits.optional(),
@@ -190,7 +190,7 @@ export const CreateResearchBody = z.object({
 })
 export type CreateResearchBody = z.output<typeof CreateResearchBody>
 
-/** Frames of a task's events; the last one is one of the three last. */
+/** Frames of a task's events; the last frame is one of the last three. */
 export const researchEvents = {
   'research.stage': z.strictObject({ researchTaskId: uuid, stage: ResearchStage, at: isoDateTime }),
   'research.partial': z.strictObject({
@@ -216,7 +216,7 @@ export const researchRoutes = [
     method: 'POST',
     path: '/research-tasks/plan',
     scope: 'read',
-    summary: 'Estimate what a research task would take, without starting it.',
+    summary: 'Estimate the cost and duration of a research task without starting it.',
     body: PlanResearchBody,
     ok: { 200: ResearchTaskDryRunPlan },
     errors: [400, 404, 503],
@@ -226,7 +226,7 @@ export const researchRoutes = [
     method: 'POST',
     path: '/research-tasks',
     scope: 'write',
-    summary: 'Start a research task; it goes on in the background.',
+    summary: 'Start a research task; it runs in the background.',
     body: CreateResearchBody,
     ok: { 201: ResearchTaskJob },
     errors: [400, 404, 409, 422, 429, 503],
@@ -247,7 +247,7 @@ export const researchRoutes = [
     method: 'GET',
     path: '/research-tasks/{id}',
     scope: 'read',
-    summary: 'Read a research task.',
+    summary: 'Get a research task.',
     params: TaskParams,
     ok: { 200: ResearchTaskJob },
     errors: [404],
@@ -257,7 +257,7 @@ export const researchRoutes = [
     method: 'GET',
     path: '/research-tasks/{id}/partials',
     scope: 'read',
-    summary: 'List the evidence that a research task has found so far, a bundle for each retrieval.',
+    summary: 'List the evidence of a research task so far, one bundle for each retrieval.',
     params: TaskParams,
     query: pageQuery,
     ok: { 200: page(ResearchPartial) },
@@ -268,7 +268,7 @@ export const researchRoutes = [
     method: 'GET',
     path: '/research-tasks/{id}/events',
     scope: 'read',
-    summary: 'Follow a research task: stored events first, then live ones, until it ends or `limit` events were sent.',
+    summary: 'Stream the events of a research task, stored ones first, until it ends or `limit` events were sent.',
     params: TaskParams,
     query: pageQuery,
     ok: { 200: 'event-stream' },
@@ -280,7 +280,7 @@ export const researchRoutes = [
     method: 'GET',
     path: '/research-tasks/{id}/report',
     scope: 'read',
-    summary: 'Read the report of a research task that is completed.',
+    summary: 'Get the report of a completed research task.',
     params: TaskParams,
     ok: { 200: ResearchReport },
     errors: [404],
@@ -291,7 +291,7 @@ export const researchRoutes = [
     method: 'DELETE',
     path: '/research-tasks/{id}',
     scope: 'write',
-    summary: 'Cancel a research task that has not ended; what it found is kept.',
+    summary: 'Cancel a running research task; its evidence so far is kept.',
     params: TaskParams,
     ok: { 200: ResearchTaskJob },
     errors: [404, 409],

@@ -10,7 +10,7 @@ export const RetrievalProfileBody = z
     topK: z.int().min(1).max(LIMITS.topK),
     scoreThreshold: z.number().min(0).max(1),
     reasoningModel: ModelReference.optional(),
-    /** left out: as a space starts with */
+    /** Absent: the default of a new space. */
     rerank: z.strictObject({ enabled: z.boolean(), model: ModelReference.optional() }).default({ enabled: true }),
   })
   .meta({ id: 'RetrievalProfileRequest' })
@@ -27,7 +27,7 @@ export const retrievalProfileRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/retrieval-profile',
     scope: 'read',
-    summary: 'Read the published retrieval profile.',
+    summary: 'Get the published retrieval profile.',
     params: SpaceParams,
     ok: { 200: RetrievalProfile },
     errors: [404],

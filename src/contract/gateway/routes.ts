@@ -18,7 +18,7 @@ import { sourcesRoutes } from './sources.js'
 import { spacesRoutes } from './spaces.js'
 import { systemRoutes } from './system.js'
 
-/** Every operation of the gateway that this version serves, in the order of the API document. */
+/** All operations of the gateway in this version, in the order of the API document. */
 export const gatewayRoutes = [
   ...spacesRoutes,
   ...documentsRoutes,

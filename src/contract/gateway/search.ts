@@ -7,7 +7,7 @@ import { EvidenceItem, SearchedFor } from './queries.js'
 
 export const SearchBody = z.strictObject({
   query: z.string().min(1).max(LIMITS.queryText),
-  /** the default mode of the space's retrieval profile where absent */
+  /** Absent: the default mode of the space's retrieval profile. */
   mode: ConcreteMode.optional(),
   limit: z.int().min(1).max(LIMITS.searchResults.max).default(LIMITS.searchResults.default),
   activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
@@ -16,7 +16,7 @@ export const SearchBody = z.strictObject({
 })
 export type SearchBody = z.output<typeof SearchBody>
 
-/** A passage that was found; nothing is judged, so it says nothing of contradictions. */
+/** A retrieved passage; without conflicts, because nothing is judged. */
 export const FoundPassage = EvidenceItem.omit({ conflicts: true }).meta({ id: 'FoundPassage' })
 export type FoundPassage = z.output<typeof FoundPassage>
 
@@ -25,13 +25,13 @@ export const SearchResult = z
     query: z.string(),
     mode: ConcreteMode,
     publicationId: z.string(),
-    /** best first */
+    /** Best first. */
     items: z.array(FoundPassage),
     searchedFor: z
       .array(SearchedFor)
       .optional()
-      .describe('corrected words of the query; absent when no word was corrected'),
-    /** what could not be searched, by name; empty when everything was */
+      .describe('corrected words of the query; absent if no word was corrected'),
+    /** Parts that could not be searched, by name; empty if all were. */
     degradedReasons: z.array(z.string()),
   })
   .meta({ id: 'SearchResult' })
@@ -43,7 +43,7 @@ export const searchRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/queries/search',
     scope: 'read',
-    summary: 'Find passages as a query ranks them, without an answer, a session or a trace.',
+    summary: 'Search passages with the ranking of a query, without an answer, session or trace.',
     params: SpaceParams,
     body: SearchBody,
     ok: { 200: SearchResult },

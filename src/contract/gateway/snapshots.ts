@@ -31,11 +31,11 @@ const summary = {
   knowledgeSpaceId: uuid,
   workspace: z.string(),
   name: z.string().optional(),
-  /** whose queries are recorded; absent when there was none */
+  /** The session of the recorded queries; absent if there was none. */
   sessionId: uuid.optional(),
   createdBy: z.string(),
   createdAt: isoDateTime,
-  /** the head of the space when the snapshot was made */
+  /** The current publication of the space at the time of the snapshot. */
   publicationId: uuid,
   fileCount: count,
   totalBytes: count,
@@ -57,7 +57,7 @@ export const FrozenFile = z
   .meta({ id: 'FrozenFile' })
 export type FrozenFile = z.output<typeof FrozenFile>
 
-/** A passage as evidence of a query. What a deleted document was called is not told any more. */
+/** A passage in the evidence of a query. The file name of a deleted document is omitted. */
 export const EvidenceReference = z
   .strictObject({
     nodeId: uuid,
@@ -101,7 +101,7 @@ export const ReplayedQuery = z
     added: z.array(EvidenceReference),
     lost: z.array(z.strictObject({ ...EvidenceReference.shape, reason: LostReason })),
     kept: z.array(z.strictObject({ ...EvidenceReference.shape, recorded: EvidenceReference })),
-    /** why the query could not be run today */
+    /** Why the query could not be run today. */
     error: z.string().optional(),
   })
   .meta({ id: 'ReplayedQuery' })
@@ -115,7 +115,7 @@ export const SnapshotReplay = z
     publicationId: uuid,
     summary: z.strictObject({ queries: count, failed: count, added: count, lost: count, kept: count }),
     queries: z.array(ReplayedQuery),
-    /** the query to go on with, when the time of one call was over */
+    /** Index of the query to continue with, if the time limit of one call was reached. */
     nextFrom: count.optional(),
   })
   .meta({ id: 'SnapshotReplay' })
@@ -157,7 +157,7 @@ export const snapshotsRoutes = [
     method: 'GET',
     path: ALL,
     scope: 'read',
-    summary: "List one's own snapshots, newest first.",
+    summary: "List the caller's snapshots, newest first.",
     query: ListSnapshotsQuery,
     ok: { 200: page(WorkspaceSnapshot) },
     errors: [400, 404],
@@ -168,7 +168,7 @@ export const snapshotsRoutes = [
     method: 'GET',
     path: ONE,
     scope: 'read',
-    summary: 'Read a snapshot with its files and recorded queries.',
+    summary: 'Get a snapshot with its files and recorded queries.',
     params: SnapshotParams,
     ok: { 200: WorkspaceSnapshotDetail },
     errors: [404],
@@ -190,7 +190,7 @@ export const snapshotsRoutes = [
     method: 'GET',
     path: `${ONE}/file`,
     scope: 'read',
-    summary: 'Read the text of a frozen file.',
+    summary: 'Get the text of a file in a snapshot.',
     params: SnapshotParams,
     query: SnapshotFileQuery,
     ok: { 200: CatResult },
@@ -202,7 +202,7 @@ export const snapshotsRoutes = [
     method: 'POST',
     path: `${ONE}/replay`,
     scope: 'read',
-    summary: "Run a snapshot's queries against today's publication and compare their evidence.",
+    summary: 'Run the queries of a snapshot against the current publication and compare their evidence.',
     params: SnapshotParams,
     query: z.strictObject({ from: queryInt({ min: 0 }).default(0) }),
     ok: { 200: SnapshotReplay },

@@ -34,7 +34,7 @@ export const Source = z
 export type Source = z.output<typeof Source>
 
 const name = z.string().min(1).max(LIMITS.sourceName)
-/** the other two are for the daemon to set */
+/** Only the daemon sets the other two. */
 const status = z.enum(['active', 'disabled'])
 
 export const CreateSourceBody = z.strictObject({
@@ -84,7 +84,7 @@ export type SourceTestResult = z.output<typeof SourceTestResult>
 const text = z.string().min(1)
 const remoteId = text.max(LIMITS.remoteId)
 const fileName = text.max(LIMITS.driveFileName)
-/** empty: none is named */
+/** Empty: none. */
 const bucket = z.string().max(LIMITS.bucketName)
 
 export const OnlineDocumentPages = z
@@ -150,7 +150,7 @@ export const SourceImportResult = z
   .strictObject({
     documents: z.array(z.strictObject({ documentAssetId: uuid, filename: z.string() })),
     failed: z.array(z.strictObject({ filename: z.string(), error: z.string() })),
-    /** ids of pages */
+    /** Ids of pages. */
     skipped: z.array(z.string()),
   })
   .meta({ id: 'SourceImportResult' })
@@ -171,7 +171,7 @@ export const sourcesRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/sources',
     scope: 'write',
-    summary: 'Register a place that documents come from; metadata.credentials is kept encrypted and never given back.',
+    summary: 'Create a source of documents; metadata.credentials is stored encrypted and never returned.',
     params: SpaceParams,
     body: CreateSourceBody,
     ok: { 201: Source },
@@ -193,7 +193,7 @@ export const sourcesRoutes = [
     method: 'GET',
     path: ONE,
     scope: 'read',
-    summary: 'Read one source.',
+    summary: 'Get a source.',
     params: SourceParams,
     ok: { 200: Source },
     errors: [404],
@@ -203,7 +203,7 @@ export const sourcesRoutes = [
     method: 'PATCH',
     path: ONE,
     scope: 'write',
-    summary: 'Change a source; metadata is replaced as a whole, but for the keys that the daemon writes.',
+    summary: 'Update a source; metadata is replaced completely, except for the keys that the daemon writes.',
     params: SourceParams,
     body: UpdateSourceBody,
     ok: { 200: Source },
@@ -214,7 +214,7 @@ export const sourcesRoutes = [
     method: 'DELETE',
     path: ONE,
     scope: 'write',
-    summary: 'Delete a source, with its documents or without them.',
+    summary: 'Delete a source, with or without its documents.',
     params: SourceParams,
     query: z.strictObject({ documents: z.enum(['cascade', 'keep']).default('cascade') }),
     ok: { 204: 'empty' },
@@ -225,7 +225,7 @@ export const sourcesRoutes = [
     method: 'POST',
     path: `${ONE}/crawl`,
     scope: 'write',
-    summary: 'Read the pages of a web source; a page that has not changed since the last crawl is skipped.',
+    summary: 'Crawl a web source; pages that have not changed since the last crawl are skipped.',
     params: SourceParams,
     ok: { 200: WebsiteCrawlResult },
     errors: [400, 404, 501, 502],
@@ -245,7 +245,7 @@ export const sourcesRoutes = [
     method: 'POST',
     path: `${ONE}/import`,
     scope: 'write',
-    summary: 'Make documents of pages; a page that was not edited since its last import is skipped.',
+    summary: 'Import pages as documents; pages that were not edited since their last import are skipped.',
     params: SourceParams,
     body: ImportPagesBody,
     ok: { 200: SourceImportResult },
@@ -267,7 +267,7 @@ export const sourcesRoutes = [
     method: 'POST',
     path: `${ONE}/import-files`,
     scope: 'write',
-    summary: 'Make documents of files of a drive.',
+    summary: 'Import files of a drive as documents.',
     params: SourceParams,
     body: ImportFilesBody,
     ok: { 200: SourceImportResult },
@@ -278,7 +278,7 @@ export const sourcesRoutes = [
     method: 'POST',
     path: `${ONE}/test`,
     scope: 'write',
-    summary: 'Say whether a source can be reached with its stored credentials.',
+    summary: 'Test whether a source can be reached with its stored credentials.',
     params: SourceParams,
     ok: { 200: SourceTestResult },
     errors: [404, 501],

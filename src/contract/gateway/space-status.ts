@@ -4,7 +4,7 @@ import { ConsistencyClass, count, isoDateTime, positive, queryInt, SpaceParams, 
 import { route } from '../route.js'
 import { DEGRADED_CLASSES } from '../values.js'
 
-/** How a space is doing: what is at work in it, and what it holds. */
+/** Status and statistics of a space: running work and content. */
 
 const projectionSummary = z.strictObject({ total: count, ready: count, building: count, stale: count, failed: count })
 export type ProjectionSummary = z.output<typeof projectionSummary>
@@ -12,30 +12,32 @@ export type ProjectionSummary = z.output<typeof projectionSummary>
 const sampled = <T extends z.ZodType>(item: T) =>
   z.strictObject({ count, truncated: z.boolean(), items: z.array(item) })
 
-/** What a model's provider said last, after which it is asked again. */
+/** Last failure of a model's provider, and the next attempt. */
 const lastFailure = {
   errorClass: z.enum(DEGRADED_CLASSES).optional(),
   error: z.string().optional(),
-  /** somebody has to change something before it can succeed */
+  /** Something must be changed before it can succeed. */
   permanent: z.boolean().optional(),
   since: isoDateTime.optional(),
   nextAttemptAt: isoDateTime.optional(),
 }
 
-/** Passages that are found by their text alone, since the provider of the space's model has made no vectors of them. */
+/**
+ * Passages that only the text index finds, because the provider of the space's model has computed no vectors for them.
+ */
 const missingVectors = z.strictObject({
-  /** published passages without a vector that follows by itself */
+  /** Published passages whose vector is pending and computed automatically. */
   passages: count,
-  /** passages that the model refused */
+  /** Passages that the model refused. */
   refused: count,
   ...lastFailure,
   documents: sampled(z.strictObject({ documentId: uuid, filename: z.string(), passages: count, refused: count })),
 })
 
-/** What a vision model made of the pictures of a space. */
+/** Results of the vision model for the pictures of a space. */
 const describedPictures = z.strictObject({
   described: count,
-  /** pictures that the model refused, or that cannot be drawn */
+  /** Pictures that the model refused or that cannot be rendered. */
   refused: count,
   ...lastFailure,
 })
@@ -85,10 +87,10 @@ export const KnowledgeSpaceStatus = z
         graph: projectionSummary,
         metadata: projectionSummary,
       }),
-      /** an addition of ours, there only while an index is not whole: why */
+      /** Extension, present only while an index is incomplete: the reasons. */
       degraded: z.array(z.string()).optional(),
       missingVectors: missingVectors.optional(),
-      /** an addition of ours, there only where a vision model is configured and was asked */
+      /** Extension, present only if a vision model is configured and was called. */
       pictures: describedPictures.optional(),
     }),
     manifest: z.strictObject({
@@ -122,8 +124,11 @@ export const KnowledgeSpaceStats = z
       graph: projectionSummary,
       metadata: projectionSummary,
       projectionVersion: count,
-      /** an addition of ours, there only while an index is not whole: why */
-      degraded: z.array(z.string()).optional().describe('why an index is not whole; absent when all are'),
+      /** Extension, present only while an index is incomplete: the reasons. */
+      degraded: z
+        .array(z.string())
+        .optional()
+        .describe('reasons why an index is incomplete; absent if all are complete'),
     }),
     commits: z.strictObject({
       failedRetryable: count,
@@ -148,7 +153,7 @@ export const spaceStatusRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/status',
     scope: 'read',
-    summary: 'Read leases, sessions, failed commits and the state of the projections.',
+    summary: 'Get leases, sessions, failed commits and the state of the search indexes.',
     params: SpaceParams,
     ok: { 200: KnowledgeSpaceStatus },
     errors: [404],
@@ -158,7 +163,7 @@ export const spaceStatusRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/stats',
     scope: 'read',
-    summary: 'Read counts over a window of time.',
+    summary: 'Get counts over a time window.',
     params: SpaceParams,
     query: z.strictObject({
       windowMinutes: queryInt({ min: 1, max: LIMITS.statsWindowMinutes.max }).default(

@@ -7,51 +7,51 @@ export const Health = z
     ok: z.boolean(),
     runtime: z.enum(['edge-workers', 'container-runtime']),
     components: z.record(z.string(), z.boolean()),
-    /** whether what was committed is on a second server, too; absent where the database is a file */
+    /** Whether commits are also stored on a second server; absent if the database is a file. */
     durability: z.enum(['single', 'replicated']).optional(),
   })
   .meta({ id: 'Health' })
 export type Health = z.output<typeof Health>
 
-/** milliseconds, beyond the interval of the measuring timer */
+/** In milliseconds, beyond the interval of the measuring timer. */
 const delay = z.number().min(0)
 
-/** What models were used for. */
+/** Usage of models. */
 export const ModelsInUse = z
   .strictObject({
-    /** of the UTC day, all spaces together */
+    /** Totals of all spaces, for the UTC day. */
     today: z.strictObject({ embeddingTokens: count, llmTokens: count, rerankRequests: count }),
-    /** what spaces used today; those without a `limit` have no daily budget of it */
+    /** Usage of spaces today; entries without a `limit` have no daily budget. */
     budgets: z.array(
       z.strictObject({
         knowledgeSpaceId: z.string(),
         slug: z.string(),
-        counter: z.enum(['embeddingTokens', 'llmTokens', 'rerankRequests']).describe('what is counted'),
-        used: count.describe('what was used of it today'),
+        counter: z.enum(['embeddingTokens', 'llmTokens', 'rerankRequests']).describe('counted resource'),
+        used: count.describe('usage today'),
         limit: count.optional(),
       }),
     ),
     defaults: z
       .array(
         z.strictObject({
-          task: z.enum(['embedding', 'answers', 'pictures', 'speech', 'transcription']).describe('what the model does'),
+          task: z.enum(['embedding', 'answers', 'pictures', 'speech', 'transcription']).describe('task of the model'),
           pluginId: z.string(),
           provider: z.string(),
           model: z.string(),
         }),
       )
-      .describe('the model of each task, unless a space or an application names another one'),
+      .describe('default model of each task; spaces and applications may set another one'),
     providers: z.array(
       z.strictObject({
         pluginId: z.string(),
         provider: z.string(),
-        baseUrl: z.string().optional().describe('address of its server'),
+        baseUrl: z.string().optional().describe('address of the provider'),
         credential: z.enum(['set', 'missing', 'none']),
         timeoutMs: count,
         ingestTimeoutMs: count,
         contextTokens: z.record(z.string(), count),
         maxConcurrency: count,
-        /** models used since the start, what they did, and whether they are being asked */
+        /** Models used since the start, with usage and the state of their circuit breakers. */
         circuits: z.array(
           z.strictObject({
             kind: z.enum(['embedding', 'generation', 'rerank', 'speech', 'transcription']),
@@ -77,33 +77,36 @@ export const DaemonStatus = z
     mode: z.enum(['auto', 'manual', 'service']),
     startedAt: isoDateTime,
     uptimeMs: count,
-    /** what uploads may hold: bytes of a file, files of a bulk, bytes of a bulk */
+    /** Limits of uploads: bytes of a file, files of a bulk upload, bytes of a bulk upload. */
     limits: z.strictObject({ uploadBytes: count, bulkFiles: count, bulkBytes: count }),
-    /** bytes; this and what follows but the jobs is of the whole daemon, and told to its operator alone */
+    /**
+     * Bytes. This and the following fields, except the jobs, describe the complete daemon and are returned to its
+     * operator only.
+     */
     memory: z
       .strictObject({ rss: count, peakRss: count, heapUsed: count, external: count, arrayBuffers: count })
       .optional(),
     eventLoop: z.strictObject({ p50: delay, p99: delay, p999: delay, max: delay }).optional(),
     activity: z.strictObject({
-      /** of all tenants for the operator, else of the caller's own */
+      /** Of all tenants for the operator, otherwise of the caller's tenant. */
       activeJobs: count,
       waitingJobs: count,
       runningQueries: count.optional(),
       openRequests: count.optional(),
-      /** trainings of embedding models and builds of vector graphs that are under way: answers get better after them */
+      /** Running trainings of embedding models and builds of vector graphs; answers improve after them. */
       backgroundTasks: count.optional(),
     }),
-    /** the disk of the data directory: while it is full, everything can be read and queries are answered */
+    /** The disk of the data directory. While it is full, reads and queries work, writes do not. */
     storage: z
       .strictObject({
         isFull: z.boolean(),
-        /** bytes that may still be written */
+        /** Bytes that can still be written. */
         freeBytes: count,
-        /** bytes that must come free before data is taken again; 0 while the disk is not full */
+        /** Bytes to free before data is accepted again; 0 while the disk is not full. */
         missingBytes: count,
       })
       .optional(),
-    /** what is wrong with the database, and what to do: it is not written any more */
+    /** Damage of the database, and what to do; it is read-only from now on. */
     damage: z.string().optional(),
     models: ModelsInUse.optional(),
     processes: z
@@ -126,7 +129,7 @@ export const systemRoutes = [
     method: 'GET',
     path: '/health',
     scope: 'public',
-    summary: 'Whether the service and its parts work.',
+    summary: 'Check whether the service and its components work.',
     ok: { 200: Health },
     errors: [],
   }),
@@ -135,7 +138,7 @@ export const systemRoutes = [
     method: 'GET',
     path: '/openapi.json',
     scope: 'public',
-    summary: 'This description.',
+    summary: 'Get this OpenAPI description.',
     ok: { 200: metadata },
     errors: [],
   }),
@@ -145,9 +148,9 @@ export const systemRoutes = [
     path: '/daemon/status',
     scope: 'read',
     summary:
-      "Read the daemon's version, limits and the tenant's jobs; its operator also reads memory, event-loop delay, all work and child processes.",
+      "Get the daemon's version, limits and the tenant's jobs; the operator also gets memory, event-loop delay, all work and child processes.",
     query: z.strictObject({
-      /** starts the event-loop figures anew after this reading */
+      /** Resets the event-loop measurements after this reading. */
       reset: z
         .enum(['true', 'false'])
         .default('false')
@@ -165,7 +168,7 @@ export const systemRoutes = [
     scope: 'read',
     only: 'operator',
     summary:
-      'Read figures of the whole daemon in the text format of Prometheus: process, work, disk, models and budgets; only its operator may.',
+      'Get metrics of the daemon in the Prometheus text format: process, work, disk, models and budgets; restricted to the operator.',
     ok: { 200: 'text' },
     text: 'text/plain; version=0.0.4; charset=utf-8',
     errors: [],
@@ -178,7 +181,7 @@ export const systemRoutes = [
     scope: 'write',
     only: 'operator',
     summary:
-      'Refuse a token from now on, and end the session of a console tab whose token it is; only the operator, whose token the data directory signed, may do this.',
+      'Revoke a token, and end the session of the console tab that uses it; restricted to the operator, whose token is signed by the data directory.',
     params: z.strictObject({ jti: z.string().min(1).max(200) }),
     ok: { 204: 'empty' },
     errors: [404],

@@ -1,12 +1,12 @@
-/** What fields of the graph and of views hold. */
+/** Descriptions of the fields of the graph and of semantic views. */
 export const GRAPH_WORDS: Readonly<Record<string, string>> = {
   readingId: 'id of the reading',
-  topicCount: 'how many topics',
-  passagesInTopics: 'passages that belong to a topic',
-  totalPassages: 'passages of all documents that the topics were made of',
-  writtenBy: 'who wrote it',
-  statements: 'what it says',
-  report: 'what it is about',
-  budgetTokens: 'tokens that the model may cost',
-  usedTokens: 'tokens that the model has cost so far',
+  topicCount: 'number of topics',
+  passagesInTopics: 'number of passages in a topic',
+  totalPassages: 'number of passages in all clustered documents',
+  writtenBy: 'author of the report: rules or a model',
+  statements: 'statements of the report',
+  report: 'short report about the community',
+  budgetTokens: 'maximum number of model tokens to spend',
+  usedTokens: 'number of model tokens spent so far',
 }

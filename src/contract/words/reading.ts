@@ -1,6 +1,6 @@
-/** What fields of the reading of files hold. */
+/** Descriptions of fields about the reading of files. */
 export const READING_WORDS: Readonly<Record<string, string>> = {
-  progress: 'how far the reading of its file is',
-  pictures: 'pictures that a vision model describes, and why some wait',
-  described: 'how many pictures have a description',
+  progress: 'progress of reading the file',
+  pictures: 'state of the picture descriptions; as a task: the description of pictures',
+  described: 'number of pictures with a description',
 }

@@ -22,19 +22,19 @@ import {
   verifyLocalToken,
 } from '../../local/keys.js'
 
-/** Who a verified token speaks for. */
+/** The caller and permissions of a verified token. */
 export interface Session {
   caller: Caller
   scopes: ReadonlySet<Scope>
-  /** may manage the daemon itself: the data directory signed this token for its own tenant, with every scope */
+  /** May manage the daemon itself: the data directory signed this token for its own tenant, with every scope. */
   operator: boolean
-  /** the session of a console tab that the token belongs to and ends with */
+  /** The session of a console tab that the token belongs to and ends with. */
   tab?: TabSession
-  /** key of the rate limit */
+  /** Key of the rate limit. */
   tokenHash: string
 }
 
-/** How tokens of an identity provider are checked. */
+/** How tokens of an identity provider are verified. */
 export interface OutsideTokens {
   jwksUrl?: string | undefined
   publicKeyFile?: string | undefined
@@ -45,7 +45,7 @@ export interface OutsideTokens {
 }
 
 export interface TokenOptions {
-  /** key of tokens that the data directory signs; absent where such tokens are not accepted */
+  /** Key of tokens signed by the data directory; absent if such tokens are not accepted. */
   localKey?: Uint8Array
   outside?: OutsideTokens
   /** @param id id of a token, or of the session of a console tab */
@@ -53,27 +53,30 @@ export interface TokenOptions {
 }
 
 export interface TokenVerifier {
-  /** @param authorization the one Authorization header. @throws KsError `unauthenticated` */
+  /**
+   * @param authorization the only Authorization header.
+   * @throws KsError `unauthenticated`
+   */
   authenticate(authorization: string | null): Promise<Session>
 }
 
 interface Verified {
   session: Session
-  /** ids of the token and of its session: it is refused when one is revoked */
+  /** Ids of the token and its session: the token is rejected when one is revoked. */
   ids: ReadonlySet<string>
-  /** milliseconds since the epoch after which the entry is not used */
+  /** Milliseconds since the epoch after which the entry is not used. */
   until: number
 }
 
 const OUTSIDE_ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
 const MAX_TOKEN_CHARS = 8192
 const BEARER = /^Bearer ([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/i
-/** how long a signature that was checked is trusted; expiry and revocation are looked at every time */
+/** Time for which a verified signature is trusted; expiry and revocation are checked on every request. */
 const CACHE_MS = 30_000
 const CACHE_ENTRIES = 1000
 const MAX_NAME_CHARS = 200
 
-/** One sentence for every reason: which check failed helps only somebody who tries keys. */
+/** One message for every reason: which check failed would only help an attacker. */
 const REFUSAL = 'a valid bearer token is required in the Authorization header'
 
 export function createTokenVerifier(options: TokenOptions): TokenVerifier {
@@ -82,7 +85,7 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier {
 
   const verify = async (token: string, header: JwtHeader): Promise<JWTPayload & { local: boolean }> => {
     if (header.alg === 'HS256' && options.localKey !== undefined) {
-      // local tokens carry nothing but these two, so nothing else is ever looked at
+      // Local tokens have only these two header fields, so nothing else is ever evaluated.
       if (Object.keys(header).some((key) => key !== 'alg' && key !== 'typ')) throw refused()
       return { ...(await verifyLocalToken(options.localKey, token)).payload, local: true }
     }
@@ -122,7 +125,7 @@ function bearer(authorization: string | null): string {
   const parts = authorization !== null && authorization.length <= MAX_TOKEN_CHARS ? BEARER.exec(authorization) : null
   if (parts === null) throw refused()
   const [, ...encoded] = parts
-  // base64url has several spellings of the same bytes; only the one an encoder writes is a token
+  // base64url has several spellings of the same bytes; only the canonical one is accepted.
   if (!encoded.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)) throw refused()
   return encoded.join('.')
 }
@@ -177,7 +180,7 @@ function tabOf({ session, began }: JWTPayload): TabSession | undefined {
   return typeof session === 'string' && typeof began === 'number' ? { id: session, beganAt: began } : undefined
 }
 
-/** Only the exact names count; a claim is a space-separated text (RFC 8693) or a list. */
+/** Only exact names count; a claim is a space-separated text (RFC 8693) or a list. */
 function readScopes(claim: unknown): ReadonlySet<Scope> {
   const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : []
   return new Set(SCOPES.filter((scope) => words.includes(scope)))
@@ -187,7 +190,7 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_NAME_CHARS && /^[^\p{Cc}]+$/u.test(value)
 }
 
-/** What a holder may know of a token: claims are looked at only behind a signature that is right. */
+/** The reason that a holder may know: claims are only evaluated after a valid signature. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof errors.JWTExpired) return 'the token has expired'
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)

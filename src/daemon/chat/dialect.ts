@@ -16,24 +16,24 @@ import { type ChatView, viewOf, visitorFailure } from './view.js'
 import { checkVisitorInput, type Visit } from './visits.js'
 
 const PING_MS = 10_000
-/** with more requests than this under way, connections of streams are kept */
+/** Above this number of open requests, connections of streams are kept open. */
 const MOST_CLOSED = 32
 
-/** What needs no message that may be on its way to the disk. */
+/** Operations that do not need messages that are still being stored. */
 const AT_ONCE: ReadonlySet<string> = new Set(['sendChatMessage', 'stopChatMessage'])
 
 /** An application, and the visit that replaces its key in requests of a page. */
 interface ChatSession extends AppSession {
   visit?: Visit
-  /** file of a signed address, which needs no key */
+  /** File of a signed address, which needs no key. */
   fileId?: string
 }
 
-/** The chat service below `/v1`: keys of applications, lenient requests, code and message for each failure. */
+/** The chat service below `/v1`: application keys, lenient requests, code and message for each failure. */
 export const chatDialect: Dialect<ChatSession, ChatError> = {
   admitSource({ options, request, incoming, listener, base }) {
     openToBrowsers(base, options.identification.version)
-    // Host keeps DNS rebinding out; the origin does not matter, since a key is never sent by a browser on its own.
+    // The Host check prevents DNS rebinding; the origin does not matter, since browsers never send a key on their own.
     options.guard.checkHost(request.headers, incoming?.url ?? '/', listener)
     return request.method === 'OPTIONS' ? chatPreflight() : undefined
   },
@@ -46,7 +46,7 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
     return session
   },
   async admit({ options }, { route }, session) {
-    // a stream opens before its message is stored, and the next request may ask about that message
+    // A stream opens before its message is stored, and the next request may refer to that message.
     if (!AT_ONCE.has(route.id)) await options.deps.engine.chat.stored(session)
   },
   operate,
@@ -67,7 +67,10 @@ function countRequest({ options }: Exchange, operation: Operation | undefined, s
   else options.rateLimit(fileId === undefined ? `chat:${app.id}` : `chat-file:${fileId}`)
 }
 
-/** The application whose key the request carries. @throws ChatError `unauthorized` */
+/**
+ * The application of the request's key.
+ * @throws ChatError `unauthorized`
+ */
 async function sessionOf(
   { options, request, incoming, params }: Exchange,
   operation: Operation | undefined,
@@ -86,7 +89,7 @@ async function sessionOf(
   return session
 }
 
-/** A key of an application has no dots, a visit has. */
+/** Tokens of visits contain dots, application keys do not. */
 async function sessionOfKey(
   { deps, clientAddress }: EdgeOptions,
   key: string,
@@ -101,7 +104,10 @@ async function sessionOfKey(
   return { ...session, visit, visitor: { countModelCall } }
 }
 
-/** The application of a file whose address is signed. @throws ChatError `file_access_denied`, `file_not_found` */
+/**
+ * The application of a file with a signed address.
+ * @throws ChatError `file_access_denied`, `file_not_found`
+ */
 async function sessionOfLink(
   { deps, previews }: EdgeOptions,
   request: Request,
@@ -152,7 +158,7 @@ async function operate(
   return jsonReply(status, view.body(route.id, json))
 }
 
-/** A client may go away: the turn goes on without it. The first ping goes out at once. */
+/** The turn continues if the client disconnects. The first ping is sent at once. */
 function stream(exchange: Exchange, operation: Operation, turn: ChatStream, view: ChatView): Response {
   const interrupted = (reason: string): Frame => {
     const { task_id, message_id, conversation_id, created_at } = turn.ping()
@@ -160,7 +166,7 @@ function stream(exchange: Exchange, operation: Operation, turn: ChatStream, view
     const data = { event: 'error', ...ids, status: 503, code: 'service_unavailable', message: reason }
     return { event: 'error', data }
   }
-  // a stream ends with its connection; under load that costs too much, and the end of the body says the same
+  // A stream closes its connection; under load that is too expensive, and the end of the body also ends the stream.
   const closing: Record<string, string> = exchange.options.work.count() <= MOST_CLOSED ? { connection: 'close' } : {}
   const headers = { 'cache-control': 'no-cache', ...closing }
   return streamedResponse(

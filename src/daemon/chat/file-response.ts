@@ -9,10 +9,10 @@ import { chatErrorReply } from './reply.js'
 const CACHE_SECONDS = 3600
 
 /**
- * The bytes of a file, or the part of them that the request asks for. An end user chose them, so they are never a page
- * of their own: no sniffing, no scripts.
+ * The response with the bytes of a file, or the requested range of them. End users provide the content, so it is never
+ * rendered as a page: no sniffing, no scripts.
  *
- * @param done called once the bytes went out or nobody reads them any more
+ * @param done called when the bytes were sent or the client disconnected
  */
 export function fileResponse(
   file: OpenFile,
@@ -26,7 +26,7 @@ export function fileResponse(
     ...base,
     etag,
     'cache-control': `public, max-age=${CACHE_SECONDS}`,
-    // a shared cache gives the file to nobody who does not show the same key
+    // A shared cache must not serve the file to requests with another key.
     vary: 'Authorization',
     'content-security-policy': "default-src 'none'; sandbox",
     'cross-origin-resource-policy': 'cross-origin',
@@ -36,7 +36,7 @@ export function fileResponse(
     if (part.kind === 'unchanged') return new Response(null, { status: 304, headers })
     const refused = new ChatError(
       'range_not_satisfiable',
-      `the file has ${file.size} bytes; one range of them is served`,
+      `the file has ${file.size} bytes; only one range is supported`,
     )
     return toResponse(chatErrorReply(refused, { 'content-range': `bytes */${file.size}` }), base)
   }
@@ -44,7 +44,7 @@ export function fileResponse(
   const content = file.handle.createReadStream(part.kind === 'part' ? { start, end } : {})
   content.once('close', done)
   const name = `filename*=UTF-8''${extendedValue(file.name)}`
-  // the same class; only the names of its declarations differ
+  // The same class; only the names of its declarations differ.
   const body = Readable.toWeb(content) as NodeWebStream<Uint8Array> as ReadableStream<Uint8Array>
   return new Response(body, {
     status: part.kind === 'part' ? 206 : 200,

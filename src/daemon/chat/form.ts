@@ -5,34 +5,34 @@ import { type FormBounds, type FormParts, openForm } from '../http/form.js'
 
 export type FormFile = Required<Pick<UploadFile, 'filename' | 'mimeType' | 'content'>>
 
-/** What a form of the chat service may hold, and the words for what it lacks. */
+/** Limits of a form of the chat service, and the errors for missing parts. */
 export interface FormRules {
-  /** name of the one file part; none are taken where absent */
+  /** Name of the only file part; absent: no file is accepted. */
   file?: {
     name: string
     maxBytes: number
-    /** @param file named as the client wrote it, '' where it did not */
+    /** @param file with the file name from the client, '' if missing */
     accept(file: FormFile): Promise<void>
-    /** for a file whose name is empty; without it such a file counts as missing */
+    /** Error for a file with an empty name; absent: such a file counts as missing. */
     unnamed?(): ChatError
   }
   maxFieldBytes: number
-  /** for a form without the file, and for a body that is no form */
+  /** Error for a form without the file, and for a body that is not a form. */
   missing(): ChatError
   tooLarge(): ChatError
 }
 
 const MAX_FIELDS = 50
 const MAX_PARTS = 60
-/** what a part head says of a file without a name */
+/** Header parameter of a file part with an empty name. */
 const EMPTY_NAME = 'filename=""'
 
 /**
- * Reads a form of the chat service as it arrives, its parts in any order. Files under other names are skipped, since
- * clients send what they like.
+ * Reads a form of the chat service as it arrives, its parts in any order. Files under other names are skipped, because
+ * clients may send any.
  *
  * @returns the text fields
- * @throws ChatError, KsError for a body that cannot be read, or what `accept` threw
+ * @throws ChatError, KsError for an unreadable body, or the error of `accept`
  */
 export async function readForm(
   request: Request,
@@ -44,7 +44,7 @@ export async function readForm(
   let files = 0
   let isUnnamed = false
   const parts: FormParts = {
-    // the parser takes a file with an empty name for a field
+    // The parser treats a file with an empty name as a field.
     raw: (chunk) => {
       isUnnamed ||= chunk.includes(EMPTY_NAME)
     },
@@ -69,7 +69,7 @@ function boundsOf({ file, maxFieldBytes, missing, tooLarge }: FormRules): FormBo
   const limits = { fieldSize: maxFieldBytes, fields: MAX_FIELDS, parts: MAX_PARTS }
   return {
     maxBytes,
-    // what takes the file counts its bytes; this only ends what goes on for ever
+    // The receiver of the file counts its bytes; this limit only ends endless bodies.
     limits: { ...limits, fileSize: maxBytes + 1 },
     notForm: missing,
     tooLarge,

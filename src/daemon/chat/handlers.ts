@@ -9,7 +9,7 @@ import type { OpenFile } from '../../engine/chat/files/preview.js'
 import type { ChatStream } from '../../engine/chat/turn.js'
 import type { FormFile, FormRules } from './form.js'
 
-/** What a chat operation answers with: a JSON value, nothing, or an answer that streams. */
+/** The reply of a chat operation: a JSON value, nothing, or a stream. */
 export type ChatAnswer =
   | { json: unknown; status?: 200 | 201 }
   | { stream: ChatStream }
@@ -23,19 +23,22 @@ type ChatHandler<R extends ChatRoute> = (
 
 type FormFields<R> = R extends { multipart: { fields: infer F extends z.ZodObject } } ? z.output<F> : never
 
-/** What a handler is given beside the route's own input. */
+/** Input of a handler in addition to that of the route. */
 export interface ChatCall<Fields> {
-  /** the application whose key the request carries */
+  /** The application of the request's key. */
   session: AppSession
-  /** Reads the form of a multipart route. @returns its fields, checked */
+  /**
+   * Reads the form of a multipart route.
+   * @returns its validated fields
+   */
   receive(rules: FormRules): Promise<Fields>
-  /** aborts when the client goes away */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal
-  /** the address that opens a file of a message without a key */
+  /** The address that opens a file of a message without a key. */
   linkTo(fileId: string): string
 }
 
-/** For operations that clients may ask for in two ways. */
+/** Input of operations with two routes. */
 type InputOf<Id> = RouteInput<Extract<ChatRoute, { id: Id }>> & { session: AppSession }
 
 type ChatHandlers = { [R in ChatRoute as R['id']]: ChatHandler<R> }
@@ -43,7 +46,7 @@ type ChatHandlers = { [R in ChatRoute as R['id']]: ChatHandler<R> }
 const EMPTY: ChatAnswer = 'empty'
 const DONE: ChatAnswer = { json: { result: 'success' } }
 
-/** The handler of every chat route, by its id. A route without one does not compile. */
+/** The handler of every chat route, by its id. A route without a handler does not compile. */
 export function chatHandlers({ chat }: Engine): ChatHandlers {
   const setVariable = async ({ session, params, body }: InputOf<'setConversationVariable'>): Promise<ChatAnswer> => {
     const which = { conversationId: params.conversation_id, variableId: params.variable_id }

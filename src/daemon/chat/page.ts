@@ -9,8 +9,8 @@ import { baseHeaders, errorReply, type Reply, toResponse, traceIdOf } from '../h
 const PAGE = 'chat.html'
 
 /**
- * The page of a chat application, for visitors and for frames of the sites that the operator names. It is the same file for
- * every application and holds no key: what it says, it says with a visit.
+ * Serves the page of a chat application, for visitors and for frames of the configured sites. It is the same file for
+ * every application and contains no key: its requests use a visit.
  */
 export function chatPage(options: EdgeOptions, files: () => Promise<ConsoleFiles>) {
   const answer = async ({ req, env }: Context<{ Bindings: EdgeBindings }>): Promise<Reply> => {
@@ -20,7 +20,7 @@ export function chatPage(options: EdgeOptions, files: () => Promise<ConsoleFiles
     if (frames === undefined)
       throw new KsError(
         'not-found',
-        `no page for the chat application ${quote(appId)}: the setting chatPages names those`,
+        `no page for the chat application ${quote(appId)}: enable it in the setting chatPages`,
       )
     if (req.method !== 'GET' && req.method !== 'HEAD')
       throw new KsError('method-not-allowed', `the method must be one of GET, HEAD, received ${req.method}`)

@@ -1,22 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Addresses of files that open without a key, for pages that show them; each is for one file and some time. */
+/** Signed addresses that open a file without a key, for pages that show it; each is for one file and a limited time. */
 export interface PreviewLinks {
-  /** @param origin where the client reaches the daemon, unless the operator says */
+  /** @param origin address of the daemon as the client sees it, unless configured */
   link(origin: string, fileId: string): string
   /**
-   * Whether a request for a file carries a signature, and whether it holds.
+   * Verifies the signature of a request for a file.
    *
-   * @returns undefined where there is none
+   * @returns undefined if there is no signature
    */
   holds(query: URLSearchParams, fileId: string): boolean | undefined
 }
 
 const LIFE_SECONDS = 3600
-/** addresses of the same file are the same for this long, so that browsers find it in their caches */
+/** Addresses of a file stay equal for this time, so that browsers can cache it. */
 const STEP_SECONDS = 300
 
-/** @param publicUrl address under which clients reach the daemon, where it is not that of their requests */
+/** @param publicUrl address of the daemon for clients, if it differs from that of their requests */
 export function createPreviewLinks(signingKey: Uint8Array, publicUrl: string | undefined): PreviewLinks {
   const key = createHmac('sha256', signingKey).update('chat file previews').digest()
   const sign = (fileId: string, expires: string) => createHmac('sha256', key).update(`${fileId}\n${expires}`).digest()

@@ -10,14 +10,14 @@ import { readBytes, readJson, refuseEncodedBody } from '../http/body.js'
 import { queryText } from '../http/query.js'
 import { readForm } from './form.js'
 
-/** of a text that is read aloud, in any script */
+/** Maximum size of a text to read aloud, in any script. */
 const MAX_FIELD_BYTES = 64 * 1024
-/** a code unit of a pair, written as an escape, whether or not the other one is there */
+/** An escaped surrogate, paired or not. */
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/
 
 /**
- * Reads a request of the chat service, more leniently than one of the gateway: unknown keys are ignored, and a value
- * that is null or blank counts as absent, as the clients of this service expect.
+ * Reads a request of the chat service, more leniently than one of the gateway: unknown keys are ignored, and null or
+ * blank values count as absent, as clients of this service expect.
  *
  * @throws ChatError `invalid_param`, `bad_request`
  */
@@ -35,7 +35,7 @@ export async function readChatInput(
   }
 }
 
-/** Some proxies drop the body of a DELETE, so its fields may stand in the query as well. */
+/** Some proxies drop the body of a DELETE, so its fields may also be in the query. */
 async function bodyOf(
   route: RouteDefinition,
   params: Record<string, string>,
@@ -44,38 +44,38 @@ async function bodyOf(
   incoming: IncomingMessage | undefined,
 ): Promise<Record<string, unknown>> {
   if (route.method === 'DELETE' && !hasBody(request, incoming)) return query
-  // what switches something off needs nothing said, and clients say all kinds of things
+  // Disabling needs no input, and clients send arbitrary bodies.
   if (params.action === 'disable') return {}
   const sent =
     route.forms === true && !isJson(request) ? await formOf(request, incoming) : await jsonOf(request, incoming)
-  // `null` is what some clients make of no body
+  // Some clients send `null` instead of no body.
   const value = sent === null && route.method === 'DELETE' ? {} : sent
   if (!isRecord(value)) throw noJson('the body must be a JSON object')
   const fields = inOneSpelling(withoutBlanks(value, route.blanks))
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
 }
 
-/** What clients write in another way, as the contract has it. */
+/** Maps spellings of some clients to those of the contract. */
 function inOneSpelling({ responseMode, ...fields }: Record<string, unknown>): Record<string, unknown> {
   return {
-    // an early client of Node spells it like this
+    // Spelling of an early Node client.
     ...defined({ response_mode: responseMode }),
     ...fields,
-    // messengers give their users numbers, and bots send them as they are
+    // Messengers have numeric user ids, and bots send them unchanged.
     ...(Number.isSafeInteger(fields.user) ? { user: String(fields.user) } : {}),
-    // PHP has one empty array for lists and objects
+    // In PHP, an empty array is both a list and an object.
     ...(Array.isArray(fields.inputs) && fields.inputs.length === 0 ? { inputs: {} } : {}),
   }
 }
 
-/** JSON is UTF-8 whatever its type says beside that. */
+/** JSON is UTF-8 whatever charset its type states. */
 const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json\s*(;|$)/i
 
 function isJson(request: Request): boolean {
   return JSON_TYPE.test(request.headers.get('content-type')?.trim() ?? '')
 }
 
-/** The fields of a form of either kind. */
+/** The fields of a form, multipart or URL-encoded. */
 async function formOf(request: Request, incoming: IncomingMessage | undefined): Promise<Record<string, string>> {
   const tooLarge = () => new ChatError('too_large', 'the form is too large')
   const missing = () =>
@@ -94,7 +94,7 @@ function hasBody(request: Request, incoming: IncomingMessage | undefined): boole
 }
 
 async function jsonOf(request: Request, incoming: IncomingMessage | undefined): Promise<unknown> {
-  if (!isJson(request)) throw noJson('the body needs the content-type application/json')
+  if (!isJson(request)) throw noJson('the body requires the content-type application/json')
   try {
     const { value, text } = await readJson(request, incoming, JSON_TYPE)
     return HALF_CHARACTER.test(text) ? JSON.parse(text, wellFormed) : value
@@ -109,12 +109,12 @@ function noJson(hint?: string): ChatError {
   return new ChatError('bad_request', said, hint === undefined ? {} : { hint })
 }
 
-/** Half a character can neither be stored nor sent on: what stands for it is stored, and shown by every client. */
+/** Replaces lone surrogates, which can be neither stored nor sent. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value
 }
 
-/** What is null or blank counts as absent, but for texts of the named keys. */
+/** Removes null and blank values, except for texts of the given keys. */
 export function withoutBlanks(value: object, blanks: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).filter(([key, entry]) => {
@@ -124,16 +124,16 @@ export function withoutBlanks(value: object, blanks: readonly string[] = []): Re
   )
 }
 
-/** @throws ChatError `invalid_param` that names the first field that is not valid */
+/** @throws ChatError `invalid_param` with the first invalid field */
 export function checked(schema: z.ZodType, input: object): unknown {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   const field = String(result.error.issues[0]?.path[0] ?? 'body')
-  // the one sentence of this kind that clients know
+  // Clients match on this message.
   if (field === 'user' && !('user' in input)) throw invalidParam(field, 'Arg user must be provided.')
   const said = refusal(result.error, schema, input, 'the body')
   const [issue] = result.error.issues
-  // clients look for the second half to tell that a conversation which they kept is of no use
+  // Clients search for the second half to detect that a stored conversation id is useless.
   const uuid = issue?.code === 'invalid_format' && issue.format === 'uuid'
   throw invalidParam(field, uuid ? `${said}, which is not a valid uuid` : said)
 }

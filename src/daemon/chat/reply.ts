@@ -4,19 +4,20 @@ import { defined } from '../../lib/defined.js'
 import { jsonReply, type Reply } from '../http/reply.js'
 
 const ENCODER = new TextEncoder()
-/** seconds after which a client that is one too many may try again, where nothing better is known */
+/** Seconds after which a rejected client may retry, if nothing better is known. */
 const RETRY_SECONDS = 1
 
 const BEYOND_ASCII = /[\u007f-\uffff]/g
-/** what ends a line for some of those that read line by line */
+/** Characters that some line readers treat as line ends. */
 const LINE_ENDS = /[\u0085\u2028\u2029]/g
-/** escapes are up to three times as long as what they stand for, and lines of 64 KB are more than some clients read */
+/** Escapes triple the length, and some clients cannot read lines of 64 KB. */
 const ESCAPED_CHARACTERS = 8000
 
 /**
- * One event of a streamed answer: a single line, with the space that clients look for. What is not ASCII is escaped:
- * many clients decode each piece of the network by itself, which would break characters. An event as long as those
- * that hold passages stays shorter without. Some look for `data:` wherever it stands, so within values it never does.
+ * Encodes one event of a streamed answer: a single line, with the space that clients expect. Non-ASCII characters are
+ * escaped, because many clients decode network chunks separately, which would break characters. Long events, such as
+ * those with passages, are not escaped, to keep them short. Some clients search for `data:` anywhere, so values never
+ * contain it.
  */
 export function encodeChatFrame(data: unknown): Uint8Array {
   const json = JSON.stringify(data)
@@ -27,7 +28,7 @@ export function encodeChatFrame(data: unknown): Uint8Array {
   return ENCODER.encode(`data: ${escaped.replaceAll('data:', 'data\\u003a')}\n\n`)
 }
 
-/** The body of a refusal holds code, message and status, always. */
+/** The body of an error always has code, message and status. */
 export function chatErrorReply(error: ChatError, headers: Record<string, string> = {}): Reply {
   const status = CHAT_ERRORS[error.code]
   const body = {
@@ -54,7 +55,7 @@ const BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
   503: 'service_unavailable',
 }
 
-/** A failure of the edge or the engine in the words of the chat service; undefined for one that nobody foresaw. */
+/** Maps a failure of the edge or the engine to a chat error; undefined for an unexpected failure. */
 export function chatErrorOf(error: unknown): ChatError | undefined {
   if (error instanceof ChatError) return error
   if (!(error instanceof KsError)) return undefined
@@ -64,17 +65,17 @@ export function chatErrorOf(error: unknown): ChatError | undefined {
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
-/** any, and by name those that any does not hold, or that old browsers need to be told of */
+/** Any header, and by name those that `*` excludes or that old browsers need explicitly. */
 const REQUEST_HEADERS = 'Content-Type, Authorization, X-App-Code, *'
 const RESPONSE_HEADERS = 'X-Version, X-Env, X-Trace-Id'
 
-/** Pages of any site may call: the key is in a header that no browser adds by itself. */
+/** Pages of any site may call: browsers never add the key header on their own. */
 export function openToBrowsers(base: Record<string, string>, version: string): void {
   base['access-control-allow-origin'] = '*'
   base['access-control-expose-headers'] = RESPONSE_HEADERS
   base['x-version'] = version
   base['x-env'] = 'PRODUCTION'
-  // some clients put this one into their error messages
+  // Some clients include it in their error messages.
   if (base['x-trace-id'] !== undefined) base['x-request-id'] = base['x-trace-id']
 }
 

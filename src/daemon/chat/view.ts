@@ -21,7 +21,7 @@ export interface ChatView {
 
 type Operation = ChatRoute['id']
 
-/** Fields of an object that a visitor sees; every other field is left out. */
+/** Fields of an object that a visitor sees; all others are omitted. */
 type Fields<T> = { readonly [K in keyof T]?: Shape }
 
 const RESOURCE = {
@@ -63,8 +63,8 @@ const MESSAGE: Shape = {
 } satisfies Fields<ConversationMessage>
 
 /**
- * The reply fields that a visitor sees, by operation. Other fields are left out, and so is every field of an operation
- * that is missing here. Which operations a visitor may call is up to `visitors` of their routes.
+ * The reply fields that a visitor sees, by operation. Other fields are omitted, as are all fields of an operation that
+ * is missing here. The operations that a visitor may call are those with `visitors` in their route.
  */
 const VISITOR_BODIES: { readonly [Id in Operation]?: Shape } = {
   sendChatMessage: {
@@ -132,7 +132,9 @@ const VISITOR_FRAMES: { readonly [Event in ChatFrame['event']]: Shape } = {
   error: { ...IDS, status: true, code: true, message: true },
 }
 
-/** Codes whose messages are about the visitor's own request. Other messages may name providers, models and settings. */
+/**
+ * Codes whose messages concern the visitor's own request. Other messages may contain providers, models and settings.
+ */
 const OWN_MESSAGES: ReadonlySet<string> = new Set<ChatErrorCode>([
   'invalid_param',
   'bad_request',
@@ -169,7 +171,7 @@ const VISITOR: ChatView = {
   },
 }
 
-/** Replies of an application that hides passages: an empty list of them, and counts in place of observations. */
+/** Replies of an application that hides passages: an empty list of them, and counts instead of observations. */
 const UNCITED: Readonly<Record<string, Shape>> = {
   sendChatMessage: { metadata: { retriever_resources: emptyList } },
   listMessages: { data: { retriever_resources: emptyList, agent_thoughts: { observation: countObservation } } },
@@ -209,7 +211,7 @@ function emptyList(): [] {
 /** Fields of tool results that contain passages, names of documents or their text. */
 const COUNTED = ['passages', 'entries', 'text']
 
-/** The observation of a step as counts: of passages, entries or characters, for each call of each tool. */
+/** The observation of a step reduced to counts of passages, entries or characters, for each call of each tool. */
 function countObservation(observation: unknown): string {
   const results = typeof observation === 'string' ? recordIn(observation) : undefined
   if (results === undefined) return ''

@@ -4,8 +4,8 @@ import { route } from '../../contract/route.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 
 /**
- * How pages reach the chat service without a key of an application: a visit stands for one. Between this program's own
- * parts, so no part of the API.
+ * Routes by which pages reach the chat service without an application key: a visit replaces it. Internal to this
+ * program, so not part of the API.
  */
 const Begun = z.strictObject({ token: z.string(), user: z.string(), expiresInSeconds: z.int().min(1) })
 
@@ -15,7 +15,7 @@ export const visitRoutes = [
     method: 'POST',
     path: '/chat/{appId}/visits',
     scope: 'public',
-    summary: 'Begin a visit of the page of an application, or go on with one.',
+    summary: 'Start or continue a visit of the page of an application.',
     params: z.strictObject({ appId: uuid }),
     body: z.strictObject({ before: z.string().max(4000).optional() }),
     ok: { 201: Begun },
@@ -27,7 +27,7 @@ export const visitRoutes = [
     method: 'POST',
     path: '/daemon/console/chats/{appId}',
     scope: 'write',
-    summary: 'Speak with an application as its owner.',
+    summary: 'Start a visit of an application as its owner.',
     params: z.strictObject({ appId: uuid }),
     ok: { 201: Begun },
     shownOnce: ['token'],
@@ -38,7 +38,7 @@ export const visitRoutes = [
     method: 'GET',
     path: '/daemon/console/chats/{appId}/page',
     scope: 'read',
-    summary: 'Say whether an application has a page for visitors, and which sites may show it in a frame.',
+    summary: 'Get whether an application has a page for visitors, and which sites may show it in a frame.',
     params: z.strictObject({ appId: uuid }),
     ok: { 200: z.strictObject({ isOn: z.boolean(), frames: z.array(z.string()) }) },
     errors: [404],
@@ -49,7 +49,7 @@ export function visitHandlers({ engine, visits }: HandlerDeps) {
   return {
     beginChatVisit: ({ params, body, address }) => visits.ofVisitor(params.appId, body.before, address),
     tryChatApp: async ({ caller, params }) => {
-      // to anybody but its owner the application is not there
+      // The application is visible to its owner only.
       await engine.chat.apps.get(caller, params.appId)
       return await visits.ofOwner(caller, params.appId)
     },

@@ -9,16 +9,16 @@ import { newId } from '../../lib/ids.js'
 import { LOCAL_ISSUER, LOCAL_TENANT } from '../../local/keys.js'
 import { createRateLimit } from '../http/rate-limit.js'
 
-/** Not the audience of tokens of the API: a visit opens the chat of one application and nothing else. */
+/** Differs from the audience of API tokens: a visit only opens the chat of one application. */
 const AUDIENCE = 'knowledge-spaces-chat'
 const VISITOR_SECONDS = 60 * 60
 const OWNER_SECONDS = 15 * 60
-/** a visitor who comes back within this time goes on with their conversations */
+/** A visitor who returns within this time keeps their conversations. */
 const RETURN_SECONDS = 24 * 60 * 60
 
 /**
  * Limits per minute. A request counts for the visitor first, then for the address, then for all visitors of the
- * application. One that a limit refuses does not count for the later ones.
+ * application. A request rejected by one limit does not count for the later ones.
  */
 const REQUESTS_OF_VISITOR = 60
 const MODEL_CALLS_OF_VISITOR = 8
@@ -26,54 +26,60 @@ const MODEL_CALLS_OF_ADDRESS = 30
 const MODEL_CALLS_OF_ALL = 60
 const NEW_VISITORS_OF_ADDRESS = 20
 const NEW_VISITORS_OF_ALL = 60
-/** Share of `rateLimit` for all visitors of an application, in addition to the limit of its keys. */
+/** Fraction of `rateLimit` for all visitors of an application, in addition to the limit of its keys. */
 const SHARE_OF_RATE_LIMIT = 0.5
-/** of one question */
+/** Maximum characters of one question. */
 const MOST_CHARACTERS = 4_000
 
-/** Who a page speaks for, in place of the key of an application. */
+/** The identity of a page's requests, instead of an application key. */
 export interface Visit {
   tenant: string
   appId: string
-  /** of a visitor: their end user; of an owner: their subject */
+  /** The end user id of a visitor, or the subject of an owner. */
   user: string
   isOwner: boolean
 }
 
 export interface BegunVisit {
   token: string
-  /** the end user that requests name */
+  /** The end user for requests. */
   user: string
   expiresInSeconds: number
 }
 
-/** Visits of applications: signed and not kept, so that they hold across restarts and gateways. */
+/** Visits of applications: signed and not stored, so that they are valid across restarts and gateways. */
 export interface ChatVisits {
-  /** origins that may show the page of an application; undefined for one that has none */
+  /** Origins that may show the page of an application; undefined if it has no page. */
   framesOf(appId: string): readonly string[] | undefined
   /**
-   * A visit of an anonymous visitor.
+   * Signs a visit of an anonymous visitor.
    *
    * @param before a visit to continue
-   * @param address of the client
+   * @param address address of the client
    * @throws KsError `not-found`, `rate-limited`
    */
   ofVisitor(appId: string, before: string | undefined, address: string): Promise<BegunVisit>
-  /** A visit of the owner, who may do what a key of the application may. */
+  /** Signs a visit of the owner, with the permissions of an application key. */
   ofOwner(caller: Caller, appId: string): Promise<BegunVisit>
   read(token: string): Promise<Visit | undefined>
-  /** Counts a request of a visitor. @throws ChatError `forbidden`; KsError `rate-limited` */
+  /**
+   * Counts a request of a visitor.
+   * @throws ChatError `forbidden`; KsError `rate-limited`
+   */
   admit(visit: Visit, operation: RouteDefinition | undefined): void
-  /** Counts a call of a model: a question, suggested questions or a title. @throws KsError `rate-limited` */
+  /**
+   * Counts a model call: a question, suggested questions or a title.
+   * @throws KsError `rate-limited`
+   */
   countModelCall(visit: Visit, address: string): void
 }
 
 interface VisitOptions {
   signingKey: Uint8Array
-  /** applications that have a page: an id of the operator's tenant, or `tenant/id` */
+  /** Applications that have a page: an id of the operator's tenant, or `tenant/id`. */
   pages: readonly string[]
   frames: readonly string[]
-  /** requests per minute of a token of the daemon; 0 is no limit */
+  /** Requests per minute of a token of the daemon; 0 is no limit. */
   rateLimit: number
   gateways: () => number
 }
@@ -137,7 +143,7 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
     read: async (token) => {
       const visit = await claimsOf(token)
       if (visit === undefined || visit.isOwner) return visit
-      // a page that was taken down ends its visits
+      // Removing a page ends its visits.
       return tenants.get(visit.appId) === visit.tenant ? visit : undefined
     },
     admit: ({ appId, user }, operation) => {
@@ -155,7 +161,7 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
 }
 
 /**
- * A visitor speaks for themselves alone, and briefly.
+ * Restricts a visitor to their own user id and short questions.
  *
  * @throws ChatError `forbidden`, `invalid_param`
  */
@@ -166,9 +172,9 @@ export function checkVisitorInput({ user, isOwner }: Visit, input: { query?: unk
     if ('user' in part && part.user !== user) throw new ChatError('forbidden', 'The user is not the one of this visit.')
     if ('query' in part && typeof part.query === 'string' && part.query.length > MOST_CHARACTERS)
       throw new ChatError('invalid_param', `A question has at most ${MOST_CHARACTERS} characters here.`)
-    // an address that the daemon would fetch, or a file that somebody else has sent
+    // An address that the daemon would fetch, or a file of another user.
     if ('files' in part && Array.isArray(part.files) && part.files.length > 0)
-      throw new ChatError('invalid_param', 'The page takes no images.')
+      throw new ChatError('invalid_param', 'The page does not accept images.')
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { route } from '../../contract/route.js'
 import type { ChatAnswer } from './handlers.js'
 
-/** What clients ask for, without a key, to see whether the service is there; they compare no field but the version. */
+/** Reply to clients that check, without a key, whether the service exists; they only compare the version. */
 const Welcome = z.strictObject({ welcome: z.string(), api_version: z.literal('v1'), server_version: z.string() })
 
 export const welcomeRoutes = (['/v1', '/v1/'] as const).map((path) =>
@@ -11,7 +11,7 @@ export const welcomeRoutes = (['/v1', '/v1/'] as const).map((path) =>
     method: 'GET',
     path,
     scope: 'public',
-    summary: 'That this is the chat service.',
+    summary: 'Identify the chat service.',
     ok: { 200: Welcome },
     errors: [],
   }),

@@ -5,10 +5,10 @@ import { newId } from '../../lib/ids.js'
 export const CODE_SECONDS = 60
 
 const CODE_BYTES = 32
-/** more than anybody opens within a minute; the oldest makes room */
+/** More than anyone opens within a minute; the oldest is dropped. */
 const MOST_CODES = 100
 
-/** A session that a code will begin. */
+/** A session that a code will start. */
 export interface PlannedSession {
   caller: Caller
   id: string
@@ -19,14 +19,14 @@ interface PendingCode extends PlannedSession {
   until: number
 }
 
-/** Codes that were made and not used yet: each is good once, and for a minute. */
+/** Unused codes: each is valid once, for a minute. */
 export interface ConsoleCodes {
   make(caller: Caller): { code: string; sessionId: string }
-  /** @returns the session to begin; undefined for a code that is unknown, used or expired */
+  /** @returns the session to start; undefined for a code that is unknown, used or expired */
   use(code: string): PlannedSession | undefined
 }
 
-/** @param now milliseconds of a clock that only goes forward */
+/** @param now milliseconds of a monotonic clock */
 export function createConsoleCodes(now: () => number = () => performance.now()): ConsoleCodes {
   let waiting: PendingCode[] = []
   const drop = () => {
@@ -43,7 +43,7 @@ export function createConsoleCodes(now: () => number = () => performance.now()):
     use: (code) => {
       drop()
       const hash = hashOf(code)
-      // all of them are compared, each in the same time
+      // All hashes are compared, each in constant time.
       const found = waiting.filter((candidate) => timingSafeEqual(candidate.hash, hash))
       waiting = waiting.filter((candidate) => !found.includes(candidate))
       const [first] = found

@@ -13,17 +13,17 @@ export interface ConsoleFile {
   headers: Record<string, string>
 }
 
-/** The page and what belongs to it, read from the build when they are first asked for and kept. */
+/** Files of the console, read from the build at first use and cached. */
 export interface ConsoleFiles {
   /**
-   * @param path below `/console/`; one that names no file of the build is a place within the page
+   * @param path path below `/console/`; a path that is not a file of the build is a route within the page
    * @throws KsError `not-found`
    */
   get(path: string, acceptEncoding: string): Promise<ConsoleFile>
 }
 
 const PAGE = 'index.html'
-/** of these the bundler puts a hash of the bytes into the name */
+/** Names of these files contain a hash of their bytes. */
 const HASHED = 'assets/'
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 }
 
-/** Nothing but files of this daemon, no text that becomes code, no frame around the page. */
+/** Only files of this daemon, no text executed as code, no frame around the page. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -56,11 +56,11 @@ const FIXED_HEADERS = {
   vary: 'accept-encoding',
 }
 
-/** @param folder of the build */
+/** @param folder folder of the build */
 export function createConsoleFiles(
   folder = fileURLToPath(new URL('../../../dist/console', import.meta.url)),
 ): ConsoleFiles {
-  // names are looked up in what there is, so that none leads out of the folder
+  // Only listed names are served, so that no path leads out of the folder.
   const names = new Set(namesIn(folder))
   const kept = new Map<string, { plain: Uint8Array; gzip: Uint8Array }>()
 
@@ -75,7 +75,7 @@ export function createConsoleFiles(
 
   return {
     get: async (path, acceptEncoding) => {
-      if (!names.has(PAGE)) throw new KsError('not-found', 'the console is not built here: `npm run build` makes it')
+      if (!names.has(PAGE)) throw new KsError('not-found', 'the console is not built: run `npm run build`')
       const isFile = names.has(path)
       if (!isFile && path.startsWith(HASHED))
         throw new KsError('not-found', `no file ${quote(path)} of the console here`)
@@ -108,6 +108,6 @@ function namesIn(folder: string): string[] {
           .join('/'),
       )
   } catch {
-    return [] // a checkout that was not built whole
+    return [] // Incomplete build of a checkout.
   }
 }

@@ -6,7 +6,7 @@ import type { consoleRoutes } from './routes.js'
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** Codes and sessions of the console, loaded when the first is asked for. */
+/** Handlers for codes and sessions of the console; their code is loaded at first use. */
 export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
   const codes = once(async () => (await import('./codes.js')).createConsoleCodes())
   return {
@@ -19,7 +19,7 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
       if (planned === undefined)
         throw new KsError(
           'unauthenticated',
-          'this address was used already or is too old: `ks console` makes a new one',
+          'this address was already used or has expired: get a new one with `ks console`',
         )
       const { beginSession } = await import('./sessions.js')
       return await beginSession(dataDir, planned, engine.tokens)
@@ -34,7 +34,7 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
       return await createToken(dataDir, {
         tenant: LOCAL_TENANT,
         subject: body.subject,
-        // a stolen tab must not stay the operator: no token with all scopes, none that outlives the session
+        // A stolen tab must not gain the operator's rights: no token with all scopes, none that outlives the session.
         scopes: ['knowledge-spaces:read', ...(body.write ? (['knowledge-spaces:write'] as const) : [])],
         ...(tab === undefined ? { lifeSeconds: wanted } : { lifeSeconds: await capLife(tab, wanted), session: tab }),
       })
@@ -42,7 +42,7 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
   } satisfies Handlers<typeof consoleRoutes>
 }
 
-/** Limits a lifetime in seconds to the time that the session of a tab has left. */
+/** Limits a lifetime in seconds to the remaining time of a tab's session. */
 async function capLife(tab: TabSession, wanted: number): Promise<number> {
   const { endOf } = await import('./sessions.js')
   return Math.max(1, Math.min(wanted, endOf(tab) - Math.floor(Date.now() / 1000)))

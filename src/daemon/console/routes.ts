@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { route } from '../../contract/route.js'
 
 /**
- * How the page of `ks console` gets its session: between this program's own parts, so no part of the API. The secrets are
- * never kept for a repeat of the request.
+ * Routes by which the page of `ks console` gets its session. Internal to this program, so not part of the API. The
+ * secrets are never stored for a repeat of the request.
  */
 const secret = z.string().min(1).max(2000)
 const seconds = z.int().min(1)
@@ -17,7 +17,7 @@ export const consoleRoutes = [
     path: '/daemon/console/codes',
     scope: 'read',
     only: 'operator-outside-tabs',
-    summary: 'Make a code that one page of the console may exchange for a session of the operator.',
+    summary: 'Create a code that one page of the console may exchange for a session of the operator.',
     ok: { 201: z.strictObject({ code: z.string(), sessionId: z.string(), expiresInSeconds: seconds }) },
     shownOnce: ['code'],
     errors: [],
@@ -38,7 +38,7 @@ export const consoleRoutes = [
     method: 'POST',
     path: '/daemon/console/sessions/renew',
     scope: 'public',
-    summary: 'Go on with a session that is in use.',
+    summary: 'Renew an active session.',
     body: z.strictObject({ renewal: secret }),
     ok: { 201: session },
     shownOnce: ['token', 'renewal'],
@@ -50,7 +50,8 @@ export const consoleRoutes = [
     path: '/daemon/console/tokens',
     scope: 'write',
     only: 'operator',
-    summary: 'Sign a token for a program: never one of the operator, and from a tab none that outlives its session.',
+    summary:
+      'Sign a token for a program: never with the rights of the operator, and from a tab never beyond its session.',
     body: z.strictObject({
       subject: z.string().trim().min(1).max(200),
       write: z.boolean(),

@@ -8,8 +8,8 @@ import type { ConsoleFiles } from './files.js'
 export const CONSOLE = '/console'
 
 /**
- * Serves the files of the console, which are the same for everybody and tell nothing: anybody may have them who asks this
- * daemon by its name, also by a link on another site; what the page then reads needs a token.
+ * Serves the files of the console, which are the same for all clients and contain no data: only the Host is checked, so
+ * that links on other sites work. The page needs a token to read data.
  */
 export function consolePage(options: EdgeOptions, files: () => Promise<ConsoleFiles>) {
   const answer = async ({ req, env }: Context<{ Bindings: EdgeBindings }>): Promise<Reply> => {

@@ -3,17 +3,17 @@ import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../../engine/base/caller.js'
 import { createToken, LOCAL_ISSUER, LOCAL_TENANT, loadSigningKey, type TabSession } from '../../local/keys.js'
 
-/** life of the token of a tab; the page renews it while it is in use */
+/** Lifetime of a tab's token; the page renews it while in use. */
 const TOKEN_SECONDS = 15 * 60
-/** max idle time of a tab */
+/** Maximum idle time of a tab. */
 const IDLE_SECONDS = 4 * 60 * 60
-/** from the code on, however it is used */
+/** Maximum duration of a session since its code, even if in use. */
 const SESSION_SECONDS = 12 * 60 * 60
-/** not the audience of tokens: what renews a session opens no operation */
+/** Differs from the audience of tokens: a renewal opens no operation. */
 const AUDIENCE = 'knowledge-spaces-console'
 
 export interface ConsoleSession {
-  /** the `jti` of every token of the session: revoking it ends the session */
+  /** The `jti` of every token of the session: revoking it ends the session. */
   id: string
   token: string
   renewal: string
@@ -25,11 +25,17 @@ export interface RevokedIds {
   isRevoked(id: string): Promise<boolean>
   /** @param expiresAt milliseconds since the epoch */
   revoke(id: string, expiresAt: number): Promise<void>
-  /** Marks an id as used. @returns whether it was unused */
+  /**
+   * Marks an id as used.
+   * @returns whether it was unused
+   */
   spend(id: string, expiresAt: number): Promise<boolean>
 }
 
-/** Begins a session of the operator in one tab. @throws KsError `unauthenticated` if its id is revoked */
+/**
+ * Starts a session of the operator in one tab.
+ * @throws KsError `unauthenticated` if its id is revoked
+ */
 export async function beginSession(
   dataDir: string,
   { caller, id }: { caller: Caller; id: string },
@@ -56,14 +62,14 @@ export async function renewSession(dataDir: string, renewal: string, ids: Revoke
   return await issue(dataDir, { ...read, turn: read.turn + 1 })
 }
 
-/** When a session ends at the latest, in seconds since the epoch. */
+/** The latest end of a session, in seconds since the epoch. */
 export function endOf({ beganAt }: TabSession): number {
   return beganAt + SESSION_SECONDS
 }
 
 interface Session extends TabSession {
   subject: string
-  /** how often the session was renewed */
+  /** Number of renewals so far. */
   turn: number
 }
 

@@ -9,10 +9,10 @@ import { count, uuid } from '../../contract/primitives.js'
 import type { BundleChecks, Checked } from '../../engine/bundles/checks.js'
 import type { StoredPart } from '../../engine/parse/stored.js'
 
-/** A list of texts of any length. A wrong list is one problem, not one for each member. */
+/** A list of texts of any length. A wrong list is one problem, not one per entry. */
 const texts = z.custom<string[]>(
   (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
-  'it must be a list of texts',
+  'must be a list of texts',
 )
 const { name, slug, description } = CreateSpaceBody.shape
 
@@ -47,7 +47,7 @@ const PARTS: Readonly<Record<StoredPart, z.ZodType>> = {
   items: StoredItem,
 }
 
-/** What the engine asks of the contract while it reads a bundle. */
+/** Checks against the contract for the engine's bundle reader. */
 export const BUNDLE_CHECKS: BundleChecks = {
   manifest: (value) => parsed(BundleManifest, value),
   end: (value) => parsed(BundleEnd, value),
@@ -69,5 +69,7 @@ function parsed<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
   if (result.success) return { value: result.data }
   const [issue] = result.error.issues
   const place = issue?.path.map(String).join('.') ?? ''
-  return { problem: `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it has another shape'}`.slice(0, 300) }
+  return {
+    problem: `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it has an unexpected shape'}`.slice(0, 300),
+  }
 }

@@ -4,10 +4,10 @@ import { defined } from '../../lib/defined.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { BUNDLE_CHECKS } from './bundle-checks.js'
 
-/** Bundles hold all of a space, whoever it belongs to: they need every scope. */
+/** Bundles contain all data of a space, of all subjects: they require every scope. */
 export function bundlesHandlers({ engine: { bundles } }: HandlerDeps) {
   return {
-    // the owner of the data directory could as well copy it
+    // The owner of the data directory could also copy it.
     exportBundle: ({ caller, query, operator }) =>
       bundles.open(operator ? { ...caller, isDaemon: true } : caller, query.ids.split(',')),
     importBundle: async ({ caller, query, receive }) => {

@@ -21,10 +21,10 @@ import { uploadForm } from './upload-form.js'
 const SINGLE_HEADERS = new Set(['host', 'content-type', 'content-encoding', 'idempotency-key', 'origin'])
 const AUTHORIZATION = new Set(['authorization'])
 const NO_BODY = { value: {}, text: '' }
-/** seconds after which a client may look for the next daemon */
+/** Seconds after which a client may look for the next daemon. */
 const RESTART_SECONDS = 5
 
-/** The gateway: tokens with scopes, strict requests, `Idempotency-Key`, one sentence for each failure. */
+/** The gateway: tokens with scopes, strict requests, `Idempotency-Key`, one message for each failure. */
 export const gatewayDialect: Dialect<Session, KsError> = {
   admitSource({ options, request, incoming, listener, base }) {
     const repeated = incoming && repeatedHeader(incoming, SINGLE_HEADERS)
@@ -52,7 +52,7 @@ export const gatewayDialect: Dialect<Session, KsError> = {
     wrongMethod: (allow, method) =>
       new KsError('method-not-allowed', `the method must be one of ${allow}, received ${quote(method)}`),
     unforeseen: (traceId) =>
-      new KsError('internal', `the request failed unexpectedly; the log tells why under the trace id ${traceId}`),
+      new KsError('internal', `the request failed unexpectedly; see the log for the trace id ${traceId}`),
   },
 }
 
@@ -96,7 +96,7 @@ async function operate(
   return underKey(options.deps.engine, claim, (result) => replyTo(operation, result, request.headers), work)
 }
 
-/** Status and headers go out once the handler has admitted the request. */
+/** Status and headers are sent once the handler has admitted the request. */
 async function stream(exchange: Exchange, operation: Operation, input: object): Promise<Response> {
   const { headers, signal } = exchange.request
   const client = linkAbort(signal)

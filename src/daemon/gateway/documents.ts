@@ -24,10 +24,10 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
         answer: ([body]) => ({ status: 202, body }),
       })
       const [accepted] = await takeIn(upload, receive)
-      if (accepted === undefined) throw new KsError('upload-failed', 'the upload was taken in without a document')
+      if (accepted === undefined) throw new KsError('upload-failed', 'the upload ended without a document')
       if (compilation === 'durable') return { status: 202, body: accepted }
       const asset = await documents.settled(caller, params.id, accepted)
-      // it waits for what may take long to pass
+      // The document waits for something that may take long.
       return asset.parserStatus === 'pending' ? { status: 202, body: accepted } : { status: 201, body: asset }
     },
     uploadDocuments: async ({ caller, params, receive }) => {
@@ -48,7 +48,7 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
   } satisfies Handlers<typeof documentsRoutes>
 }
 
-/** Takes the parts of a form in as one upload: all of them, or nothing. */
+/** Receives the parts of a form as one upload: all of them, or none. */
 async function takeIn(
   upload: Upload,
   receive: ReceiveUpload<{ sourceId?: string | undefined }>,

@@ -4,12 +4,12 @@ import type { KeptWatch, localFilesRoutes, Watch } from '../../contract/gateway/
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { checkFolder, refuseOwn } from '../watch/folder.js'
 
-/** Only the owner of the data directory may name paths of this machine. */
+/** Only the owner of the data directory may use paths of this machine. */
 export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) {
   const { localFiles, spaces } = engine
   const admit = () => {
     if (!watching.allowed)
-      throw new KsError('not-configured', 'a daemon that serves others than its own machine looks at no local files')
+      throw new KsError('not-configured', 'a daemon that serves other machines does not read local files')
   }
   const shown = (watch: KeptWatch): Watch => ({ ...watch, ...(watching.stateOf(watch.id) ?? { state: 'starting' }) })
   return {
@@ -22,7 +22,7 @@ export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) 
       await spaces.get(caller, params.id)
       admit()
       const own = ownFiles()
-      // checks each folder once: a request may name a thousand files
+      // Each folder is checked once: a request may contain a thousand files.
       const folders = new Set([body.root, ...body.files.map(({ path }) => dirname(path))])
       for (const path of folders) if (path !== undefined) refuseOwn(path, own)
       return localFiles.record(caller, params.id, body)

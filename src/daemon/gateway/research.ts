@@ -10,7 +10,8 @@ export function researchHandlers({ engine: { research } }: HandlerDeps) {
     listResearchPartials: ({ caller, params, query }) => research.partials(caller, params.id, query),
     streamResearchEvents: async ({ caller, params, query, lastEventId, signal }) => ({
       headers: {},
-      // a client that reconnects repeats its address, cursor and all: what it has seen since is in the header
+      // A client that reconnects repeats its address with the old cursor; the header has the last event that it
+      // received.
       frames: await research.events(caller, params.id, { ...query, cursor: lastEventId ?? query.cursor }, signal),
     }),
     getResearchReport: ({ caller, params }) => research.report(caller, params.id),

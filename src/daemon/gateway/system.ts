@@ -2,7 +2,7 @@ import type { systemRoutes } from '../../contract/gateway/system.js'
 import { metricsText } from '../metrics/metrics.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 
-/** Longer than any token lives: a revocation is never forgotten. */
+/** Longer than the lifetime of any token: a revocation never expires. */
 const FOR_GOOD_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 export function systemHandlers({ engine, status, requests, openapi }: HandlerDeps) {

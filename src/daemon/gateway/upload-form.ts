@@ -22,33 +22,37 @@ export interface UploadLimits {
 type Accept = (file: UploadFile) => Promise<void>
 
 /**
- * Streams the parts of a multipart body: each file goes to `accept` as it arrives, and nothing is buffered whole.
+ * Streams the parts of a multipart body: each file is passed to `accept` as it arrives, and nothing is buffered
+ * completely.
  *
- * @returns the text fields, checked, wherever among the files they stood
- * @throws KsError `upload-too-large` past a limit, `invalid-request` for a broken or unexpected structure, or what
- *   `accept` threw
+ * @returns the validated text fields, wherever they are among the files
+ * @throws KsError `upload-too-large` above a limit, `invalid-request` for a malformed or unexpected structure, or the
+ * error of `accept`
  */
 export type ReceiveUpload<Fields = Record<string, unknown>> = (accept: Accept) => Promise<Fields>
 
 /** A multipart body that has not been read yet. */
 export interface FormReader {
   receive: ReceiveUpload<unknown>
-  /** Reads the body where nobody has. @returns what the form said, as a digest; see FormDigest */
+  /**
+   * Reads the body if it was not read yet.
+   * @returns a digest of the form; see FormDigest
+   */
   digest(): Promise<string>
-  /** The same of a body that was read to its end. */
+  /** The digest of a body that was read completely. */
   digestOfRead(): string
 }
 
-/** files that wait for their last fsync while the next ones stream in */
+/** Files that wait for their last fsync while the next ones arrive. */
 const CONCURRENT_FILES = 4
 const MAX_FIELDS = 20
 const MAX_FIELD_BYTES = 8192
 const NAMELESS = 'every part of a form needs a name'
 
 /**
- * @param documents what a file may be that becomes a document
- * @param digested whether the digest of the form will be asked for
- * @throws KsError `invalid-request` before anything of the body is read, when it cannot be a form
+ * @param documents limits of files that become documents
+ * @param needsDigest whether the digest of the form will be requested
+ * @throws KsError `invalid-request` before the body is read, if it cannot be a form
  */
 export function uploadForm(
   request: Request,
@@ -85,20 +89,20 @@ function boundsOf({ file: { many } }: MultipartDefinition, limits: UploadLimits)
       fieldSize: MAX_FIELD_BYTES,
       fields: MAX_FIELDS,
       files: many ? bulkFiles : 1,
-      fileSize: uploadBytes + 1, // busboy calls a file cut off that just reaches its limit
+      fileSize: uploadBytes + 1, // busboy treats a file of exactly the limit as truncated.
     },
     notForm: (type) => refused(`content-type must be multipart/form-data with a boundary, received ${quote(type)}`),
     tooLarge: () => tooLarge(maxBytes),
     tooMany: (kind) => {
       if (kind !== 'files') return refused(`a form must have at most ${MAX_FIELDS} text fields`)
       if (!many) return refused('exactly one file must be given')
-      return new KsError('upload-too-large', `one upload must hold at most ${bulkFiles} files`)
+      return new KsError('upload-too-large', `one upload must contain at most ${bulkFiles} files`)
     },
     malformed: (reason, cause) => refused(`the multipart body is malformed: ${reason}`, cause),
   }
 }
 
-/** The parts of one upload on their way in. */
+/** The parts of one upload as they arrive. */
 class UploadParts implements FormParts {
   readonly texts = new Map<string, string>()
   readonly #form: MultipartDefinition
@@ -107,7 +111,7 @@ class UploadParts implements FormParts {
   readonly #slots = pLimit(CONCURRENT_FILES)
   readonly #digest: FormDigest | undefined
   #fileBytes = 0
-  #said: string | undefined
+  #digestText: string | undefined
 
   constructor(form: MultipartDefinition, limits: UploadLimits, accept: Accept, digested: boolean) {
     this.#form = form
@@ -117,8 +121,8 @@ class UploadParts implements FormParts {
   }
 
   digest(): string {
-    this.#said ??= this.#digest?.digest(this.texts) ?? ''
-    return this.#said
+    this.#digestText ??= this.#digest?.digest(this.texts) ?? ''
+    return this.#digestText
   }
 
   field(name: string | undefined, value: string, { nameTruncated, valueTruncated }: FieldInfo): void {
@@ -132,7 +136,7 @@ class UploadParts implements FormParts {
 
   file(name: string | undefined, stream: Readable, info: FileInfo, fail: (error: unknown) => void): Promise<void> {
     const field = this.#form.file.name
-    const filename = info.filename ?? '' // a blank is a name, too: what a file is called is for its sender to say
+    const filename = info.filename ?? '' // A blank is a valid name: senders choose file names.
     if (name === undefined || name === '') throw refused(NAMELESS)
     if (name !== field) throw refused(`unknown file field ${quote(name)}: files go in ${quote(field)}`)
     if (filename === '') throw refused('a file part needs a filename')
@@ -150,8 +154,8 @@ class UploadParts implements FormParts {
   }
 
   /**
-   * Counts bytes up to what all files of the upload may hold together, and hashes them where asked, as the parser hands
-   * them on: a stream of its own for that costs more than all else that is done with a small file.
+   * Counts bytes against the limit of all files of the upload, and hashes them if needed, as the parser emits them: a
+   * separate stream would cost more than all other work on a small file.
    */
   #watch(stream: Readable, hash: Hash | undefined, fail: (error: unknown) => void): void {
     const bulkBytes = this.#form.file.many ? this.#limits.bulkBytes : Number.POSITIVE_INFINITY

@@ -7,27 +7,27 @@ import { LIMITS } from '../../contract/limits.js'
 import { nestsDeeperThan } from '../../lib/json/depth.js'
 import { watchPace } from './pace.js'
 
-/** deeper values overflow the stack of what later walks over them */
+/** Deeper values overflow the stack of later traversals. */
 const MAX_DEPTH = 64
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-/** A request's body as it arrives: from the socket, or from a request made inside the process. */
+/** The body of a request as it arrives: from the socket, or from a request made inside the process. */
 export function bodyStream(request: Request, incoming: IncomingMessage | undefined): Readable {
   if (incoming !== undefined) return incoming
   if (request.body === null) return Readable.from([])
-  // the same class; only the names of its declarations differ
+  // The same class; only the names of its declarations differ.
   return Readable.fromWeb(request.body as NodeWebStream)
 }
 
-/** Whether a request came without a body: none is declared, and nothing says of what type it would be. */
+/** Whether a request has no body: neither a length nor a content type is declared. */
 export function isBodyless(request: Request, incoming: IncomingMessage | undefined): boolean {
   const { headers } = request
   if (headers.has('content-type') || headers.has('transfer-encoding')) return false
   return (headers.get('content-length') ?? '0') === '0' && (incoming !== undefined || request.body === null)
 }
 
-/** @throws KsError `invalid-request` for a compressed body: its size could not be bounded before it is read */
+/** @throws KsError `invalid-request` for a compressed body, whose size cannot be limited before it is read */
 export function refuseEncodedBody(headers: Headers): void {
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
@@ -43,11 +43,11 @@ export function refuseEncodedBody(headers: Headers): void {
 export async function readJson(
   request: Request,
   incoming: IncomingMessage | undefined,
-  /** content types that are taken for JSON */
+  /** Content types accepted as JSON. */
   types = JSON_TYPE,
 ): Promise<{ value: unknown; text: string }> {
   const type = request.headers.get('content-type')
-  if (type === null) throw new KsError('invalid-request', 'the body needs the content-type application/json')
+  if (type === null) throw new KsError('invalid-request', 'the body requires the content-type application/json')
   if (!types.test(type.trim()))
     throw new KsError('invalid-request', `content-type must be application/json, received ${quote(type)}`)
   refuseEncodedBody(request.headers)
@@ -61,7 +61,10 @@ export async function readJson(
   }
 }
 
-/** A body as it came, bounded. @throws KsError `body-too-large` */
+/**
+ * Reads a body up to the size limit.
+ * @throws KsError `body-too-large`
+ */
 export async function readBytes(request: Request, incoming: IncomingMessage | undefined): Promise<Buffer> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > LIMITS.jsonBody) throw tooLarge()
@@ -81,7 +84,7 @@ export async function readBytes(request: Request, incoming: IncomingMessage | un
     const finish = (error?: Error) => {
       pace.stop()
       source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
-      source.on('error', () => {}) // a connection that breaks later is nobody's concern
+      source.on('error', () => {}) // Later errors of the connection do not matter.
       if (error === undefined) return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
       source.pause()
       reject(error)
@@ -90,7 +93,7 @@ export async function readBytes(request: Request, incoming: IncomingMessage | un
   })
 }
 
-/** Leaves the source open when the loop ends early: the refusal still has to go out on its socket. */
+/** Leaves the source open when the loop ends early: the error still has to be sent on its socket. */
 export async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
   try {
     yield* source.iterator({ destroyOnReturn: false })
@@ -99,7 +102,7 @@ export async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** The sentence for a body whose connection closed; nobody hears it, but nothing of ours is at fault. */
+/** The error for a body whose connection closed; nobody receives it, but it is not a defect. */
 function cutOff(): KsError {
   return new KsError('invalid-request', 'the connection closed before the body was complete')
 }

@@ -1,16 +1,16 @@
 import type { OpenEventStream } from './event-stream.js'
 
-/** a client that has not taken a piece for this long is treated as gone */
+/** A client that has not read for this long counts as disconnected. */
 const STALL_MS = 60_000
 const TICK_MS = 5_000
-/** pieces are gathered up to this size: headers and paddings of files are a few bytes */
+/** Small chunks are combined up to this size: headers and padding of files are a few bytes. */
 const GATHERED_BYTES = 64 * 1024
 
 /**
- * Sends bytes as they are made: the next ones are asked for when the last ones were taken. What fails breaks the connection,
- * so that nobody takes a part for the whole.
+ * Streams bytes as they are produced: the next chunk is requested when the last one was read. A failure breaks the
+ * connection, so that a client cannot mistake a part for the complete data.
  *
- * @param closed called once, however it ended
+ * @param closed called once, whatever the outcome
  */
 export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?: unknown) => void): OpenEventStream {
   const pieces = gathered(bytes)

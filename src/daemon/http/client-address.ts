@@ -2,19 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Names the client of a request for limits: its address, or the network of an IPv6 client. */
+/** Identifies the client of a request for limits: its address, or the network of an IPv6 client. */
 export type ClientAddress = (incoming: IncomingMessage | undefined) => string
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** Clients of a socket file and requests from inside the process have no address. */
 const LOCAL = 'local'
-/** 16-bit groups of the network of one IPv6 client: a /64 */
+/** Number of 16-bit groups in the network of one IPv6 client: a /64. */
 const NETWORK_GROUPS = 4
 
 /**
  * Only the part of `X-Forwarded-For` that trusted proxies wrote counts: the last address that is not a trusted proxy is
- * the client. Everything to the left of it is text that the client sent.
+ * the client. Everything before it is text from the client.
  *
  * @param trusted addresses and CIDR ranges of reverse proxies
  */
@@ -35,7 +35,7 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
   }
 }
 
-/** Some proxies write an address with a port. An IPv4 address in IPv6 notation is that IPv4 address. */
+/** Some proxies write an address with a port. An IPv4 address in IPv6 notation is treated as IPv4. */
 function parseAddress(text: string): Address | undefined {
   const trimmed = text.trim().replace(/%.*$/, '')
   const bare = /^\[(.*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed

@@ -1,49 +1,49 @@
-/** One frame of an event stream; `id` is what `Last-Event-ID` brings back. */
+/** One frame of an event stream; clients return `id` in `Last-Event-ID`. */
 export interface Frame {
   event: string
   data: unknown
   id?: string
 }
 
-/** What a handler answers with to stream events. Status and headers go out at once, so admission comes before. */
+/** The reply of a handler that streams events. Status and headers are sent at once, so admission comes first. */
 export interface EventStream {
   headers: Record<string, string>
   frames: AsyncIterable<Frame>
-  /** the last frame of a stream that the daemon itself has to end; absent where the client takes the stream up again */
+  /** The last frame of a stream that the daemon must end; absent if clients resume the stream. */
   interrupted?(reason: string): Frame
 }
 
-/** An event stream that is going out. */
+/** An event stream that is being sent. */
 export interface OpenEventStream {
   body: ReadableStream<Uint8Array>
-  /** a daemon that stops does not wait for its end */
+  /** A stopping daemon does not wait for its end. */
   isTakenUpAgain?: boolean
   /** Ends the stream now, with its own last frame. */
   cut(reason: string): void
 }
 
 interface Options {
-  /** looks at each frame before it goes out; throws when it is not as documented */
+  /** Validates each frame before it is sent; throws if it does not match its schema. */
   check?(frame: Frame): void
-  /** the client went away, reads too slowly, or the stream was cut: the producer of the frames should stop */
+  /** The client disconnected or reads too slowly, or the stream was cut: the producer of the frames should stop. */
   abandon(): void
-  /** once, however the stream ended */
+  /** Called once, however the stream ended. */
   closed(error?: unknown): void
-  /** how frames and pings are written; `event:` and `data:` lines with a comment as ping where absent */
+  /** Encoding of frames and pings; absent: `event:` and `data:` lines, with a comment as ping. */
   framing?: Framing
 }
 
-/** How a stream puts its frames into bytes. */
+/** How a stream encodes its frames as bytes. */
 export interface Framing {
   encode(frame: Frame): Uint8Array
   ping(): Uint8Array
   pingMs: number
-  /** pings go out by the clock, also between frames; only into silence where absent */
+  /** Pings are sent at fixed intervals, also between frames; absent: only during silence. */
   steady?: true
 }
 
 const PING_MS = 15_000
-/** a client that has not taken a frame for this long is treated as gone */
+/** A client that has not read for this long counts as disconnected. */
 const STALL_MS = 60_000
 const TICK_MS = 5_000
 
@@ -51,15 +51,15 @@ const encoder = new TextEncoder()
 const PING = encoder.encode(': ping\n\n')
 const DEFAULT_FRAMING: Framing = { encode: encodeFrame, ping: () => PING, pingMs: PING_MS }
 
-/** The text of a frame. JSON escapes every line break, so data is always one line. */
+/** The text of a frame. JSON escapes all line breaks, so data is always one line. */
 export function encodeFrame(frame: Frame): Uint8Array {
   const id = frame.id === undefined ? '' : `id: ${frame.id.replace(/[\r\n\0]/g, '')}\n`
   return encoder.encode(`${id}event: ${frame.event}\ndata: ${JSON.stringify(frame.data)}\n\n`)
 }
 
 /**
- * Turns frames into the bytes of a `text/event-stream`. The next frame is asked for when the last one was taken, so a
- * slow reader slows the producer; a comment every 15 seconds keeps proxies and the client's own clock at ease.
+ * Encodes frames as a `text/event-stream`. The next frame is requested when the last one was read, so a slow reader
+ * slows the producer. A comment every 15 seconds prevents timeouts of proxies and clients.
  */
 export function openEventStream(stream: EventStream, options: Options): OpenEventStream {
   const { framing = DEFAULT_FRAMING } = options
@@ -91,7 +91,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
   const drop = () => {
     if (ended) return
     const reason = new Error('the client stopped reading')
-    controller?.error(reason) // closes the socket too
+    controller?.error(reason) // Also closes the socket.
     end(reason)
     options.abandon()
   }
@@ -129,7 +129,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
       if (ended) return
       options.abandon()
       end()
-      // lets the producer run its `finally` blocks; it was told to stop, so its outcome does not matter
+      // Lets the producer run its `finally` blocks; it was told to stop, so its outcome does not matter.
       frames.return?.().catch(() => {})
     },
   })

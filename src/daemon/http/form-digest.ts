@@ -1,20 +1,20 @@
 import { createHash, type Hash } from 'node:crypto'
 
 /**
- * What a multipart form said, whatever its boundary was: names, types and bytes of its files in their order, and its
- * text fields. Two uploads with one digest are the same request.
+ * Digest of a multipart form, independent of its boundary: names, types and bytes of its files in order, and its text
+ * fields. Two uploads with equal digests are the same request.
  */
 export class FormDigest {
   readonly #files: { name: string; filename: string; mimeType: string; bytes: Hash }[] = []
 
-  /** @returns what takes in the bytes of the next file */
+  /** @returns the hash to update with the bytes of the next file */
   file(name: string, filename: string, mimeType: string): Hash {
     const bytes = createHash('sha256')
     this.#files.push({ name, filename, mimeType, bytes })
     return bytes
   }
 
-  /** Call once, when every file has been read. */
+  /** Must be called once, after every file has been read. */
   digest(fields: ReadonlyMap<string, string>): string {
     const files = this.#files.map(({ name, filename, mimeType, bytes }) => [
       name,

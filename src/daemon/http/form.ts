@@ -6,49 +6,49 @@ import busboy, { type Busboy, type FieldInfo, type FileInfo, type Limits } from 
 import { bodyStream, chunksOf, refuseEncodedBody } from './body.js'
 import { watchPace } from './pace.js'
 
-/** How large a form may be, and what is thrown for one that is larger, or none. */
+/** Limits of a form, and the errors for violations. */
 export interface FormBounds {
-  /** of all files together */
+  /** Of all files together. */
   maxBytes: number
   limits: Limits
-  /** @param type the body's content type, '' for none */
+  /** @param type content type of the body, '' for none */
   notForm(type: string): Error
   tooLarge(): Error
-  /** for more parts of a kind than `limits` allow */
+  /** For more parts of a kind than `limits` allow. */
   tooMany(kind: 'files' | 'fields' | 'parts'): Error
   malformed(reason: string, cause: unknown): Error
 }
 
 type Fail = (error: unknown) => void
 
-/** What becomes of the parts of a form as they arrive. What these methods throw refuses the form. */
+/** Receives the parts of a form as they arrive. Errors of these methods reject the form. */
 export interface FormParts {
   /**
-   * A file begins; not called once the form has failed.
+   * Called at the start of a file, unless the form has already failed.
    *
-   * @param fail refuses the form later on
-   * @returns the work on its bytes; nothing for a file that is skipped
+   * @param fail rejects the form later
+   * @returns the work on its bytes; undefined for a skipped file
    */
   file(name: string | undefined, content: Readable, info: FileInfo, fail: Fail): Promise<void> | undefined
   field(name: string | undefined, value: string, info: FieldInfo): void
-  /** sees the body as it arrives, before its parts are told apart */
+  /** Receives the raw body as it arrives, before its parts are parsed. */
   raw?(chunk: Buffer): void
 }
 
-/** what the parser gets at a time: small files come by the dozen in a piece, each with its own streams */
+/** Bytes passed to the parser at a time: a chunk may contain dozens of small files, each with its own streams. */
 const PIECE_BYTES = 16 * 1024
 const MAX_NAME_BYTES = 200
 const MAX_PART_HEADERS = 20
-/** what boundaries, part headers and fields may add to the bytes of the files */
+/** Maximum overhead of boundaries, part headers and fields beyond the bytes of the files. */
 const OVERHEAD_BYTES = 1024 * 1024
 const MULTIPART_TYPE = /^multipart\/form-data\s*;.*boundary=/i
 
 /**
- * Opens a multipart body; nothing of it is read yet, and no file is ever buffered whole.
+ * Opens a multipart body without reading it; no file is ever buffered completely.
  *
- * @returns reads the body; to be called once. It settles when the work on every file has ended: with the first failure,
- *   where there is one, and whatever else was under way has then been let go.
- * @throws what `bounds` say of a body that cannot be such a form
+ * @returns a function that reads the body; to be called once. It settles when the work on every file has ended: with
+ * the first failure, if any, after all other work was stopped.
+ * @throws the error of `bounds` for a body that cannot be such a form
  */
 export function openForm(
   request: Request,
@@ -93,7 +93,7 @@ export function openForm(
       await Promise.race([Promise.all(work), failure.promise])
     } catch (error) {
       failure.fail(error)
-      source.on('error', () => {}) // the client may hang up on what it is being told
+      source.on('error', () => {}) // The client may disconnect while it receives the error.
       parser.destroy()
       await Promise.allSettled(work)
       await failure.promise
@@ -107,7 +107,7 @@ function openParser(type: string, { limits, malformed }: FormBounds): Busboy {
   try {
     return busboy({
       headers: { 'content-type': type },
-      preservePath: true, // what becomes of folders in a name is for its reader to say
+      preservePath: true, // The reader decides what to do with folders in a name.
       defParamCharset: 'utf8',
       limits: { fieldNameSize: MAX_NAME_BYTES, headerPairs: MAX_PART_HEADERS, ...limits },
     })
@@ -117,7 +117,7 @@ function openParser(type: string, { limits, malformed }: FormBounds): Busboy {
 }
 
 interface Failure {
-  /** only ever rejects: with the first failure, of which others follow */
+  /** Only rejects, with the first failure; later failures are ignored. */
   promise: Promise<never>
   happened(): boolean
   fail: Fail
@@ -136,7 +136,7 @@ function firstFailure(): Failure {
   return { promise, happened: () => happened, fail }
 }
 
-/** Hands each part on as the parser finds it; the work on files is added to `work`. */
+/** Passes each part on as the parser finds it; the work on files is added to `work`. */
 function dispatch(
   parser: Busboy,
   bounds: FormBounds,
@@ -154,7 +154,7 @@ function dispatch(
   }
   parser
     .on('file', (name: string | undefined, content, info) => {
-      content.on('error', () => {}) // told through the form's own failure
+      content.on('error', () => {}) // Reported through the failure of the form.
       const taken = happened() ? undefined : attempt(() => parts.file(name, content, info, fail))
       if (taken === undefined) return void content.resume()
       taken.catch(fail)

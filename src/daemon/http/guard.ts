@@ -3,7 +3,7 @@ import { KsError } from '../../contract/errors.js'
 import { quote } from '../../contract/issues.js'
 import { isLoopbackAddress } from '../../lib/loopback.js'
 
-/** Where a request came in; absent for a request made inside the process. */
+/** Where a request arrived; absent for a request made inside the process. */
 export type Listener = { kind: 'tcp'; loopback: boolean; secure: boolean } | { kind: 'socket' }
 
 export interface GuardOptions {
@@ -14,16 +14,20 @@ export interface GuardOptions {
 const LOOPBACK_NAMES = ['127.0.0.1', '[::1]', 'localhost']
 
 /**
- * Loopback is no boundary for a browser: a page of any site can reach it, and by DNS rebinding under its own name.
- * So the Host must be one of this daemon's names, and a request that a foreign page caused is refused.
+ * Loopback does not protect against browsers: a page of any site can reach it, and by DNS rebinding under its own name.
+ * Therefore the Host must be one of this daemon's names, and requests caused by a foreign page are rejected.
  */
 export interface Guard {
   /**
-   * @returns the listed foreign origin of the request, which may read the answer
+   * Checks host and origin.
+   * @returns the allowed foreign origin of the request, which may read the response
    * @throws KsError `host-refused`
    */
   check(headers: Headers, target: string, listener: Listener | undefined): string | undefined
-  /** Its first half, for any sender: the request is for this daemon. @throws KsError `host-refused` */
+  /**
+   * Checks only the host, for any sender.
+   * @throws KsError `host-refused`
+   */
   checkHost(headers: Headers, target: string, listener: Listener | undefined): void
 }
 
@@ -32,11 +36,11 @@ export function createGuard(options: GuardOptions): Guard {
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()))
 
   const hostAccepted = (host: string, listener: Listener): boolean => {
-    if (listener.kind === 'socket') return true // only local processes with access to the file get here
+    if (listener.kind === 'socket') return true // Only local processes with access to the file can connect.
     const name = host.toLowerCase()
     if (hosts.has(name) || hosts.has(name.replace(/:\d+$/, ''))) return true
     if (!listener.loopback) return hosts.size === 0
-    // whatever the port: it may be one that is forwarded, and a page of another site cannot choose the name
+    // Any port is accepted: it may be forwarded, and a page of another site cannot choose the name.
     return LOOPBACK_NAMES.includes(name.replace(/:\d+$/, ''))
   }
 
@@ -44,7 +48,7 @@ export function createGuard(options: GuardOptions): Guard {
     if (listener === undefined) return
     const host = headers.get('host') ?? ''
     if (!hostAccepted(host, listener)) throw refusedHost(host)
-    // a target in absolute form names a host of its own, which wins over the header (RFC 9112, 3.2.2)
+    // A target in absolute form has its own host, which overrides the header (RFC 9112, 3.2.2).
     if (!target.startsWith('/') && !hostAccepted(authority(target), listener)) throw refusedHost(authority(target))
   }
 
@@ -66,11 +70,11 @@ function checkOrigin(headers: Headers, listener: Listener, origins: ReadonlySet<
     throw new KsError('host-refused', `requests from the origin ${quote(origin)} are not accepted here`)
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'none' && site !== 'same-origin')
-    throw new KsError('host-refused', `requests that another site causes (${quote(site)}) are not accepted here`)
+    throw new KsError('host-refused', `requests caused by another site (${quote(site)}) are not accepted here`)
   return undefined
 }
 
-/** Names of headers that must not come twice, with the first that does. Node keeps one of them silently. */
+/** The first of some headers that occurs twice. Node silently keeps one of them. */
 export function repeatedHeader(incoming: IncomingMessage, names: ReadonlySet<string>): string | undefined {
   const seen = new Set<string>()
   const raw = incoming.rawHeaders
@@ -83,7 +87,7 @@ export function repeatedHeader(incoming: IncomingMessage, names: ReadonlySet<str
   return undefined
 }
 
-/** Whether an address to listen on can be reached from this machine only. */
+/** Whether a listen address can only be reached from this machine. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '')
   return bare === 'localhost' || isLoopbackAddress(bare)

@@ -1,4 +1,4 @@
-/** Prefixes under which nothing is said without a token, not even whether a route exists. */
+/** Prefixes under which nothing is revealed without a token, not even whether a route exists. */
 export const GUARDED_PREFIXES: readonly string[] = [
   'knowledge-spaces',
   'queries',
@@ -17,9 +17,9 @@ export const GUARDED_PREFIXES: readonly string[] = [
 const MAX_DECODES = 3
 
 /**
- * Whether a path lies under a guarded prefix however it is spelled: percent-encoded (also twice), with empty or dot
- * segments, backslashes, path parameters or capitals. It is only asked about paths that match no route; a route
- * says itself whether it needs a token.
+ * Whether a path is under a guarded prefix in any spelling: percent-encoded (also twice), with empty or dot segments,
+ * backslashes, path parameters or capitals. Only used for paths without a route; a route defines itself whether it
+ * needs a token.
  */
 export function isGuardedPath(path: string): boolean {
   const segments: string[] = []

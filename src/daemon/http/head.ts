@@ -1,20 +1,20 @@
-/** HEAD is served wherever GET is, by the same operation (RFC 9110, 9.3.2). */
+/** HEAD is served by the operation of GET (RFC 9110, 9.3.2). */
 export function operationMethod(request: Request): string {
   return request.method === 'HEAD' ? 'GET' : request.method
 }
 
-/** The value of `Allow` for methods that have an operation: HEAD comes with GET. */
+/** The `Allow` header for methods that have an operation: GET includes HEAD. */
 export function allowOf(methods: Iterable<string>): string {
   const known = new Set(methods)
   if (known.has('GET')) known.add('HEAD')
   return [...known].sort().join(', ')
 }
 
-/** The response to HEAD: that to GET without its bytes; its length is included unless it is streamed. */
+/** The response to HEAD: that to GET without its body; with its length unless it is streamed. */
 export async function withoutBody(response: Response, isStreamed: boolean): Promise<Response> {
   const { status } = response
   const headers = new Headers(response.headers)
-  // a stream may be too long for memory, and a file has stated its length
+  // A stream may be too long for memory, and a file has already stated its length.
   if (isStreamed || headers.has('content-length')) await response.body?.cancel()
   else if (response.body !== null) headers.set('content-length', String((await response.arrayBuffer()).byteLength))
   return new Response(null, { status, headers })

@@ -20,8 +20,8 @@ export function idempotencyKey(headers: Headers): string | undefined {
 }
 
 /**
- * What makes two requests the same: method, path with query, and the body's text. The bytes of an upload are not
- * known before they have been taken in; `content` of the claim tells them afterwards.
+ * Identity of a request: method, path with query, and the body's text. The bytes of an upload are unknown before it is
+ * received; `content` of the claim adds them afterwards.
  */
 export function fingerprint(request: { method: string; target: string; body: string | undefined }): string {
   const { method, target, body } = request
@@ -35,17 +35,17 @@ export interface Claim {
   caller: Caller
   key: string
   fingerprint: string
-  /** of an upload: what its form says, as a digest */
+  /** Digest of the form of an upload. */
   content?: { digest(): Promise<string>; digestOfRead(): string }
-  /** keys of the answer whose values are not kept */
+  /** Keys of the response whose values are not stored. */
   secrets?: readonly string[]
 }
 
 /**
- * Runs `work` under a key: the first request of a key does the work, the same one again gets the kept answer. An operation
- * that is one write keeps its answer in the transaction of that write, for which `work` is given a caller.
+ * Runs `work` under a key: the first request with a key does the work, a repeated one gets the stored response. An
+ * operation with a single write stores its response in the transaction of that write, by the caller passed to `work`.
  *
- * @param replyOf the reply to what an operation gives back
+ * @param replyOf converts the result of an operation to its reply
  */
 export async function underKey(
   engine: Engine,
@@ -70,7 +70,7 @@ export async function underKey(
   }
   let isOver = false
   const answered = function* (result: unknown): Write<void> {
-    // what goes on behind the answer answers nothing any more
+    // Background work after the response must not store another one.
     const response = isOver ? undefined : stored(replyOf(result), claim.content?.digestOfRead())
     if (response !== undefined) yield* engine.idempotency.keep(caller, key, response)
   }
@@ -91,14 +91,14 @@ export async function underKey(
   return reply
 }
 
-/** The text of an answer; nothing for bytes that are none. */
+/** The text of a response; undefined for binary data. */
 function textOf({ body, headers }: Reply): string | undefined {
   if (typeof body === 'string') return body
   const isPlainJson = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
   return isPlainJson ? Buffer.from(body).toString() : undefined
 }
 
-/** A secret that is shown once is in no answer that is kept: a repeat tells that there is one, and no more. */
+/** Secrets that are shown once are not stored: a repeated response has null there. */
 function withoutSecrets(body: string, secrets: readonly string[]): string {
   if (secrets.length === 0) return body
   const told: Record<string, unknown> = JSON.parse(body)

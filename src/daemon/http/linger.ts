@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 
-/** a client that is told to stop gets this long to hear it */
+/** Time for a rejected client to read the response. */
 const LINGER_MS = 500
 const LINGER_BYTES = 16 * 1024 * 1024
 
 /**
- * For a request that is answered before its body has arrived: closes the connection behind the answer, but reads on
- * for a moment first. Closing with unread bytes makes the kernel reset the connection, and a client that is still
- * sending would lose the answer (RFC 9112, 9.6).
+ * For a response that is sent before the request body has arrived: closes the connection after the response, but keeps
+ * reading for a moment. Closing with unread bytes makes the kernel reset the connection, and a client that is still
+ * sending would lose the response (RFC 9112, 9.6).
  */
 export function lingerBeforeClose(incoming: IncomingMessage): void {
   const { socket } = incoming
   const close = socket.destroySoon.bind(socket)
   let left = LINGER_BYTES
-  // Node calls this once the answer has gone out, since the answer says `connection: close`
+  // Node calls this after the response was sent, because of its `connection: close`.
   socket.destroySoon = () => {
     socket.destroySoon = close
     const timer = setTimeout(close, LINGER_MS)

@@ -6,14 +6,14 @@ const REQUEST_HEADERS =
 const RESPONSE_HEADERS =
   'x-trace-id, x-error-code, x-ks-version, x-query-run-id, x-session-id, retry-after, mcp-session-id'
 
-/** Lets a listed origin read the answer. No other response carries a CORS header. */
+/** Lets an allowed origin read the response. No other response has CORS headers. */
 export function permitOrigin(base: BaseHeaders, origin: string): void {
   base['access-control-allow-origin'] = origin
   base['access-control-expose-headers'] = RESPONSE_HEADERS
   base['vary'] = 'origin'
 }
 
-/** The answer to a listed origin that asks whether it may send a request; undefined for any other request. */
+/** The reply to a CORS preflight request; undefined for any other request. */
 export function preflightReply(request: Request): Reply | undefined {
   if (request.method !== 'OPTIONS' || request.headers.get('access-control-request-method') === null) return undefined
   return emptyReply(204, { 'access-control-allow-methods': METHODS, 'access-control-allow-headers': REQUEST_HEADERS })

@@ -1,19 +1,19 @@
 import { KsError } from '../../contract/errors.js'
 
-/** A body that brings less than this in a window is given up: slower lines than 170 bytes a second do not exist. */
+/** Minimum bytes of a body per window; slower bodies are rejected. No real line is slower than 170 bytes a second. */
 const WINDOW_MS = 60_000
 const WINDOW_BYTES = 10 * 1024
 
-/** Watches that a body keeps arriving. */
+/** Checks that a body keeps arriving. */
 export interface Pace {
-  /** Counts what arrived. */
+  /** Counts received bytes. */
   took(bytes: number): void
-  /** Waits for a reader of ours, which is not the client's fault. */
+  /** Waits for our own reader, without blaming the client. */
   held<T>(wait: Promise<T>): Promise<T>
   stop(): void
 }
 
-/** @param onSlow called, perhaps more than once, when a body stopped arriving or merely drips */
+/** @param onSlow called, possibly several times, when a body has stopped or is too slow */
 export function watchPace(onSlow: (error: KsError) => void): Pace {
   let bytes = 0
   let waiting = 0

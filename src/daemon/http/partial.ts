@@ -1,16 +1,16 @@
 import parseRange from 'range-parser'
 
-/** What of some bytes a request asks for. */
+/** The part of a file that a request asks for. */
 export type Part =
   | { kind: 'whole' }
   | { kind: 'unchanged' }
-  /** both ends belong to it */
+  /** Both ends are inclusive. */
   | { kind: 'part'; start: number; end: number }
   | { kind: 'unsatisfiable' }
 
 /**
- * What a conditional or partial GET is answered with (RFC 9110, 13.2.2 and 14.2). Ranges that touch are one; several
- * that do not are not served.
+ * Evaluates a conditional or range GET (RFC 9110, 13.2.2 and 14.2). Adjacent ranges are merged; several separate ranges
+ * are not supported.
  *
  * @param etag strong, with its quotes
  */
@@ -22,12 +22,12 @@ export function partOf(request: Request, size: number, etag: string): Part {
   if (range === null || request.method !== 'GET' || (condition !== null && condition.trim() !== etag))
     return { kind: 'whole' }
   const ranges = parseRange(size, range, { combine: true })
-  if (ranges === -2 || (ranges !== -1 && ranges.type !== 'bytes')) return { kind: 'whole' } // not one that is known
+  if (ranges === -2 || (ranges !== -1 && ranges.type !== 'bytes')) return { kind: 'whole' } // Unknown range unit.
   const [only, ...more] = ranges === -1 ? [] : ranges
   return only === undefined || more.length > 0 ? { kind: 'unsatisfiable' } : { kind: 'part', ...only }
 }
 
-/** Whether a list of entity tags has one; compared weakly, as RFC 9110, 13.1.2 wants it. */
+/** Whether a list of entity tags includes one; weak comparison, as in RFC 9110, 13.1.2. */
 function names(list: string | null, etag: string): boolean {
   if (list === null) return false
   return list.trim() === '*' || list.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)

@@ -1,13 +1,13 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests that may wait on one connection for their turn; no client that pipelines sends nearly as many. */
+/** Maximum number of pipelined requests of one connection; real clients send far fewer. */
 const MAX_WAITING = 100
-/** An answer of which nobody takes anything for this long is given up, with its connection. */
+/** A response that is not read for this long is aborted with its connection. */
 const UNREAD_MS = 60_000
 
 interface Turn {
-  /** the answer that is being made or sent */
+  /** The response in progress. */
   current: ServerResponse | undefined
   waiting: (() => void)[]
 }
@@ -15,8 +15,8 @@ interface Turn {
 const turns = new WeakMap<Socket, Turn>()
 
 /**
- * Requests of one connection one after the other: the next one is begun when the answer before it has gone out. Node
- * begins every request that has arrived, and keeps all their answers for a client that may never read them.
+ * Handles requests of one connection one after another: the next one starts when the previous response was sent. Node
+ * starts every request that has arrived, and keeps all responses for a client that may never read them.
  */
 export function serializeRequests(handle: RequestListener): RequestListener {
   return (incoming, outgoing) => {
@@ -38,7 +38,7 @@ export function serializeRequests(handle: RequestListener): RequestListener {
   }
 }
 
-/** Gives up connections whose answers nobody reads. A request that is still being worked on may take as long as it takes. */
+/** Closes connections whose responses are not read. A request that is still being handled may take any time. */
 export function closeUnreadResponses(server: Server): void {
   server.setTimeout(UNREAD_MS)
   server.on('timeout', (socket: Socket) => {

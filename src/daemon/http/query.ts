@@ -4,7 +4,7 @@ import { quote, refusal } from '../../contract/issues.js'
 import type { RouteDefinition } from '../../contract/route.js'
 
 /**
- * The query of a URL, checked. A key may come once.
+ * Parses and validates the query of a URL. Each key may occur once.
  *
  * @throws KsError `invalid-request`
  */
@@ -12,23 +12,26 @@ export function readQuery(schema: z.ZodObject, url: string): unknown {
   const input: Record<string, string> = {}
   for (const [key, value] of new URLSearchParams(queryText(url))) {
     if (Object.hasOwn(input, key)) throw new KsError('invalid-request', `${quote(key)} is given more than once`)
-    // plain assignment would give the key `__proto__` a meaning
+    // A plain assignment would set the prototype for the key `__proto__`.
     Object.defineProperty(input, key, { value, enumerable: true, configurable: true, writable: true })
   }
   return checked(schema, input, 'the query')
 }
 
-/** @throws KsError `invalid-request` with the one sentence that names key, rule and value */
+/** @throws KsError `invalid-request` with the key, rule and value */
 export function checked(schema: z.ZodType, input: unknown, whole: string): unknown {
   const result = schema.safeParse(input)
   if (!result.success) throw new KsError('invalid-request', refusal(result.error, schema, input, whole))
   return result.data
 }
 
-/** Values of paths that are no ids: one of a wrong shape is a bad request. */
+/** Path values that are not ids: an invalid one is a bad request. */
 const KEYS: readonly unknown[] = ['itemKey']
 
-/** The values of a path. An id of a wrong shape names nothing. @throws KsError `not-found`, `invalid-request` */
+/**
+ * Parses the values of a path. A malformed id does not exist.
+ * @throws KsError `not-found`, `invalid-request`
+ */
 export function readParams(route: RouteDefinition, values: Record<string, string>): unknown {
   if (route.params === undefined) return undefined
   const result = route.params.safeParse(values)

@@ -9,15 +9,18 @@ interface Bucket {
   at: number
 }
 
-/** Counts a request against its key. @throws KsError `rate-limited` with the seconds to wait */
+/**
+ * Counts a request for a key.
+ * @throws KsError `rate-limited` with the seconds to wait
+ */
 export type RateLimit = (key: string) => void
 
 /**
- * A token bucket for each key: `perMinute` requests at once, refilled evenly. Where several gateways serve, each has its
- * share of it, at least one request at once: all together they let through what one would.
+ * A token bucket for each key: `perMinute` requests in a burst, refilled evenly. With several gateways, each gets an
+ * equal part, at least one request: together they allow as much as one.
  *
  * @param perMinute 0 is no limit
- * @param gateways how many there are now
+ * @param gateways current number of gateways
  */
 export function createRateLimit(perMinute: number, gateways: () => number = () => 1): RateLimit {
   if (perMinute === 0) return () => {}

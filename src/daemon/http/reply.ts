@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { ERRORS, type KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 
-/** Headers of every response, made once for each request. */
+/** Headers of every response, created once per request. */
 export type BaseHeaders = Record<string, string>
 
 export interface Identification {
@@ -14,7 +14,7 @@ export interface Identification {
 
 const TRACE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The caller's correlation id where it is one, else a new one. */
+/** The caller's correlation id if it is valid, otherwise a new one. */
 export function traceIdOf(headers: Headers, fresh: () => string): string {
   const given = headers.get('x-trace-id')
   return given !== null && TRACE_ID.test(given) ? given : fresh()
@@ -29,15 +29,15 @@ export function baseHeaders(traceId: string, { version, instance }: Identificati
   }
 }
 
-/** What a request is answered with, beside the headers that every response has. */
+/** A response without the base headers. */
 export interface Reply {
   status: number
-  /** empty for none */
+  /** Empty for none. */
   body: string | Uint8Array
   headers: Record<string, string>
 }
 
-/** A JSON answer that is the same for everybody: its bytes are made once. */
+/** A JSON response that is the same for all clients: its bytes are created once. */
 export class FixedJson {
   readonly bytes: Uint8Array
   readonly gzip: Uint8Array
@@ -49,7 +49,7 @@ export class FixedJson {
     this.etag = `W/"${createHash('sha256').update(this.bytes).digest('base64url').slice(0, 27)}"`
   }
 
-  /** The answer to a client, which may have it already. */
+  /** The reply to a client, which may have a cached copy. */
   reply(status: number, request: Headers): Reply {
     const headers = { etag: this.etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }
     const known = request.get('if-none-match')?.split(',') ?? []
@@ -69,7 +69,7 @@ export function jsonReply(status: number, value: unknown, headers?: Record<strin
   return { status, body: JSON.stringify(value), headers: { 'content-type': 'application/json', ...headers } }
 }
 
-/** A long answer, whose JSON was made in slices. */
+/** A long response whose JSON was serialized in slices. */
 export function jsonBytesReply(status: number, json: Uint8Array): Reply {
   return { status, body: json, headers: { 'content-type': 'application/json' } }
 }
@@ -82,7 +82,7 @@ export function bytesReply(status: number, bytes: Uint8Array): Reply {
   const headers = {
     'content-type': 'application/octet-stream',
     'content-length': String(bytes.byteLength),
-    // never a page of its own, whatever the bytes are
+    // Never rendered as a page, whatever the bytes are.
     'content-disposition': 'attachment',
   }
   return { status, body: bytes, headers }
@@ -101,13 +101,13 @@ export function eventsReply(
     ...base,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    'x-accel-buffering': 'no', // proxies of the nginx family hold frames back otherwise
+    'x-accel-buffering': 'no', // Prevents nginx and similar proxies from buffering frames.
     ...extra,
   }
   return new Response(body, { status: 200, headers })
 }
 
-/** The body of a failure is `{"error": sentence}`, and what its code has beside it; the code is in a header. */
+/** The body of a failure is `{"error": message}` with the details of its code; the code is in a header. */
 export function errorReply(error: KsError, headers?: Record<string, string>): Reply {
   const reply = jsonReply(
     ERRORS[error.code].status,
@@ -118,7 +118,7 @@ export function errorReply(error: KsError, headers?: Record<string, string>): Re
   return reply
 }
 
-/** A complete answer for a connection whose request never became one, in the same shape as every other failure. */
+/** A complete HTTP response for a connection without a valid request, in the format of every other failure. */
 export function rawErrorReply(status: number, code: string, sentence: string): string {
   const body = JSON.stringify({ error: sentence })
   return [

@@ -2,31 +2,36 @@ import type { Measured } from '../../engine/status/measured.js'
 import type { MetricsPage, Sample } from './page.js'
 import type { RouteTimes } from './requests.js'
 
-/** What the engine counted. Nothing here has a label that tells a tenant, a space or a text. */
+/** Metrics of the engine. No label identifies a tenant, a space or a text. */
 export function addEngine(page: MetricsPage, measured: Measured): void {
   addDatabase(page, measured)
   addQueues(page, measured)
   const { answers, indexes, leases, objects } = measured
-  page.add('counter', 'ks_answers_total', 'Questions that were answered.', [[{}, answers.all]])
+  page.add('counter', 'ks_answers_total', 'Answered questions.', [[{}, answers.all]])
   page.add(
     'counter',
     'ks_answers_degraded_total',
-    'Answers that had to do without a part, by the part and by what kept it.',
+    'Degraded answers, by missing part and failure class.',
     answers.degraded.map((one): Sample => [{ part: one.part, class: one.class }, one.answers]),
   )
-  page.add('gauge', 'ks_indexes_open', 'Spaces whose indexes are open.', [[{}, indexes.open]])
-  page.add('gauge', 'ks_index_lag_entries', 'Entries of the logs of open spaces that their indexes have not applied.', [
-    [{ of: 'all' }, indexes.behind],
-    [{ of: 'most' }, indexes.mostBehind],
-  ])
-  page.add('gauge', 'ks_leases', 'Leases that are held, by type.', byName(leases.active, 'type'))
-  page.add('counter', 'ks_leases_expired_total', 'Leases whose holder was never heard of again.', [
+  page.add('gauge', 'ks_indexes_open', 'Spaces with open indexes.', [[{}, indexes.open]])
+  page.add(
+    'gauge',
+    'ks_index_lag_entries',
+    'Index log entries of open spaces that their indexes have not applied yet.',
+    [
+      [{ of: 'all' }, indexes.behind],
+      [{ of: 'most' }, indexes.mostBehind],
+    ],
+  )
+  page.add('gauge', 'ks_leases', 'Active leases, by type.', byName(leases.active, 'type'))
+  page.add('counter', 'ks_leases_expired_total', 'Leases that expired without a release by their holder.', [
     [{}, leases.expired],
   ])
   page.add(
     'counter',
     'ks_object_requests_total',
-    'Requests to the object storage, by how they ended.',
+    'Requests to the object storage, by outcome.',
     objects.map(({ operation, outcome, count }): Sample => [{ operation, outcome }, count]),
   )
 }
@@ -35,31 +40,27 @@ function addDatabase(page: MetricsPage, { database }: Measured): void {
   page.add(
     'counter',
     'ks_database_statements_total',
-    'Statements: of one row, of several, and those that change rows.',
+    'Statements: reads of one row (get), of several rows (all), and writes (run).',
     [
       [{ kind: 'get' }, database.get],
       [{ kind: 'all' }, database.all],
       [{ kind: 'run' }, database.run],
     ],
   )
-  page.add('counter', 'ks_database_writes_total', 'Writes, several of which may share a commit.', [
-    [{}, database.writes],
-  ])
+  page.add('counter', 'ks_database_writes_total', 'Writes; several may share a commit.', [[{}, database.writes]])
   page.add('counter', 'ks_database_commits_total', 'Commits.', [[{}, database.commits]])
 }
 
 function addQueues(page: MetricsPage, { database, jobs, queries, claimWaits }: Measured): void {
-  page.add('gauge', 'ks_waiting', 'What waits for its turn: queries for a place, writes for a commit.', [
+  page.add('gauge', 'ks_waiting', 'Waiting work: queries for a free slot, writes for a commit.', [
     [{ queue: 'queries' }, queries.waiting],
     [{ queue: 'writes' }, database.waitingWrites],
   ])
-  page.add('gauge', 'ks_jobs_open', 'Jobs that have not ended, by their last durable stage.', byName(jobs, 'stage'))
-  page.addDurations('ks_job_claim_wait_seconds', 'How long jobs waited for their claims from when they were due.', [
-    [{}, claimWaits],
-  ])
+  page.add('gauge', 'ks_jobs_open', 'Unfinished jobs, by their last durable stage.', byName(jobs, 'stage'))
+  page.addDurations('ks_job_claim_wait_seconds', 'Time from the due time of a job to its claim.', [[{}, claimWaits]])
 }
 
-/** What was asked of the daemon. */
+/** Metrics of HTTP requests. */
 export function addRequests(page: MetricsPage, routes: readonly RouteTimes[]): void {
   page.add(
     'counter',
@@ -71,7 +72,7 @@ export function addRequests(page: MetricsPage, routes: readonly RouteTimes[]): v
   )
   page.addDurations(
     'ks_http_request_duration_seconds',
-    'Time until an answer began; of a stream, until its first line.',
+    'Time until the response started; of a stream, until its first line.',
     routes.map(({ route, durations }) => [{ route }, durations] as const),
   )
 }

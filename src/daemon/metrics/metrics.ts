@@ -5,7 +5,7 @@ import { addEngine, addRequests } from './engine-metrics.js'
 import { MetricsPage, type Sample } from './page.js'
 import type { RouteTimes } from './requests.js'
 
-/** All that there is to be told. */
+/** All measured values. */
 interface Measurements {
   status: DaemonStatus
   models: readonly UsedModel[]
@@ -14,8 +14,8 @@ interface Measurements {
 }
 
 /**
- * What the daemon is and does, in the text format of Prometheus, version 0.0.4. Of a space it tells id and name, of a
- * model its provider's name: no address, no key, no text of anybody.
+ * Formats the state of the daemon in the Prometheus text format, version 0.0.4. It contains ids and names of spaces and
+ * provider names of models, but no address, key or text.
  */
 export function metricsText({ status, models, measured, requests }: Measurements): string {
   const page = new MetricsPage()
@@ -37,12 +37,10 @@ function addProcess(
   page.add('gauge', 'process_start_time_seconds', 'Start of the process since the epoch.', [
     [{}, Date.parse(startedAt) / 1000],
   ])
-  page.add('counter', 'process_cpu_seconds_total', 'Processor time of the daemon itself.', [
-    [{}, (user + system) / 1e6],
-  ])
+  page.add('counter', 'process_cpu_seconds_total', 'CPU time of the daemon process.', [[{}, (user + system) / 1e6]])
   if (memory !== undefined) {
-    page.add('gauge', 'process_resident_memory_bytes', 'Resident memory of the daemon itself.', [[{}, memory.rss]])
-    page.add('gauge', 'nodejs_heap_size_used_bytes', 'Heap of the daemon in use.', [[{}, memory.heapUsed]])
+    page.add('gauge', 'process_resident_memory_bytes', 'Resident memory of the daemon process.', [[{}, memory.rss]])
+    page.add('gauge', 'nodejs_heap_size_used_bytes', 'Used heap of the daemon.', [[{}, memory.heapUsed]])
     page.add('gauge', 'nodejs_external_memory_bytes', 'Memory outside of the heap.', [[{}, memory.external]])
   }
   page.add(
@@ -52,7 +50,7 @@ function addProcess(
     processes.map(({ role, pid, rss }): Sample => [{ role, pid: String(pid) }, rss]),
   )
   if (eventLoop !== undefined)
-    page.add('gauge', 'ks_event_loop_delay_seconds', 'Delay of the event loop since it was last reset.', [
+    page.add('gauge', 'ks_event_loop_delay_seconds', 'Delay of the event loop since the last reset.', [
       [{ quantile: '0.5' }, eventLoop.p50 / 1000],
       [{ quantile: '0.99' }, eventLoop.p99 / 1000],
       [{ quantile: '0.999' }, eventLoop.p999 / 1000],
@@ -62,19 +60,19 @@ function addProcess(
 
 function addWork(page: MetricsPage, { activity, storage, damage }: DaemonStatus): void {
   const { activeJobs, waitingJobs, runningQueries = 0, openRequests = 0, backgroundTasks = 0 } = activity
-  page.add('gauge', 'ks_jobs', 'Jobs that run and that wait.', [
+  page.add('gauge', 'ks_jobs', 'Running and waiting jobs.', [
     [{ state: 'active' }, activeJobs],
     [{ state: 'waiting' }, waitingJobs],
   ])
-  page.add('gauge', 'ks_queries_running', 'Queries that are being answered.', [[{}, runningQueries]])
-  page.add('gauge', 'ks_requests_open', 'Requests that are not answered to their end.', [[{}, openRequests]])
-  page.add('gauge', 'ks_background_tasks', 'Trainings and builds behind publication.', [[{}, backgroundTasks]])
-  page.add('gauge', 'ks_database_damaged', 'Whether damage of the database file was met.', [
+  page.add('gauge', 'ks_queries_running', 'Running queries.', [[{}, runningQueries]])
+  page.add('gauge', 'ks_requests_open', 'Open requests.', [[{}, openRequests]])
+  page.add('gauge', 'ks_background_tasks', 'Background trainings and index builds.', [[{}, backgroundTasks]])
+  page.add('gauge', 'ks_database_damaged', 'Whether the database file is damaged.', [
     [{}, damage === undefined ? 0 : 1],
   ])
   if (storage === undefined) return
-  page.add('gauge', 'ks_disk_free_bytes', 'Bytes that may still be written.', [[{}, storage.freeBytes]])
-  page.add('gauge', 'ks_disk_full', 'Whether data is refused for want of room.', [[{}, storage.isFull ? 1 : 0]])
+  page.add('gauge', 'ks_disk_free_bytes', 'Free disk space in bytes.', [[{}, storage.freeBytes]])
+  page.add('gauge', 'ks_disk_full', 'Whether the disk is full and writes are rejected.', [[{}, storage.isFull ? 1 : 0]])
 }
 
 function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
@@ -88,7 +86,7 @@ function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
   page.add(
     'counter',
     'ks_model_failures_total',
-    'Calls without an answer, by what kept them from it.',
+    'Failed calls of a model, by failure class.',
     models.flatMap((model) =>
       [...model.failures].map(([why, count]): Sample => [{ ...labelsOf(model), class: why }, count]),
     ),
@@ -96,7 +94,7 @@ function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
   page.add(
     'counter',
     'ks_model_tokens_total',
-    'Tokens that a model read and wrote.',
+    'Input and output tokens of a model.',
     models.flatMap((model): Sample[] => [
       [{ ...labelsOf(model), direction: 'input' }, model.inputTokens],
       [{ ...labelsOf(model), direction: 'output' }, model.outputTokens],
@@ -104,13 +102,13 @@ function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
   )
   page.addDurations(
     'ks_model_call_duration_seconds',
-    'How long calls took, with waits and further tries.',
+    'Duration of calls, including waits and retries.',
     models.map((model) => [labelsOf(model), model.durations] as const),
   )
   page.add(
     'gauge',
     'ks_model_left_alone',
-    'Whether a model failed so often that it is not asked for a while.',
+    'Whether calls of a model are suspended after repeated failures.',
     each(({ isLeftAlone }) => (isLeftAlone ? 1 : 0)),
   )
 }
@@ -121,7 +119,7 @@ function addBudgets(page: MetricsPage, { models }: DaemonStatus): void {
   page.add(
     'gauge',
     'ks_model_used_today',
-    'What all spaces used of models since midnight UTC.',
+    'Model usage of all spaces since midnight UTC.',
     Object.entries(today).map(([counter, used]): Sample => [{ counter }, used]),
   )
   const labels = ({ knowledgeSpaceId, slug, counter }: (typeof budgets)[number]) => {
@@ -130,13 +128,13 @@ function addBudgets(page: MetricsPage, { models }: DaemonStatus): void {
   page.add(
     'gauge',
     'ks_space_budget_used',
-    'What a space used of its daily budget.',
+    'Usage of the daily budget of a space.',
     budgets.map((one): Sample => [labels(one), one.used]),
   )
   page.add(
     'gauge',
     'ks_space_budget_limit',
-    'The daily budget of a space, where it has one.',
+    'Daily budget of a space, if it has one.',
     budgets.flatMap((one): Sample[] => (one.limit === undefined ? [] : [[labels(one), one.limit]])),
   )
 }

@@ -3,11 +3,11 @@ import type { DurationCounts } from '../../lib/durations.js'
 type Labels = Readonly<Record<string, string>>
 export type Sample = readonly [labels: Labels, value: number]
 
-/** A page in the text format of Prometheus, version 0.0.4: families of samples, each with its type and what it means. */
+/** A page in the Prometheus text format, version 0.0.4: families of samples with their types and help texts. */
 export class MetricsPage {
   readonly #lines: string[] = []
 
-  /** A family without samples is left out. */
+  /** Adds a family, unless it has no samples. */
   add(type: 'counter' | 'gauge', name: string, help: string, samples: readonly Sample[]): void {
     if (samples.length === 0) return
     this.#begin(type, name, help)

@@ -1,23 +1,23 @@
 import { type DurationCounts, Durations } from '../../lib/durations.js'
 
-/** Bounds of the times of requests, in seconds: those of a look-up, of a question, and of a large upload. */
+/** Histogram bounds of request durations in seconds, from a lookup to a large upload. */
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** Requests that no route has. */
+/** Label of requests without a route. */
 const NO_ROUTE = 'none'
 
 /** Requests of one route. */
 export interface RouteTimes {
-  /** method and path as the API describes it, with the names of its parameters */
+  /** Method and path template of the API description. */
   route: string
   statuses: ReadonlyMap<number, number>
   durations: DurationCounts
 }
 
-/** Counts answered requests by their routes: no address, no id. */
+/** Counts responses by route, without addresses or ids. */
 export class RequestTimes {
   readonly #routes = new Map<string, { statuses: Map<number, number>; durations: Durations }>()
 
-  /** @param ms until the answer began, which for a stream is its first line */
+  /** @param ms milliseconds until the response started; of a stream, until its first line */
   answered(route: { method: string; path: string } | undefined, status: number, ms: number): void {
     const name = route === undefined ? NO_ROUTE : `${route.method} ${route.path}`
     let counted = this.#routes.get(name)

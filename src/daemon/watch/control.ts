@@ -1,13 +1,16 @@
 import type { WatchState } from '../../contract/gateway/local-files.js'
 
-/** The watching of local folders, as requests see it. */
+/** Control of the watched local folders, for request handlers. */
 export interface WatchControl {
-  /** whether this daemon may look at files of its machine at all */
+  /** Whether this daemon may read files of its machine at all. */
   allowed: boolean
   stateOf(watchId: string): WatchState | undefined
-  /** The list of kept watches changed. @param accept the watch whose missing files may be taken as deleted */
+  /**
+   * Called when the list of stored watches changed.
+   * @param accept the watch whose missing files may be treated as deleted
+   */
   changed(accept?: string): void
-  /** A file was seen to differ from its document. */
+  /** Called when a file differs from its document. */
   stale(path: string): void
 }
 

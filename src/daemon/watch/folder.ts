@@ -4,8 +4,8 @@ import { KsError } from '../../contract/errors.js'
 import type { ProtectedFiles } from '../../local/protected-files.js'
 
 /**
- * Refuses a path that cannot be watched: one that is not a folder, or a folder in a directory of this program. A folder
- * above such a directory is allowed: the watch leaves the directory out.
+ * Rejects a path that cannot be watched: one that is not a folder, or a folder in a directory of this program. A parent
+ * folder of such a directory is allowed: the watch excludes the directory.
  *
  * @throws KsError `invalid-request`
  */

@@ -7,12 +7,12 @@ import { entryUrl } from '../../lib/entry.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { WatchControl } from './control.js'
 
-/** What the process that watches is told. It ends when the channel closes, as it does when the daemon dies. */
+/** Messages to the watcher process. It exits when the channel closes, as it does when the daemon dies. */
 export type ToWatcher =
   | { type: 'watches'; dataDir: string; watches: KeptWatch[]; accept?: string }
   | { type: 'stale'; path: string }
 
-/** What it tells. */
+/** Messages from the watcher process. */
 export type FromWatcher = { type: 'state'; id: string; state: WatchState } | { type: 'log'; message: string }
 
 export interface SupervisorOptions {
@@ -23,13 +23,13 @@ export interface SupervisorOptions {
 
 const FIRST_RESTART_MS = 500
 const MAX_RESTART_MS = 60_000
-/** a process that lived this long starts the pauses anew */
+/** A process that ran for this long resets the restart delay. */
 const STEADY_MS = 60_000
 
 /**
- * Keeps one process running while folders are watched: looking at thousands of files must not hold up the daemon's event
- * loop. The process is a client of this daemon like `ks watch` in the foreground; a restart costs nothing but a look at
- * the folders.
+ * Runs one process while folders are watched: checking thousands of files must not block the daemon's event loop. The
+ * process is a client of this daemon like `ks watch` in the foreground; after a restart it only checks the folders
+ * again.
  */
 export class WatchSupervisor implements WatchControl {
   readonly allowed: boolean
@@ -37,9 +37,9 @@ export class WatchSupervisor implements WatchControl {
   readonly #states = new Map<string, WatchState>()
   #child: ChildProcess | undefined
   #watches: () => Promise<KeptWatch[]> = async () => []
-  #looking: Promise<void> = Promise.resolve()
+  #syncing: Promise<void> = Promise.resolve()
   #closed = false
-  #pause = FIRST_RESTART_MS
+  #restartDelayMs = FIRST_RESTART_MS
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: SupervisorOptions) {
@@ -47,7 +47,10 @@ export class WatchSupervisor implements WatchControl {
     this.allowed = options.allowed
   }
 
-  /** Begins to watch; called when the daemon answers requests. @param watches all kept watches */
+  /**
+   * Starts watching; called when the daemon is ready for requests.
+   * @param watches loads all stored watches
+   */
   start(watches: () => Promise<KeptWatch[]>): void {
     this.#watches = watches
     this.changed()
@@ -61,50 +64,50 @@ export class WatchSupervisor implements WatchControl {
     return this.#states.get(id)
   }
 
-  /** Whether folders are watched: then the daemon has to be there. */
+  /** Whether folders are watched, so that the daemon must keep running. */
   async isActive(): Promise<boolean> {
     return this.allowed && (await this.#watches()).length > 0
   }
 
-  /** Looks the watches up again and tells them, one look after the other, so that the newest is told last. */
+  /** Loads the watches again and sends them, one load after the other, so that the newest list is sent last. */
   changed(accept?: string): void {
     if (this.#closed || !this.allowed) return
-    this.#looking = this.#looking.then(() => this.#look(accept))
+    this.#syncing = this.#syncing.then(() => this.#syncWatches(accept))
   }
 
   /** Never rejects. */
-  async #look(accept: string | undefined): Promise<void> {
+  async #syncWatches(accept: string | undefined): Promise<void> {
     let watches: KeptWatch[]
     try {
       watches = await this.#watches()
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the watched folders could not be looked up')
-      this.#later(0)
+      this.#options.log.warn({ err: error }, 'the watched folders could not be loaded')
+      this.#scheduleRestart(0)
       return
     }
     if (this.#closed) return
     const ids = new Set(watches.map(({ id }) => id))
     for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
-    if (watches.length === 0) this.#end()
+    if (watches.length === 0) this.#stopChild()
     else if (this.#child === undefined) this.#launch()
-    else this.#tell({ type: 'watches', dataDir: this.#options.dataDir, watches, ...(accept ? { accept } : {}) })
+    else this.#send({ type: 'watches', dataDir: this.#options.dataDir, watches, ...(accept ? { accept } : {}) })
   }
 
   stale(path: string): void {
-    this.#tell({ type: 'stale', path })
+    this.#send({ type: 'stale', path })
   }
 
   close(): void {
     this.#closed = true
-    this.#end()
+    this.#stopChild()
   }
 
-  #end(): void {
+  #stopChild(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const child = this.#child
     this.#child = undefined
-    child?.kill('SIGKILL') // every step of its work may be cut off
+    child?.kill('SIGKILL') // Every step of its work may be interrupted.
   }
 
   #launch(): void {
@@ -127,21 +130,21 @@ export class WatchSupervisor implements WatchControl {
       if (this.#child !== child) return
       this.#child = undefined
       this.#states.clear()
-      log.warn({ code, signal }, 'the watching process ended and is started again')
-      this.#later(Date.now() - startedAt)
+      log.warn({ code, signal }, 'the watching process exited and is restarted')
+      this.#scheduleRestart(Date.now() - startedAt)
     })
     this.changed()
   }
 
-  #later(livedMs: number): void {
+  #scheduleRestart(livedMs: number): void {
     if (this.#closed) return
-    this.#pause = livedMs > STEADY_MS ? FIRST_RESTART_MS : this.#pause
-    this.#timer = setTimeout(() => this.changed(), this.#pause)
+    this.#restartDelayMs = livedMs > STEADY_MS ? FIRST_RESTART_MS : this.#restartDelayMs
+    this.#timer = setTimeout(() => this.changed(), this.#restartDelayMs)
     this.#timer.unref()
-    this.#pause = Math.min(MAX_RESTART_MS, this.#pause * 2)
+    this.#restartDelayMs = Math.min(MAX_RESTART_MS, this.#restartDelayMs * 2)
   }
 
-  #tell(message: ToWatcher): void {
+  #send(message: ToWatcher): void {
     if (this.#child?.connected === true) this.#child.send(message)
   }
 }

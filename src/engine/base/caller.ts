@@ -1,11 +1,13 @@
 import type { Write } from './statements.js'
 
-/** Who asks: tenant and subject come from the token, never from a body. */
+/** The identity behind a call. Tenant and subject come from the token, never from a request body. */
 export interface Caller {
   tenant: string
   subject: string
-  /** the daemon's own work, such as a schedule: no scope of a source holds it up, and no token stands for it */
+  /** the daemon's own work, such as a schedule: it has no token, and scopes of sources do not restrict it */
   isDaemon?: true
-  /** of a request under an Idempotency-Key: keeps its answer, as a part of the program of its effect; see `writeAnswer` */
+  /**
+   * set for a request with an Idempotency-Key: stores the answer in the transaction of its effect; see `writeAnswer`
+   */
   answered?: (answer: unknown) => Write<void>
 }

@@ -1,19 +1,19 @@
 import type { Changes } from './changes.js'
 
-/** Somebody who follows the changes of a tenant's spaces. */
+/** A listener for changes of a tenant's spaces. */
 export interface Follower {
   tenant: string
-  /** ids of spaces that changed and were not told of yet */
+  /** ids of spaces that changed and were not reported yet */
   changed: Set<string>
-  /** told when there is something to tell */
+  /** notified when `changed` has grown */
   news: Changes
 }
 
-/** Who follows the changes of spaces, in this process. It costs nothing while nobody does. */
+/** The listeners for changes of spaces in this process. Costs nothing without listeners. */
 export class ChangedSpaces {
   readonly #followers = new Set<Follower>()
 
-  /** Documents or workspace files of a space are not what they were. */
+  /** Documents or workspace files of the space have changed. */
   changed(tenant: string, spaceId: string): void {
     for (const follower of this.#followers) {
       if (follower.tenant !== tenant) continue

@@ -1,4 +1,4 @@
-/** Tells those who wait that something has changed. */
+/** Wakes its waiters when something has changed. */
 export class Changes {
   readonly #waiting = new Set<() => void>()
 
@@ -6,7 +6,7 @@ export class Changes {
     for (const done of this.#waiting) done()
   }
 
-  /** Waits until something is told or the signal aborts, and where that is given for so many milliseconds at most. */
+  /** Waits for the next notification, until the signal aborts, or for at most `milliseconds`. */
   next(signal: AbortSignal, milliseconds?: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

@@ -1,29 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** a reader that holds the event loop longer than this gives it a turn */
+/** a reader that blocks the event loop for longer yields once */
 const HOLD_MILLISECONDS = 8
 
-/** Keeps a long read from holding the event loop, and tells when its time is over. */
+/** Keeps a long read from blocking the event loop, and knows when its time limit is exceeded. */
 export class Clock {
   readonly #deadline: number
   #turned = performance.now()
 
-  /** @param milliseconds time the read may take; unlimited when not given */
+  /** @param milliseconds time limit of the read; unlimited when not given */
   constructor(milliseconds = Number.POSITIVE_INFINITY) {
     this.#deadline = performance.now() + milliseconds
   }
 
-  /** Whether the time is over. */
+  /** Whether the time limit is exceeded. */
   get over(): boolean {
     return performance.now() >= this.#deadline
   }
 
-  /** Whether a turn is due: lets hot loops skip the promise. */
+  /** Whether it is time to yield: lets hot loops skip the promise. */
   get due(): boolean {
     return performance.now() - this.#turned > HOLD_MILLISECONDS
   }
 
-  /** Lets others run, when this read has held the event loop for a while. */
+  /** Yields to other work when this read has blocked the event loop for a while. */
   async turn(): Promise<void> {
     if (!this.due) return
     await nextTurn()

@@ -1,7 +1,7 @@
 import { type Confinement, createConfinement } from '../../local/confinement/confinement.js'
 import type { EngineOptions } from './options.js'
 
-/** How an engine confines the programs that it starts: they never see its data directory. */
+/** Confinement of the programs that an engine starts: they never see its data directory. */
 export function confinementOf({ dataDir, programs, log }: EngineOptions): Confinement {
   return createConfinement({
     secrets: () => [dataDir, ...(programs?.secrets() ?? [])],

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { KsError } from '../../contract/errors.js'
 
-/** What a page's cursor remembers: the place after which the next page starts, and what it may be used with. */
+/**
+ * The content of a page's cursor: the position after which the next page starts, and the publication it is valid for.
+ */
 export interface CursorState {
   /** sort key of the last item of the page */
   after: (string | number)[]
@@ -9,7 +11,7 @@ export interface CursorState {
   publication?: string
 }
 
-/** A short fingerprint of a list's filter: a cursor of another list or filter is refused. */
+/** A short fingerprint of a list's filter: a cursor of another list or filter is rejected. */
 export function filterHash(...parts: (string | number | undefined)[]): string {
   return createHash('sha256')
     .update(JSON.stringify(parts.map((part) => part ?? null)))
@@ -23,7 +25,9 @@ export function encodeCursor(state: CursorState, filter: string): string {
   return written([body, checksum(body)])
 }
 
-/** The one spelling of a cursor: base64url has several of the same bytes, and JSON of the same values. */
+/**
+ * The canonical encoding of a cursor: base64url has several encodings of the same bytes, and JSON of the same values.
+ */
 function written(parts: unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
@@ -63,5 +67,5 @@ function checksum(body: string): string {
 }
 
 export function brokenCursor(): KsError {
-  return new KsError('invalid-cursor', 'cursor does not name a place in this listing: start the listing again')
+  return new KsError('invalid-cursor', 'cursor does not point into this listing: start the listing again')
 }

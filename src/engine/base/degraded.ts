@@ -3,15 +3,15 @@ import type { Degradation } from '../../contract/gateway/degraded.js'
 import { ProviderFailure } from './provider-failure.js'
 
 /**
- * What an answer had to do without. A part of the engine that cannot do its work, but need not stop the answer, says so
- * with one of these: in `Retrieved.degraded` while evidence is looked for, beside a failed attempt while the answer is
- * written. From there it reaches the metrics, the answer's metadata, the trace, reports and the command line.
+ * A part that an answer had to do without. A part of the engine that fails without stopping the answer reports one of
+ * these: in `Retrieved.degraded` during retrieval, next to a failed attempt while the answer is written. From there it
+ * reaches the metrics, the answer's metadata, the trace, reports and the command line.
  */
 export type { Degradation } from '../../contract/gateway/degraded.js'
 
 export type DegradedClass = Degradation['class']
 
-/** A part that could not do its work for a reason that is no failed call: an index that is being rebuilt, say. */
+/** A part that could not do its work for a reason other than a failed call, such as an index that is being rebuilt. */
 export function degradation(
   part: Degradation['part'],
   reason: string,
@@ -23,7 +23,7 @@ export function degradation(
 /**
  * A part whose call failed.
  *
- * @param what the beginning of a sentence: `the question could not be embedded`
+ * @param what start of a sentence, such as `the question could not be embedded`
  */
 export function degradationBy(part: Degradation['part'], what: string, error: unknown): Degradation {
   const degradedClass = classOf(error)
@@ -36,10 +36,10 @@ export function degradationBy(part: Degradation['part'], what: string, error: un
   return { part, class: degradedClass, reason: `${what}: ${why}` }
 }
 
-/** The same in every place that an answer's reader may look: metrics, metadata, steps of a trace. */
+/** The same fields for metrics, metadata and trace steps. */
 export function degradedFields(all: readonly Degradation[]) {
   const distinct = [...new Map(all.map((one) => [`${one.part} ${one.class} ${one.reason}`, one])).values()]
-  // one word for all of them: rather what somebody can do something about than what passes by itself
+  // one class for all: prefer one that the user can act on over a temporary outage
   const degradedClass = (distinct.find((one) => one.class !== 'unavailable') ?? distinct[0])?.class
   return {
     degraded: distinct.length > 0,
@@ -48,7 +48,7 @@ export function degradedFields(all: readonly Degradation[]) {
   }
 }
 
-/** What of a failure tells its reader what to do about it. */
+/** The class of a failure, by which a reader knows what to do. */
 export function classOf(error: unknown): DegradedClass {
   if (isTimeout(error)) return 'timeout'
   if (!(error instanceof KsError)) return 'unavailable'
@@ -74,7 +74,7 @@ function classOfFailure({ kind, status, refusal }: ProviderFailure): DegradedCla
   }
 }
 
-/** `AbortSignal.timeout` ends with this. */
+/** `AbortSignal.timeout` aborts with this error. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError'
 }

@@ -35,8 +35,8 @@ export class FairGate {
   }
 
   /**
-   * @returns what releases the slot, once
-   * @throws KsError `busy` when too many of the tenant wait already; `unavailable` when the signal aborts
+   * @returns a function that releases the slot, once
+   * @throws KsError `busy` when too many requests of the tenant wait already; `unavailable` when the signal aborts
    */
   async enter(tenant: string, signal?: AbortSignal): Promise<() => void> {
     if (this.#running < this.#limit) this.#running++
@@ -52,7 +52,7 @@ export class FairGate {
   }
 
   #wait(tenant: string, signal: AbortSignal | undefined): Promise<void> {
-    // no event follows for it, and it must not evict another request
+    // an aborted signal fires no event, and the request must not evict another one
     if (signal?.aborted === true) return Promise.reject(abandoned())
     if (this.#count >= this.#maxWaiting) this.#evictOne(tenant)
     return new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ export class FairGate {
     })
   }
 
-  /** @throws KsError `busy` where no tenant holds more than its share */
+  /** @throws KsError `busy` when no tenant has more waiting requests than its share */
   #evictOne(tenant: string): void {
     const [largest, waiters] = largestShare(this.#waiting, tenant) ?? []
     const last = waiters?.at(-1)
@@ -89,7 +89,7 @@ export class FairGate {
   }
 
   #busy(): KsError {
-    return new KsError('busy', `${this.#running} ${this.#what} run and ${this.#count} wait, try again soon`, {
+    return new KsError('busy', `${this.#running} ${this.#what} are running and ${this.#count} are waiting; try again soon`, {
       retryAfter: 1,
     })
   }
@@ -121,5 +121,5 @@ export class FairGate {
 }
 
 function abandoned(): KsError {
-  return new KsError('unavailable', 'the request was abandoned while it waited')
+  return new KsError('unavailable', 'the request was canceled while it waited')
 }

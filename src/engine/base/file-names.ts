@@ -2,9 +2,9 @@ import { posix } from 'node:path'
 import { LIMITS } from '../../contract/limits.js'
 
 /**
- * The name of a document: the client's relative path with `/` between folders, code point for code point, so that no two
- * names of a file system become one. Only what no file of a folder can have is taken out: NUL, empty parts, `.` and
- * `..`. It is never a path of this machine; who shows it makes it safe to show.
+ * The stored name of a document: the client's relative path with `/` between folders, kept code point for code point,
+ * so that different names of a file system stay different. Only what no file path can contain is removed: NUL, empty
+ * segments, `.` and `..`. It is never a path of this machine; code that displays it must escape it.
  */
 export function storedName(name: string): string {
   const parts = name.toWellFormed().replaceAll('\u0000', '').split('/')
@@ -15,8 +15,9 @@ const CONTROLS = /[\u0001-\u001f\u007f-\u009f]/g
 const MAX_SEGMENT = 255
 
 /**
- * The path of a document below its folder in the virtual file system, from its stored name: in form NFC, controls as
- * their pictures, short enough for a path. Documents may share it; the listing tells namesakes apart by their ids.
+ * The path of a document below its folder in the virtual file system, from its stored name: in form NFC, with visible
+ * symbols for control characters, short enough for a path. Documents may share it; the listing tells namesakes apart by
+ * their ids.
  */
 export function virtualName(filename: string): string {
   const parts = filename
@@ -31,7 +32,7 @@ export function virtualName(filename: string): string {
   return path
 }
 
-/** U+2400 and on are pictures of the C0 controls; C1 have none. */
+/** U+2400 and the following are symbols for the C0 controls; C1 controls have none. */
 function pictureOf(control: string): string {
   const code = control.charCodeAt(0)
   if (code < 0x20) return String.fromCharCode(0x2400 + code)
@@ -71,7 +72,10 @@ const TYPES: Record<string, string> = {
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
 
-/** The media type to show until the file was read: the declared one unless it says nothing, else by the ending. */
+/**
+ * The media type shown until the file is parsed: the declared one unless it is generic, else the one of the file
+ * extension.
+ */
 export function provisionalType(filename: string, declared: string | undefined): string {
   const clean = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (MEDIA_TYPE.test(clean) && clean !== 'application/octet-stream') return clean

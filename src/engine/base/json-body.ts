@@ -2,24 +2,24 @@ import { parseInSlices } from '../../lib/json/parse.js'
 
 /** A response in JSON that may be long: its text is generated while it is sent, and never complete in memory. */
 export interface JsonBody<T> {
-  /** the complete text, where it is short */
+  /** the complete text if it is short */
   kept: Uint8Array | undefined
   pieces(): AsyncIterable<Uint8Array>
   /** The parsed response: only for one that is known to be short. */
   value(): Promise<T>
 }
 
-/** Maximum size of a response that is kept; a longer one is generated again while it is sent. */
+/** Maximum size of a response that is buffered; a longer one is generated again while it is sent. */
 const KEPT_BYTES = 1024 * 1024
 /** Approximate size of a piece. */
 const PIECE_BYTES = 64 * 1024
 
 /**
- * Makes a response of parts of its JSON. All parts are generated once before this resolves, so that unreadable data
+ * Makes a response from parts of its JSON. All parts are generated once before this resolves, so that unreadable data
  * fails before anything is sent.
  *
  * @param parts generates the parts again at each call
- * @throws what `parts` throws
+ * @throws any error of `parts`
  */
 export async function jsonBody<T>(parts: () => AsyncIterable<string | Uint8Array>): Promise<JsonBody<T>> {
   let pieces: Uint8Array[] = []
@@ -43,7 +43,7 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all)
 }
 
-/** The JSON of an object and a further list in it, whose members are streamed. @param head has a field */
+/** The JSON of an object with an additional list whose members are streamed. @param head has at least one field */
 export function withList(
   head: object,
   name: string,
@@ -52,7 +52,7 @@ export function withList(
   return withMembers(head, name, separated(members))
 }
 
-/** The same with members that include their commas. */
+/** Like `streamObjectWithList`, for members that include their commas. */
 export async function* withMembers(
   head: object,
   name: string,

@@ -4,11 +4,11 @@ import { transitions } from './transitions.js'
 export type LeaseType = 'read' | 'publish' | 'delete' | 'reindex'
 export type LeaseStatus = 'active' | 'released' | 'expired' | 'failed'
 
-/** What a lease holds, and for whom. */
+/** The target of a lease and its session. */
 interface Hold {
   spaceKey: number
   sessionId: string
-  /** whose session that is, where it is one of queries, which lives from its first query on */
+  /** subject of the session, for sessions of queries: those exist from their first query on */
   subject?: string
   type: LeaseType
   targetType: string
@@ -17,15 +17,15 @@ interface Hold {
   virtualPath: string
 }
 
-/** What a lease of this process is asked for with. */
+/** Parameters of a new lease of this process. */
 export interface LeaseRequest extends Hold {
-  /** of what runs under it, where that has one; a new one otherwise */
+  /** id of the operation that runs under the lease, if it has one; a new id otherwise */
   id?: string
-  /** compilations hold the row of their job, which every gateway sees */
+  /** compilations use the row of their job as their lease; every gateway sees it */
   type: 'read' | 'delete'
 }
 
-/** A hold on something, as it is listed. */
+/** A lease as it is listed. */
 export interface KnownLease extends Hold {
   id: string
   /** rises with every lease */
@@ -36,14 +36,14 @@ export interface KnownLease extends Hold {
   expiresAt: number
 }
 
-/** A hold on something by this process, so that nobody takes it away meanwhile. */
+/** A lease of this process: protects its target from deletion. */
 export interface Lease extends KnownLease {
-  /** beats now and every 15 s until the lease is released: for work whose end releases it */
+  /** renews now and every 15 s until the lease is released: for work that releases it at its end */
   keepAlive(): void
   release(): void
 }
 
-/** a lease without a heartbeat ends so soon (decisions.md section 4) */
+/** a lease without a heartbeat expires after this time (decisions.md section 4) */
 export const EXPIRES_AFTER_MS = 60_000
 export const HEARTBEAT_MS = 15_000
 
@@ -57,25 +57,25 @@ const { may: mayMove } = transitions<LeaseStatus>('lease', {
 
 interface Held {
   lease: Lease
-  /** monotonic clock: a jump of the wall clock neither ends nor prolongs a lease */
+  /** monotonic clock: a jump of the wall clock neither ends nor extends a lease */
   beatAt: number
   timer: NodeJS.Timeout | undefined
 }
 
 /**
- * Leases of this process: of those that read and of those that delete. They end with the process and live in memory, since
- * no query writes; after a crash there is nothing to expire. On a server other gateways know them by its heartbeats
- * (`rows/held-leases.ts`). Those of compilations are the rows of their jobs.
+ * Read and delete leases of this process. They live in memory, since queries never write; after a crash there is
+ * nothing to expire. On a database server other gateways know them by their heartbeats (`rows/held-leases.ts`). Leases
+ * of compilations are the rows of their jobs.
  */
 export class Leases {
   readonly #active = new Map<string, Held>()
   readonly #clock: () => number
-  /** of each space, the end of what was begun last with `inTurn` */
+  /** per space, the end of the last work of `runInOrder` */
   readonly #turns = new Map<number, Promise<void>>()
   #fence = 0
   #expired = 0
 
-  /** @param clock milliseconds that only grow */
+  /** @param clock monotonic time in milliseconds */
   constructor(clock: () => number = () => performance.now()) {
     this.#clock = clock
   }
@@ -98,8 +98,8 @@ export class Leases {
   }
 
   /**
-   * Runs what looks at the leases of a space and then takes one, after all such work before it: what one found free is
-   * taken before the next one looks.
+   * Runs work that checks the leases of a space and then takes one, after all earlier such work: no two runs find the
+   * same target free.
    */
   async inTurn<T>(spaceKey: number, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(spaceKey)
@@ -121,13 +121,13 @@ export class Leases {
     return this.all().filter((lease) => lease.spaceKey === spaceKey)
   }
 
-  /** All that are active. */
+  /** All active leases. */
   all(): Lease[] {
     this.#expire()
     return [...this.#active.values()].map(({ lease }) => lease)
   }
 
-  /** Since when each space is being read, as pairs of its key and the time of the oldest read lease. */
+  /** The spaces that are being read, as pairs of the space's key and the time of its oldest read lease. */
   readers(): [spaceKey: number, since: number][] {
     this.#expire()
     const since = new Map<number, number>()
@@ -136,7 +136,7 @@ export class Leases {
     return [...since]
   }
 
-  /** Active leases by their type, and how many were never released. */
+  /** Counts of active leases by type, and of leases that expired without release. */
   counts(): { active: Map<LeaseType, number>; expired: number } {
     this.#expire()
     const active = new Map<LeaseType, number>()

@@ -1,31 +1,28 @@
 import { type DurationCounts, Durations } from '../../lib/durations.js'
 import type { Degradation } from './degraded.js'
 
-/** Bounds of waits for a claim, in seconds: from at once to the time after which somebody should look. */
+/** Histogram bounds of waits for a claim, in seconds: from immediately to a wait that an operator should look into. */
 const CLAIM_SECONDS = [0.05, 0.25, 1, 5, 15, 60, 300, 1800]
 
-/** How often answers had to do without a part, and why. */
+/** Number of answers that had to do without a part, by failure class. */
 export interface DegradedCount {
   part: Degradation['part']
   class: Degradation['class']
   answers: number
 }
 
-/**
- * What this process counted since its start, for the metrics of its operator. Nothing in it tells whose it was: no tenant,
- * no space, no text.
- */
+/** Counters of this process since its start, for the operator's metrics. They contain no tenant, space or text. */
 export class Measures {
   readonly #claims = new Durations(CLAIM_SECONDS)
   readonly #degraded = new Map<string, DegradedCount>()
   #answers = 0
 
-  /** A job was claimed so many milliseconds after it could have been. */
+  /** Records that a job was claimed, and its wait in milliseconds. */
   claimed(waitedMs: number): void {
     this.#claims.took(Math.max(0, waitedMs) / 1000)
   }
 
-  /** A question was answered, without these parts. */
+  /** Records an answered question, and the parts that it had to do without. */
   answered(without: readonly Degradation[]): void {
     this.#answers++
     // once for each answer, however often a part failed

@@ -1,11 +1,11 @@
-/** Names a model: the only reference to a model that crosses the API. */
+/** Identifies a model: the only form in which the API refers to models. */
 export interface ModelReference {
   pluginId: string
   provider: string
   model: string
 }
 
-/** As settings write it. */
+/** The name of a model as settings contain it. */
 export function modelName({ pluginId, provider, model }: ModelReference): string {
   return `${pluginId}/${provider}/${model}`
 }

@@ -1,8 +1,8 @@
 import { asTenant } from './tenant-scope.js'
 
 /**
- * The same operations, each at work for the tenant of its first argument, and so is what it answers with that goes on:
- * frames, uploads. One whose first argument is nobody's says itself whose rows it looks at.
+ * Wraps operations so that each runs in the scope of the tenant of its first argument. Results with methods (streams,
+ * uploads) run in that scope, too. An operation whose first argument names no tenant must set its scope itself.
  */
 export function ofCallers<T extends object>(operations: T): T {
   return new Proxy(operations, {
@@ -32,7 +32,7 @@ function answered(tenant: string, answer: unknown): unknown {
   return goingOn(tenant, answer)
 }
 
-/** What has methods goes on when it has been handed over; all else is data. */
+/** Only a value with methods runs code after it was returned; everything else is data. */
 function goingOn(tenant: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !hasMethods(value)) return value
   return new Proxy(value, {
@@ -48,7 +48,7 @@ function goingOn(tenant: string, value: unknown): unknown {
   })
 }
 
-/** Iterators are found by their own method: those of a generator stand in its prototype. */
+/** Iterators are recognized by their own methods: the methods of a generator are in its prototype. */
 function hasMethods(value: object): boolean {
   return (
     Symbol.asyncIterator in value ||

@@ -10,36 +10,36 @@ import type { Resolve } from './resolve.js'
 
 export interface EngineOptions {
   dataDir: string
-  /** where the bytes of documents are; files of the data directory where absent */
+  /** where the bytes of documents are stored; files of the data directory if absent */
   objects?: ObjectPlace | undefined
-  /** the server that has the database; a file of the data directory where absent */
+  /** address of the database server; a file of the data directory if absent */
   database?: DatabaseAddress | undefined
   /**
-   * Who looks for words and vectors: an index on the disk of this gateway, or the server that has the database; `index`
-   * where absent
+   * Text and vector search: `index` uses an index on the disk of this gateway, `postgres` the database server; `index`
+   * if absent
    */
   search?: 'index' | 'postgres' | undefined
-  /** `inline`: an upload answers when its document is published */
+  /** `inline`: an upload returns when its document is published */
   compilation: 'durable' | 'inline'
   providers: ProviderConfig[]
-  /** programs that make files readable whose types are not */
+  /** programs that convert files of unsupported types */
   converters?: readonly { types: readonly string[]; argv: readonly string[]; paths?: readonly string[] }[]
-  /** confinement of programs that read documents; absent = no further secrets, and no program runs unconfined */
+  /** confinement of programs that read documents; if absent, no further secrets, and no program runs unconfined */
   programs?: {
-    /** further files and folders that they never see */
+    /** further files and folders that the programs never see */
     secrets: () => readonly string[]
-    /** start them where nothing confines them */
+    /** start them on systems without confinement */
     allowUnconfined: boolean
   }
-  /** used for spaces that name no embedding model */
+  /** for spaces that name no embedding model */
   defaultEmbedding: ModelReference
-  /** answers questions where a space's profile names no reasoning model */
+  /** for questions in spaces whose profile names no reasoning model */
   defaultGenerator: ModelReference
-  /** describes pictures of documents; absent: no picture is shown to a model */
+  /** describes pictures of documents; if absent, no picture is sent to a model */
   visionModel?: ModelReference | undefined
-  /** reads texts aloud where an application names no model */
+  /** for speech output of applications that name no model */
   defaultSpeech?: ModelReference | undefined
-  /** writes down what is said where an application names no model */
+  /** for transcription in applications that name no model */
   defaultTranscription?: ModelReference | undefined
   limits: {
     uploadBytes: number
@@ -49,43 +49,43 @@ export interface EngineOptions {
     waitingQueries: number
     spacesPerTenant: number
   }
-  /** what works at documents at the same time; one of each where absent */
+  /** number of parallel workers; one of each if absent */
   workers?: {
-    /** processes that read files */
+    /** processes that parse files */
     reading: number
     /** threads that embed texts with the models of this machine */
     embedding: number
   }
-  /** how text in pictures is read; English where absent */
+  /** OCR languages; English if absent */
   ocr?: ChosenLanguages
-  /** processor time for text in pictures of one document at a time, milliseconds; ten seconds where absent */
+  /** processor time per document for OCR, in milliseconds; ten seconds if absent */
   ocrBudgetMs?: number
-  /** instead of the numbers in the manifests of all spaces */
+  /** override the numbers in the manifests of all spaces */
   quotas: QuotaOverrides
   retention: RetentionSchedule
-  /** between two looks for passages without a vector, milliseconds; ten minutes where absent */
+  /** interval of the audit for passages without a vector, in milliseconds; ten minutes if absent */
   vectorAuditMs?: number
   sources?: {
     /** addresses and CIDR ranges outside the public internet that sources may reach */
     egressAllow?: readonly string[]
-    /** how names of places are looked up; by the system where absent */
+    /** host name resolution; by the system if absent */
     resolve?: Resolve
-    /** time between two looks at the schedule, milliseconds */
+    /** interval of the schedule, in milliseconds */
     tickMs?: number
   }
-  /** absent: files of this machine are not looked at */
+  /** if absent, local files are not checked */
   localFiles?: {
-    /** told the path of a file that does not look as it did when its document was made */
+    /** called with the path of a file that has changed since its document was made */
     onStale(path: string): void
   }
-  /** the room on the disk of the data directory; absent: it shows only when a write fails */
+  /** free space on the disk of the data directory; if absent, a full disk is noticed when a write fails */
   room?: DiskRoom
   /**
-   * Names the lock on the data directory that the caller holds: who holds it later knows that this process is dead, without
-   * waiting for its heartbeat to be missed. Absent: heartbeats alone tell
+   * Name of the lock on the data directory that the caller holds. The next holder knows from it that this process is
+   * dead, without waiting for missed heartbeats. If absent, heartbeats alone decide.
    */
   heldLock?: string
-  /** milliseconds since the epoch by which things grow old; the clock of the system where absent */
+  /** time for ages and expiry, in milliseconds since the epoch; the system clock if absent */
   now?: () => number
   log: EngineLog
 }
@@ -94,10 +94,10 @@ export type QuotaOverrides = {
   [N in Exclude<keyof QuotaPolicy, 'providerBudgets'> | keyof QuotaPolicy['providerBudgets']]?: number
 }
 
-/** How the background clean-up works through what has outlived its policy. */
+/** Schedule of the background purge of what has outlived its policy. */
 export interface RetentionSchedule {
   /** from the end of one run to the start of the next */
   intervalMs: number
-  /** most rows that one transaction removes */
+  /** maximum number of rows that one transaction removes */
   batchRows: number
 }

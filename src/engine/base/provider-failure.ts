@@ -5,16 +5,16 @@ export type FailureKind =
   | 'timeout'
   | 'malformed'
   | 'circuit-open'
-  /** the model was given more than it can hold */
+  /** the input exceeds the model's context window */
   | 'context-too-long'
   | 'program'
   | 'unexpected'
 
-/** What a refusal is about, beyond its status. */
+/** Details of a rejected request beyond its status. */
 export type Refusal =
-  /** the account is used up: asking again does not help */
+  /** the quota of the account is used up: a retry does not help */
   | { kind: 'quota' }
-  /** the provider has no such model, by the name it was asked under */
+  /** the provider does not know the model under the requested name */
   | { kind: 'unknown-model'; model: string }
 
 interface FailureDetails {
@@ -24,14 +24,14 @@ interface FailureDetails {
 }
 
 /**
- * Why a provider could not answer. Safe to log by construction: it has no cause, and `detail` is always one of our
- * own phrases, never text from the wire.
+ * The reason why a provider call failed. Safe to log by construction: it has no cause, and `detail` is always one of
+ * our own phrases, never text of the response.
  */
 export class ProviderFailure extends Error {
   readonly kind: FailureKind
-  /** of the response; of an open circuit that of the last failure */
+  /** HTTP status of the response; of an open circuit, that of the last failure */
   readonly status?: number
-  /** how long the provider asked to be left alone */
+  /** how long the provider wants no requests */
   readonly retryAfterMs?: number
   readonly refusal?: Refusal
 
@@ -50,15 +50,15 @@ export class ProviderFailure extends Error {
     return this.kind === 'reset' || this.kind === 'unreachable'
   }
 
-  /** Whether the failure says something about the provider's health, rather than about one request. */
+  /** Whether the failure is about the provider's health rather than about one request. */
   get unhealthy(): boolean {
-    // a program that ends with an error may have been given what it cannot read
+    // a program that ends with an error may have received unreadable input
     if (this.kind === 'program' || this.kind === 'context-too-long') return false
     return this.kind !== 'status' || (this.refusal === undefined && isBusyStatus(this.status ?? 0))
   }
 }
 
-// 501 and 505 are 5xx, but say that the server will never do it
+// 501 and 505 are 5xx, but permanent
 function isBusyStatus(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
 }

@@ -11,6 +11,9 @@ export interface QueryRun {
   traceId: string
   /** sent as x-session-id */
   sessionId: string
-  /** ends after one `answer.done` or `answer.error`; ends early, without a trace, when the signal aborts before the claim */
+  /**
+   * ends after one `answer.done` or `answer.error`; ends early, without a trace, when the signal aborts before the run
+   * is claimed
+   */
   frames(): AsyncIterable<AnswerFrame>
 }

@@ -3,5 +3,5 @@ interface Resolved {
   family: number
 }
 
-/** All addresses of a name. */
+/** Looks up all addresses of a host name. */
 export type Resolve = (name: string, done: (error: Error | null, addresses: Resolved[]) => void) => void

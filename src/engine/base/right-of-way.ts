@@ -1,28 +1,28 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { defined } from '../../lib/defined.js'
 
-/** what works in the background takes the event loop for about this long at a time while somebody waits for an answer */
+/** duration of a slice of background work on the event loop while a query is running */
 const SLICE_MS = 8
-/** … and then lets questions go on for at most this long: however many are asked, the background gets on */
+/** maximum pause after a slice: background work makes progress however many queries run */
 const PAUSE_MS = 50
-/** a question has the right of way for this long: a longer one waits for something else, such as a model */
+/** a query has priority for this long: a longer one waits for something else, such as a model */
 const HURRY_MS = 250
-/** after a question so recent another is likely */
+/** within this time after a query another one is likely */
 const LATELY_MS = 1000
-/** what can wait takes one part of the time then, and leaves so many to the questions; it looks again after so long */
+/** low-priority work rests this many times as long as it worked, up to `MAX_BACKOFF_MS` */
 const REST_SHARE = 9
 const LONGEST_REST_MS = 500
 
-/** Lets questions go before what nobody waits for, where both want the event loop of the daemon. */
+/** Gives queries priority over background work on the event loop of the daemon. */
 export class RightOfWay {
   readonly #questions = new Set<{ began: number }>()
-  /** who gives way, one behind the other */
+  /** background work that yields, in order of arrival */
   #queue = Promise.resolve()
   #lastPause = Number.NEGATIVE_INFINITY
   #endPause: (() => void) | undefined
   #lastAsked = Number.NEGATIVE_INFINITY
 
-  /** A question begins. @returns what ends it, once */
+  /** A query starts. @returns a function that ends it, once */
   begin(): () => void {
     const question = { began: performance.now() }
     this.#questions.add(question)
@@ -33,8 +33,8 @@ export class RightOfWay {
   }
 
   /**
-   * Called between two pieces of background work: others take their turn, and questions that run may end first. A piece
-   * that is short goes on at once.
+   * Called between two pieces of background work: lets other work run, and running queries end first. Returns quickly
+   * after a short piece.
    */
   async giveWay(): Promise<void> {
     if (this.#isAsked()) {
@@ -44,20 +44,20 @@ export class RightOfWay {
   }
 
   /**
-   * Called, beside `giveWay`, by work that may as well be done minutes later: while questions come one after the other,
-   * nearly all of the time is theirs. Each would wait for a piece of it otherwise, in the moment before the next is asked.
+   * Called in addition to `yieldToQueries` by work that may be minutes late: while queries follow each other, they get
+   * nearly all of the time. Otherwise each query would wait for a piece of this work that began between two queries.
    *
-   * @param worked milliseconds since the last rest
+   * @param worked milliseconds since the last call
    */
   async rest(worked: number, signal?: AbortSignal): Promise<void> {
     if (this.#questions.size === 0 && performance.now() - this.#lastAsked > LATELY_MS) return
     const milliseconds = Math.min(LONGEST_REST_MS, worked * REST_SHARE)
-    // ended early by who closes
+    // `close` ends the wait early
     await sleep(milliseconds, undefined, { ref: false, ...defined({ signal }) }).catch(() => undefined)
   }
 
   async #pauseIfDue(): Promise<void> {
-    // by the second turn, what the one before does in its next transaction is done
+    // after the second turn, the work before has started its next transaction
     await turn()
     await turn()
     if (this.#isAsked() && performance.now() - this.#lastPause >= SLICE_MS) await this.#untilAnswered()

@@ -3,32 +3,35 @@ import { stillWaits } from './due.js'
 import type { EngineLog } from './log.js'
 import { createTurns } from './turns.js'
 
-/** nothing is put off for longer, whatever a provider says; timers take no more than 24 days either */
+/** maximum delay of a retry, whatever a provider requests; timers are limited to 24 days anyway */
 export const LONGEST_WAIT_MS = 7 * 24 * 60 * 60_000
 
-/** What is worked at in runs. */
+/** The rows that are processed in runs, and how. */
 interface Runnable<Row> {
-  /** what one row is, for messages */
+  /** kind of row, for messages */
   name: string
-  /** whether nothing is begun: it would end in a write, and none can be made */
+  /** whether no run may start: it would end in a write, and the disk is full */
   isStopped(): boolean
-  /** rows that have not ended, and that nobody else works at */
+  /** rows that have not ended, and that no other process works on */
   open(): Promise<Row[]>
-  /** Takes a row, until it has ended or `failed` has put it off; absent where several may work at one. @returns whether nobody else has it */
+  /**
+   * Claims a row until it has ended or `onFailure` has deferred it; absent if several processes may work on one row.
+   * @returns whether no other process has it
+   */
   claim?(row: Row): Promise<boolean>
-  /** Works at a row until it has ended. */
+  /** Works on a row until it has ended. */
   work(row: Row, signal: AbortSignal): Promise<void>
-  /** Puts a row off, or ends it, after `work` failed for another reason than its signal. */
+  /** Defers or ends a row after `work` failed for another reason than its signal. */
   failed(row: Row, error: unknown, signal: AbortSignal): Promise<void>
 }
 
-/** Works at rows, each in a run that can be stopped, and takes up those that were put off when their time has come. */
+/** Works on rows, each in a run that can be stopped, and resumes deferred rows when they are due. */
 export class Runs<Row extends { key: number; next_at: number }> {
   readonly #log: EngineLog
   readonly #of: Runnable<Row>
   readonly #turns = createTurns(
     () => this.#turn(),
-    (error) => this.#log.warn({ error: String(error) }, `no ${this.#of.name} could be looked up`),
+    (error) => this.#log.warn({ error: String(error) }, `the open rows (${this.#of.name}) could not be read`),
   )
   readonly #running = new Map<number, { stop: AbortController; done: Promise<void> }>()
   #isClosed = false
@@ -39,12 +42,12 @@ export class Runs<Row extends { key: number; next_at: number }> {
     this.#of = of
   }
 
-  /** Looks soon whether there is work. */
+  /** Starts a tick soon. */
   wake(): void {
     this.#turns.wake()
   }
 
-  /** rows that are worked at */
+  /** number of running rows */
   get size(): number {
     return this.#running.size
   }
@@ -53,14 +56,14 @@ export class Runs<Row extends { key: number; next_at: number }> {
     return this.#running.has(key)
   }
 
-  /** A row has ended by the caller's transaction: nothing more is done for it. */
+  /** Stops the run of a row that the caller's transaction has ended. */
   async ended(key: number): Promise<void> {
     const run = this.#running.get(key)
     run?.stop.abort(new KsError('already-terminal', `the ${this.#of.name} was canceled`))
     await run?.done
   }
 
-  /** Others took this gateway for dead, and what it works at is theirs. */
+  /** Stops all runs: other gateways took this one for dead and have taken over its rows. */
   lost(): void {
     for (const { stop } of this.#running.values())
       stop.abort(new KsError('unavailable', 'another process took it over'))
@@ -76,9 +79,9 @@ export class Runs<Row extends { key: number; next_at: number }> {
 
   async #turn(): Promise<void> {
     clearTimeout(this.#timer)
-    // it is woken when there is room
+    // `wake` is called when there is space again
     if (this.#of.isStopped()) return
-    // a row that was worked at while it was read may have ended since
+    // a row that was running while the rows were read may have ended since
     const worked = new Set(this.#running.keys())
     const open = await this.#of.open()
     if (this.#isClosed) return
@@ -96,7 +99,7 @@ export class Runs<Row extends { key: number; next_at: number }> {
     const stop = new AbortController()
     const done = this.#work(row, stop.signal)
       .catch((error: unknown) => (stop.signal.aborted ? undefined : this.#of.failed(row, error, stop.signal)))
-      .catch((error: unknown) => this.#log.error({ error: String(error) }, `a ${this.#of.name} could not be put off`))
+      .catch((error: unknown) => this.#log.error({ error: String(error) }, `the ${this.#of.name} could not be deferred`))
       .finally(() => {
         this.#running.delete(row.key)
         if (!this.#isClosed) this.wake()

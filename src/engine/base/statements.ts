@@ -1,4 +1,4 @@
-/** A value that a statement can be given. */
+/** A value that can be bound to a statement. */
 export type Bindable = string | number | bigint | Uint8Array | null
 
 interface Statement {
@@ -6,7 +6,10 @@ interface Statement {
   values: readonly Bindable[]
 }
 
-/** A statement that reads. `stored` gives cells as they are, damaged or not; with `cells` each row is a list of them. */
+/**
+ * A statement that reads. With `stored`, cells are returned as they are, damaged or not; with `cells`, each row is a
+ * list of cells.
+ */
 export interface Query extends Statement {
   verb: 'get' | 'all'
   stored?: true
@@ -18,30 +21,30 @@ export interface Change extends Statement {
   verb: 'run'
 }
 
-/** One text that is run with each list of values, one after the other. */
+/** One statement that runs once per list of values, in order. */
 interface Repeated {
   sql: string
   lists: readonly (readonly Bindable[])[]
 }
 
-/** A statement that gives rows, with each list of values. */
+/** A statement that returns rows for each list of values. */
 export interface Queries extends Repeated {
   verb: 'all'
 }
 
-/** A statement that writes, with each list of values. */
+/** A statement that writes for each list of values. */
 export interface Changes extends Repeated {
   verb: 'run'
 }
 
-/** What a program may ask of its driver. */
+/** A statement that a program yields to its driver. */
 export type Asked = Query | Queries | Change | Changes
 
 /**
- * A program of statements that reads: it yields each statement to the driver that runs it and gets the rows back. Made of
- * statements and arithmetic alone, so that any driver can run it in one transaction, and run it again.
+ * A program that reads: it yields each statement to the driver that runs it and gets the rows back. It consists of
+ * statements and computation alone, so that any driver can run it in one transaction, and run it again.
  */
 export type Read<T> = Generator<Query | Queries, T, unknown>
 
-/** A program that also writes. A program that reads is one, too. */
+/** A program that may also write. A program that only reads is one, too. */
 export type Write<T> = Generator<Asked, T, unknown>

@@ -1,20 +1,20 @@
 import { asDeployment } from './tenant-scope.js'
 
-/** when nobody wakes a runner: work may have become due, or be left by others */
+/** interval without a wake-up: work may have become due, or other processes may have left some */
 export const IDLE_POLL_MS = 5000
 
-/** The moments in which a runner looks for work. */
+/** A loop that looks for work on a timer and when it is woken. */
 export interface Turns {
-  /** Takes a turn soon; once, however often it is asked before that. */
+  /** Starts a tick soon; one, however often it is called before that. */
   wake(): void
-  /** No turn is taken any more. Resolves when the one that is under way has ended. */
+  /** Ends the loop. Resolves when the running tick has ended. */
   stop(): Promise<void>
 }
 
 /**
- * @param turn looks for work, and holds the event loop for no longer than that; the next one waits for its end
- * @param failed is told what a turn has thrown; the next one comes by itself, as after any other
- * @param idleMs until the next turn where nobody wakes it, milliseconds
+ * @param tick looks for work and resolves when it is done; ticks do not overlap
+ * @param onError receives the error of a tick; the loop continues
+ * @param idleMs milliseconds until the next tick without a wake-up
  */
 export function createTurns(
   turn: () => void | Promise<void>,
@@ -32,7 +32,7 @@ export function createTurns(
     clearTimeout(timer)
     turning = true
     try {
-      // whoever has woken it, it looks for the work of all
+      // a tick looks for the work of all tenants, whoever woke it
       await asDeployment(turn)
     } catch (error) {
       failed(error)

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineLog } from './log.js'
 
-/** A disk without room may have some at any moment, and trying costs next to nothing. */
+/** A full disk may have free space again at any moment, and a try costs next to nothing. */
 const PAUSE_MS = 1000
 
 /**
- * Writes what must not be forgotten: how a piece of work ended, when it goes on. Nothing would ever take up work whose
- * end was not written, so the write is tried until it succeeds.
+ * Retries a write that must not be lost, such as the outcome of a run, until it succeeds. No process resumes work whose
+ * outcome was not written.
  *
- * @param write one transaction, which may be run again after it failed
- * @param what is being written, for the log
- * @param signal ends the trying, at the stop of the daemon: the next start finds the work as a crash would leave it
+ * @param what name of the write, for the log
+ * @param signal ends the retries when the daemon stops: the next start finds the work as a crash would leave it
+ * @param write one transaction, which may run again after it failed
  * @throws the reason of the signal
  */
 export async function untilWritten<T>(
@@ -23,7 +23,7 @@ export async function untilWritten<T>(
     try {
       return await write()
     } catch (error) {
-      if (failures === 0) log.error({ what, error: String(error) }, 'a write failed and is tried until it succeeds')
+      if (failures === 0) log.error({ what, error: String(error) }, 'a write failed; retrying until it succeeds')
       await sleep(PAUSE_MS, undefined, { signal })
     }
   }

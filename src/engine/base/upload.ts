@@ -8,19 +8,19 @@ export interface UploadFile {
   /** media type the client declared */
   mimeType?: string
   content: Readable
-  /** kept with the document; not of clients */
+  /** stored with the document; never set by clients */
   metadata?: Record<string, unknown>
 }
 
 export interface UploadOptions {
   many: boolean
-  /** what the request is answered with; absent where more follows than the upload */
+  /** computes the response of the request; absent if the request continues after the upload */
   answer?: (items: AcceptedDocument[]) => unknown
 }
 
 /**
- * An upload in progress. Each `add` resolves when the file's bytes are durable; nothing is visible and nothing is
- * promised until `commit` resolves. `abort` forgets everything that was added.
+ * An upload in progress. Each `add` resolves when the file's bytes are durable; nothing is visible or guaranteed until
+ * `commit` resolves. `abort` discards everything that was added.
  */
 export interface Upload {
   /** @throws KsError `upload-too-large`, `quota-exceeded` */

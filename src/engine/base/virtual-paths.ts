@@ -6,7 +6,7 @@ export type NamespaceName = (typeof NAMESPACES)[number]
 
 export interface VirtualPath {
   namespace: NamespaceName
-  /** what follows the namespace */
+  /** the path after the namespace */
   segments: string[]
   path: string
 }
@@ -58,7 +58,7 @@ export function sectionName(title: string): string {
   return Buffer.byteLength(flat) <= SECTION_NAME_BYTES ? flat : `${headOf(flat, SECTION_NAME_BYTES - 3)}…`
 }
 
-/** The longest start of a text, cut between characters, that fits into so many bytes of UTF-8. */
+/** The longest prefix of a text that fits into `maxBytes` of UTF-8, without splitting a character. */
 function headOf(text: string, bytes: number): string {
   let used = 0
   let end = 0

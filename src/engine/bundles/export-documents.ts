@@ -16,22 +16,22 @@ import { type Exporting, objectsOf, pause } from './exporting.js'
 import { base64, lineOf } from './rows.js'
 import type { RowsWriter } from './tar-writer.js'
 
-/** Passages that are read at a time. */
+/** Passages of a large version that are read together. */
 const NODES = 500
-/** Passages of versions that are read together. */
+/** Maximum total of passages of versions that are read together. */
 const NODES_TOGETHER = 2000
 
-/** Documents that follow one another, with what they are written with. */
+/** Consecutive documents, with the data for writing them. */
 export interface Page {
   rows: RowsWriter
   page: readonly BundledDocument[]
-  /** ids of sources that the bundle has, or the readers of */
+  /** ids of sources in the bundle, or whose readers it has */
   sources: ReadonlySet<string>
-  /** row key of the vectors that the bundle has */
+  /** row key of the vector space in the bundle */
   vectorSpace: number | undefined
 }
 
-/** Writes documents with all that is theirs. */
+/** Writes documents with everything that belongs to them. */
 export async function* ofDocuments(context: EngineContext, of: Exporting, page: Page): AsyncGenerator<Uint8Array> {
   const { snapshot, space } = of
   const { rows, sources } = page
@@ -80,7 +80,7 @@ export async function* ofDocuments(context: EngineContext, of: Exporting, page: 
       yield* rows.add('nodes', await nodeLines(of, nodes, byKey))
 }
 
-/** A document as another store can have it: it is not on its way there, and belongs to no source that is not there. */
+/** A document as another store can have it: not in progress, and without a source that the bundle lacks. */
 function shown(row: BundledDocument, sources: ReadonlySet<string>): Row {
   const parserStatus = row.is_shown === 1 && row.parser_status === 'pending' ? 'parsed' : row.parser_status
   const sourceId = row.source_id !== null && sources.has(row.source_id) ? row.source_id : null
@@ -97,7 +97,7 @@ async function* slices(context: EngineContext, { snapshot, signal }: Exporting, 
   }
 }
 
-/** Versions whose passages are read together; a large one stands alone. */
+/** Groups versions whose passages are read together; a large one is alone. */
 function* together(versions: readonly BundledVersion[]): Generator<BundledVersion[]> {
   let group: BundledVersion[] = []
   let nodes = 0

@@ -17,18 +17,18 @@ import { BUNDLE_LIMITS } from './limits.js'
 import { lineOf } from './rows.js'
 import { BundleWriter, RowsWriter } from './tar-writer.js'
 
-/** A bundle that is being made. */
+/** A bundle that is being written. */
 export interface OpenBundle {
   bytes: AsyncIterable<Uint8Array>
-  /** Gives up what it holds, whether it was read or not. */
+  /** Releases its resources, whether it was read completely or not. */
   close(): void
 }
 
 /**
- * Opens the bundle of some spaces, in one state of the database. Everything of a space is in it, whoever it belongs to, so
- * that only who may know of all its sources gets it.
+ * Opens the bundle of some spaces, in one state of the database. It contains everything in a space, so the caller needs
+ * access to all of its sources.
  *
- * @throws KsError `not-found`; `scope-missing` where the scope of a source leaves the caller out
+ * @throws KsError `not-found`; `scope-missing` where the scope of a source excludes the caller
  */
 export async function openBundle(
   context: EngineContext,
@@ -45,7 +45,7 @@ export async function openBundle(
   try {
     const spaces: SpaceRow[] = []
     for (const id of [...new Set(ids)].sort()) spaces.push(await snapshot.read(spaceFor(caller, id)))
-    // documents that are deleted meanwhile keep their bytes until these are released
+    // documents that are deleted meanwhile keep their bytes until the leases are released
     for (const space of spaces) leases.push(leaseOf(context, space))
     return { bytes: whole(context, snapshot, spaces, signal), close }
   } catch (error) {
@@ -59,7 +59,7 @@ function* spaceFor(caller: Caller, id: string): Read<SpaceRow> {
   if ((yield* deniedSources(space.key, caller)).length > 0)
     throw new KsError(
       'scope-missing',
-      `the space ${JSON.stringify(space.slug)} has sources whose permissionScope leaves you out: a bundle would hold their documents`,
+      `the space ${JSON.stringify(space.slug)} has sources whose permissionScope excludes you: a bundle would contain their documents`,
     )
   return space
 }
@@ -140,7 +140,7 @@ async function* ofSpace(context: EngineContext, of: Exporting): AsyncGenerator<U
   yield* rows.flush()
 }
 
-/** The rows of a table, some at a time. */
+/** The rows of a table, page by page. */
 async function* pages(context: EngineContext, { snapshot, space, signal }: Exporting, table: WholeTable) {
   for (let after: Row | undefined; ; ) {
     await pause(context, signal)
@@ -151,7 +151,7 @@ async function* pages(context: EngineContext, { snapshot, space, signal }: Expor
   }
 }
 
-/** A row as another store can have it: nothing of it is under way there. */
+/** A row as another store can have it: without work in progress. */
 function told(table: WholeTable, row: Row): Row {
   if (table !== 'sources' || row.status !== 'syncing') return row
   return { ...row, status: 'active' }

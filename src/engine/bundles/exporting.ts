@@ -4,7 +4,7 @@ import type { SpaceRow } from '../rows/spaces.js'
 import type { Snapshot } from '../storage/driver.js'
 import type { BundleWriter } from './tar-writer.js'
 
-/** A space that is being written. */
+/** A space that is being exported. */
 export interface Exporting {
   snapshot: Snapshot
   writer: BundleWriter
@@ -12,13 +12,13 @@ export interface Exporting {
   signal: AbortSignal
 }
 
-/** Lets others have their turn. @throws the reason for which the export is to end */
+/** Yields to foreground work. @throws the reason for which the export was aborted */
 export async function pause({ rightOfWay }: EngineContext, signal: AbortSignal): Promise<void> {
   await rightOfWay.giveWay()
   signal.throwIfAborted()
 }
 
-/** The objects that rows name, each once. */
+/** Writes the objects that rows refer to, each once. */
 export async function* objectsOf(context: EngineContext, { writer, signal }: Exporting, rows: readonly Row[]) {
   const seen = new Set<string>()
   for (const { sha256, object_key: key, size_bytes: size } of rows) {
@@ -31,6 +31,6 @@ export async function* objectsOf(context: EngineContext, { writer, signal }: Exp
 
 async function* bytesOf({ objects }: EngineContext, key: string): AsyncGenerator<Uint8Array> {
   const handle = await objects.open(key)
-  // the stream closes it, however it ends
+  // the stream closes the file, however it ends
   yield* handle.createReadStream()
 }

@@ -4,30 +4,31 @@ import { MIGRATIONS } from '../storage/schema.js'
 import type { BundleTable } from './rows.js'
 
 /*
- * A bundle is a tar archive: `manifest.json`; for each space, in the order of ids, files of JSON lines, each of one table;
- * before the lines that name them, the objects, by their hashes; and `end.json`, which has the hash of all before it.
+ * A bundle is a tar archive: `manifest.json`; for each space, in the order of ids, files of JSON lines, each for one
+ * table; objects, by their hashes, before the lines that refer to them; and `end.json`, with the hash of everything
+ * before it.
  */
 
 export const FORMAT = 'knowledge-spaces-bundle'
 export const FORMAT_VERSION = 1
-/** The schema that the columns are of. */
+/** Schema version of the columns. */
 export const SCHEMA = MIGRATIONS.length
 
 export const MANIFEST = 'manifest.json'
 export const END = 'end.json'
 
-/** Tables of which a space has its documents, page by page; they follow one another in this order, again and again. */
+/** Tables of the documents of a space, page by page; each page repeats them in this order. */
 export const DOCUMENT_TABLES = ['documents', 'versions', 'version_parts', 'item_assets', 'nodes'] as const
 export type DocumentTable = (typeof DOCUMENT_TABLES)[number]
 
-/** Tables that come before the documents, as those refer to them; all others come behind. */
+/** Tables before the documents, which refer to them; all others follow. */
 const FIRST: ReadonlySet<string> = new Set([
   ...['retrieval_profiles', 'publications', 'vector_spaces', 'source_readers', 'sources', 'retention_policies'],
 ])
 export const TABLES_BEFORE = READS.map(([table]) => table).filter((table) => FIRST.has(table))
 export const TABLES_BEHIND = READS.map(([table]) => table).filter((table) => !FIRST.has(table))
 
-/** The place of a table in the files of a space; those of documents share one. */
+/** Order of tables in the files of a space; those of documents share one position. */
 const PLACES: ReadonlyMap<string, number> = new Map([
   ['spaces', 0],
   ...TABLES_BEFORE.map((table, at): [string, number] => [table, 1 + at]),
@@ -39,7 +40,7 @@ export function placeOf(table: BundleTable): number {
   return PLACES.get(table) ?? -1
 }
 
-/** Name of a file of lines. @param number of the file within its space, from 1 on */
+/** Name of a file of lines. @param number of the file within its space, from 1 */
 export function rowsName(space: string, number: number, table: BundleTable): string {
   return `spaces/${space}/${String(number).padStart(7, '0')}-${table}.jsonl`
 }
@@ -48,7 +49,7 @@ export function objectName(sha256: string): string {
   return `objects/${sha256}`
 }
 
-/** What a file of a bundle is, by its name. */
+/** The kind of a file in a bundle, parsed from its name. */
 export type Named =
   | { kind: 'rows'; space: string; number: number; table: BundleTable }
   | { kind: 'object'; sha256: string }
@@ -76,7 +77,7 @@ function isTable(name: string | undefined): name is BundleTable {
   return name !== undefined && PLACES.has(name)
 }
 
-/** @param what goes on after "the bundle" */
+/** @param what continues the sentence after "the bundle" */
 export function invalid(what: string, cause?: unknown): KsError {
   return new KsError('invalid-bundle', `the bundle ${what}`, cause === undefined ? {} : { cause })
 }

@@ -29,16 +29,16 @@ const PARTS = ['artifact', 'outline', 'items'] as const
 interface Version {
   key: number
   docKey: number
-  /** key of its first passage, and how many there are to be */
+  /** key of its first passage, and expected count of passages */
   firstNode: number
   expected: number
   isLive: boolean
-  /** passages that came so far, and those with a vector */
+  /** passages received so far, and those with a vector */
   seen: number
   vectors: number
   hash: string
   hashes: PartHashes
-  /** packed parts that came so far */
+  /** packed parts received so far */
   parts: Set<StoredPart>
 }
 
@@ -49,7 +49,7 @@ interface Document {
   live: number
 }
 
-/** A packed column that stands beside its row, and comes in pieces. */
+/** A packed column that is stored outside its row, and arrives in pieces. */
 interface Open {
   version: Version
   part: StoredPart
@@ -57,7 +57,7 @@ interface Open {
   check: PackedCheck
 }
 
-/** The documents of a space, page by page: what refers to a document comes before the next page. */
+/** Imports the documents of a space, page by page: rows that refer to a document arrive before the next page. */
 export class DocumentsImport {
   readonly #of: SpaceImport
   readonly #checks: BundleChecks
@@ -78,7 +78,7 @@ export class DocumentsImport {
     else await this.#addNodes(lines)
   }
 
-  /** Writes documents, inside the caller's transaction. @returns their keys, for `noted` */
+  /** Inserts documents, inside the caller's transaction. @returns their keys, for `recordInserted` */
   *insertDocuments(lines: readonly Line[]): Write<number[]> {
     const { space, context } = this.#of
     return yield* held(space.key, context.instance, () => this.#insert(lines))
@@ -100,7 +100,7 @@ export class DocumentsImport {
     return keys
   }
 
-  /** What `insertDocuments` wrote is committed. */
+  /** Records documents whose insertion is committed. */
   noted(lines: readonly Line[], keys: readonly number[]): void {
     for (const [at, line] of lines.entries()) {
       const isParsed = line.parser_status === 'parsed'
@@ -109,14 +109,14 @@ export class DocumentsImport {
     this.#of.documents += lines.length
   }
 
-  /** Documents as they have to be: none is on its way, and none is of a source that is not there. */
+  /** Checks that no document is in progress or has a source that the bundle lacks. */
   assertDocuments(lines: readonly Line[]): void {
     this.#of.assertSources(lines.map(({ source_id }) => source_id))
     const pending = lines.find((line) => line.parser_status === 'pending')
-    if (pending !== undefined) throw invalid(`has a document ${textOf(pending.id)} that is still on its way`)
+    if (pending !== undefined) throw invalid(`has a document ${textOf(pending.id)} that is still being processed`)
   }
 
-  /** @throws KsError `invalid-bundle` unless all that belongs to the documents has come */
+  /** @throws KsError `invalid-bundle` unless everything that belongs to the documents has arrived */
   async endPage(): Promise<void> {
     await this.#endPart()
     for (const [id, { isParsed, live }] of this.#documents)
@@ -179,7 +179,7 @@ export class DocumentsImport {
       last_node: expected === 0 ? null : firstNode + expected - 1,
     }
     const key = yield* insertKeyed('versions', this.#of.cells('versions', line, made))
-    // what it takes is counted by now
+    // the triggers have counted the version by now
     const over = yield* versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: 0 })
     if (over !== undefined) throw new KsError(over.code, over.message)
     return key
@@ -238,7 +238,7 @@ export class DocumentsImport {
     version.seen += 1
     const vector = line.vector === undefined ? undefined : bytesOf(line.vector)
     if (vector !== undefined && (vectors === undefined || !isVector(vector, vectors.dimension)))
-      throw invalid(`has a vector of ${nameOf(line)} that is none of its vector space`)
+      throw invalid(`has a vector of ${nameOf(line)} that does not fit its vector space`)
     if (vector !== undefined) version.vectors += 1
     const reads: Reads = Array.isArray(line.reads) ? line.reads : []
     return { line, version, key: version.firstNode + ordinal, vector, reads }
@@ -286,7 +286,7 @@ interface Node {
   reads: Reads
 }
 
-/** Neighbouring keys of passages that the indexes are to know. */
+/** Ranges of consecutive passage keys that the indexes must add. */
 function ranges(nodes: readonly Node[]): [number, number][] {
   const found: [number, number][] = []
   for (const { key, version } of nodes) {

@@ -24,26 +24,26 @@ import { BUNDLE_LIMITS } from './limits.js'
 import { wrongModel } from './model.js'
 import { type BundleTable, bytesOf, cellOf, type Line, numberOf, textOf } from './rows.js'
 
-/** Rows that one transaction writes at most, so that the event loop is held for milliseconds. */
+/** Maximum number of rows in one transaction, which then blocks the event loop for milliseconds. */
 const SLICE = 200
 
-/** The vectors of a space, as a bundle brings them. */
+/** The vector space of an imported space. */
 export interface ImportedVectors {
   key: number
   dimension: number
 }
 
-/** A space on its way in: its rows are there, and nobody sees them. */
+/** A space during its import: its rows are stored, but hidden. */
 export class SpaceImport {
   readonly context: EngineContext
   readonly space: SpaceRow
-  /** what documents may belong to: sources of the bundle, and those whose readers it has */
+  /** sources that documents may belong to: those of the bundle, and those whose readers it has */
   readonly sources = new Set<string>()
   vectors: ImportedVectors | undefined
   documents = 0
   nodes = 0
   withoutVectors = 0
-  /** newest entry of the projection log */
+  /** newest entry of the index log */
   seq = 0
 
   constructor(context: EngineContext, space: SpaceRow) {
@@ -51,14 +51,14 @@ export class SpaceImport {
     this.space = space
   }
 
-  /** Runs a program that writes rows of the space, as long as this gateway holds it. */
+  /** Runs a program that writes rows of the space, while this gateway has the claim on the import. */
   async write<T>(work: () => Write<T>): Promise<T> {
     const { context, space } = this
     await context.rightOfWay.giveWay()
     return await context.db.write(() => held(space.key, context.instance, work))
   }
 
-  /** The cells of a row, with what this store adds. */
+  /** The cells of a row, with values that this store adds. */
   cells(table: RowTable, line: Line, made: Readonly<Record<string, Bindable>> = {}): Bindable[] {
     const { tenant, key } = this.space
     const added: Readonly<Record<string, Bindable>> = { tenant, space_key: key, ...made }
@@ -67,7 +67,7 @@ export class SpaceImport {
     )
   }
 
-  /** Writes rows of a table that are not those of documents. */
+  /** Writes rows of a table, except of documents. */
   async add(table: Exclude<BundleTable, 'spaces'>, lines: readonly Line[]): Promise<void> {
     if (table === 'vector_spaces') return await this.#addVectorSpace(lines)
     if (table === 'source_readers' || table === 'sources') this.#noteSources(table, lines)
@@ -78,7 +78,7 @@ export class SpaceImport {
     }
   }
 
-  /** Writes rows that name objects, inside the caller's transaction. */
+  /** Writes rows that refer to objects, inside the caller's transaction. */
   *addFiles(table: 'workspace_files' | 'snapshot_files', lines: readonly Line[]): Write<void> {
     yield* held(this.space.key, this.context.instance, () => this.#addRows(table, lines))
   }
@@ -91,11 +91,11 @@ export class SpaceImport {
   #made(table: RowTable, line: Line): Readonly<Record<string, Bindable>> {
     if (table === 'workspace_files' || table === 'snapshot_files')
       return { object_key: ObjectStore.key(this.space.tenant, textOf(line.sha256)) }
-    // its documents are found again when it is first read
+    // its documents are determined when it is first read
     return table === 'semantic_views' ? { created_at: Date.now(), revision: 0, total: 1 } : {}
   }
 
-  /** That no row stands where another one is, or belongs to what is not in the bundle. */
+  /** Checks that no row has an existing id, or an owner that the bundle lacks. */
   *#assertFree(table: RowTable, lines: readonly Line[]): Read<void> {
     const { tenant, key } = this.space
     const ids = lines.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
@@ -114,7 +114,7 @@ export class SpaceImport {
   *#addReaders(lines: readonly Line[]): Write<void> {
     const { key } = this.space
     const names = lines.map(({ source_id }) => textOf(source_id))
-    // those of what was kept of a source that is gone belong to that source
+    // readers of a removed source belong to that source
     const taken = yield* takenSource(key, [...names, ...names.map((name) => name.replace(/^kept-/, ''))])
     if (taken !== undefined) throw idTaken('source_readers', taken)
     for (const { source_id, subject } of lines) yield* insertReader(key, textOf(source_id), textOf(subject))
@@ -126,7 +126,7 @@ export class SpaceImport {
       throw invalid(`has more than ${BUNDLE_LIMITS.sources} sources in a space`)
   }
 
-  /** @throws KsError `invalid-bundle` for a source that the bundle does not have: it could be somebody else's */
+  /** @throws KsError `invalid-bundle` for a source that the bundle lacks: it could belong to others */
   assertSources(ids: readonly unknown[]): void {
     for (const id of ids)
       if (id !== undefined && !this.sources.has(textOf(id)))
@@ -165,7 +165,7 @@ export class SpaceImport {
     return { pluginId, provider, model }
   }
 
-  /** @throws KsError `invalid-bundle` where what was read does not make a space */
+  /** @throws KsError `invalid-bundle` where the imported rows do not form a complete space */
   async assertWhole(): Promise<void> {
     const { tenant, key: spaceKey, publication_id: head, head_revision: revision } = this.space
     const owner = { tenant, spaceKey }
@@ -176,19 +176,19 @@ export class SpaceImport {
     await this.write(() => assertRawBytes(this.context, this.space))
   }
 
-  /** Shows the space, inside the caller's transaction. */
+  /** Makes the space visible, inside the caller's transaction. */
   *show(): Write<void> {
     const { key } = this.space
     if (!(yield* showImported(key, this.context.instance))) throw lost()
     if (this.withoutVectors > 0 && !this.#isBuiltin()) yield* oweImported(key, this.vectors?.key)
   }
 
-  /** Leaves what there is to the purge. */
+  /** Leaves the imported rows to the purge. */
   async drop(): Promise<void> {
     await this.context.db.write(() => dropImport(this.space.key, this.context.instance))
   }
 
-  /** Wakes what works behind a publication. */
+  /** Wakes the background work after a publication. */
   shown(): void {
     const { context, space } = this
     context.changes.changed(space.tenant, space.id)
@@ -208,22 +208,22 @@ export class SpaceImport {
   }
 }
 
-/** Runs a program unless others have taken over what this gateway had in hand. */
+/** Runs a program while this gateway still has the claim on the import. */
 export function* held<T>(spaceKey: number, gateway: string, work: () => Write<T>): Write<T> {
   if (!(yield* holdsImport(spaceKey, gateway))) throw lost()
   return yield* work()
 }
 
 function lost(): KsError {
-  return new KsError('unavailable', 'the import was given up, since this gateway was taken for dead: begin it again')
+  return new KsError('unavailable', 'the import was aborted, because other gateways considered this one dead: start it again')
 }
 
-/** How to import a space whose slug or ids are taken, as the end of an error message. */
+/** How to import a space whose slug or ids exist, as the end of an error message. */
 export const COPY_ADVICE = 'import it as a copy with new ids (`ks bundle import FILE --as NAME`)'
 
 export function idTaken(table: string, id: string): KsError {
   return new KsError(
     'id-taken',
-    `the bundle brings ${JSON.stringify(id)} of ${table}, which is here already: ${COPY_ADVICE}`,
+    `the bundle brings ${JSON.stringify(id)} of ${table}, which already exists here: ${COPY_ADVICE}`,
   )
 }

@@ -31,18 +31,18 @@ import { ReceivedObjects } from './received-objects.js'
 import { type BundleTable, type Line, textOf } from './rows.js'
 
 export interface ImportOptions {
-  /** slug of the only space, in place of its own */
+  /** slug of the only space, instead of its own */
   slug?: string
-  /** slug of a copy of the only space: all of its ids are new */
+  /** slug of a copy of the only space, in which all ids are new */
   as?: string
   checks: BundleChecks
-  /** aborts when the engine is closed */
+  /** aborts when the engine closes */
   signal: AbortSignal
 }
 
 /**
- * Imports the spaces of a bundle as its bytes arrive: rows and objects are stored under spaces that nobody sees, and one
- * transaction shows all of them at the end. Where that does not come, they are purged.
+ * Imports the spaces of a bundle while its bytes arrive. Rows and objects are stored under hidden spaces, and one
+ * transaction at the end makes all of them visible. After a failure they are purged.
  *
  * @throws KsError `invalid-bundle`, `id-taken`, `slug-taken`, `capacity-exceeded`, `quota-exceeded`
  */
@@ -58,12 +58,12 @@ export async function importBundle(
   } catch (error) {
     await work.giveUp()
     if (error instanceof TarError) throw invalid(error.message, error)
-    if (isConstraint(error)) throw invalid('has rows that do not go together: ids or places that come twice', error)
+    if (isConstraint(error)) throw invalid('has rows that contradict each other: duplicate ids or positions', error)
     throw error
   }
 }
 
-/** The space whose files are being read: the last of them, and what it was of. */
+/** The space whose files are being read, with the position of the last file. */
 interface Current {
   /** id of the space in the bundle */
   name: string
@@ -114,13 +114,13 @@ class BundleImport {
     }
   }
 
-  /** Leaves nothing: what is received is removed, what is stored is left to the purge. */
+  /** Cleans up: removes received objects and leaves stored rows to the purge. */
   async giveUp(): Promise<void> {
     const { log } = this.#context
     await this.#objects.discard()
     const begun = this.#current === undefined ? this.#done : [...this.#done, this.#current.of]
     for (const one of begun)
-      await one.drop().catch((error: unknown) => log.warn({ error: String(error) }, 'an import is removed later'))
+      await one.drop().catch((error: unknown) => log.warn({ error: String(error) }, 'a failed import is removed later'))
     this.#context.wake()
   }
 
@@ -139,7 +139,7 @@ class BundleImport {
     await this.#context.db.read(this.#assertRoom())
   }
 
-  /** Asked at the beginning, so that nothing is read in vain, and again at the end. */
+  /** Runs at the start, so that nothing is read in vain, and again at the end. */
   *#assertRoom(): Read<void> {
     const { tenant } = this.#caller
     const { spacesPerTenant } = this.#context.options.limits
@@ -177,7 +177,7 @@ class BundleImport {
       )
   }
 
-  /** The space that a file belongs to, whose files come in order. */
+  /** The current space, to which the next file must belong, in order. */
   #inOrder({ space, number, table }: Extract<Named, { kind: 'rows' }>): Current {
     const current = this.#current
     const place = placeOf(table)
@@ -192,10 +192,10 @@ class BundleImport {
     const before = current.table
     current.table = table
     const isDocuments = isDocumentTable(table)
-    // each file of documents is a page
+    // each file of documents starts a page
     if (table === 'documents' || !isDocuments) await current.documents.endPage()
     if (isDocuments && isDocumentTable(before) && order(table) < order(before) && table !== 'documents')
-      throw invalid(`has rows of ${table} behind those of ${before}`)
+      throw invalid(`has rows of ${table} after those of ${before}`)
     if (table === 'documents') await this.#addDocuments(current.documents, lines)
     else if (isDocuments) {
       this.#objects.assertNamed()
@@ -227,7 +227,7 @@ class BundleImport {
     )
       throw invalid(`has space ${space} otherwise than its manifest`)
     const { db } = this.#context
-    // on a server, a transaction of this tenant would not see it
+    // on a server, a transaction of this tenant would not see a space of another one
     const own = this.#newIds?.line('spaces', line) ?? line
     const id = textOf(own.id)
     const there = await asDeployment(() => db.read(spaceWithId(id)))
@@ -278,13 +278,13 @@ class BundleImport {
       Object.keys(end.rows).length === this.#rows.size &&
       Object.entries(end.rows).every(([table, rows]) => this.#rows.get(table) === rows)
     if (!isCounted || end.sha256 !== before) throw invalid('is not what was written: its hash or its counts differ')
-    if ((await this.#reader.next()) !== undefined) throw invalid('goes on behind its end')
+    if ((await this.#reader.next()) !== undefined) throw invalid('continues after its end')
     return await this.#show()
   }
 
   async #show(): Promise<ImportedBundle> {
     const { indexes, db } = this.#context
-    // the first question finds all of it
+    // the first query must find everything
     for (const { space, seq } of this.#done) if (seq > 0) await indexes.follow(space.id, seq)
     const told = {
       spaces: this.#done.map((one) => one.told()),

@@ -2,7 +2,7 @@ import type { ImportedSpace } from '../rows/bundles/imports.js'
 import { DEFAULT_POLICIES } from '../spaces/manifest.js'
 import { type Line, numberOf, textOf } from './rows.js'
 
-/** The row of a space, of a line that was checked. @param slug in place of its own */
+/** The row of a space from a checked line. @param slug instead of its own */
 export function spaceOf(line: Line, tenant: string, slug: string | undefined): ImportedSpace {
   const text = (name: string) => textOf(line[name])
   const number = (name: string) => numberOf(line[name])
@@ -17,7 +17,7 @@ export function spaceOf(line: Line, tenant: string, slug: string | undefined): I
     updated_at: number('updated_at'),
     manifest_id: text('manifest_id'),
     manifest_version: number('manifest_version'),
-    // what is allowed here is not for the bundle to say
+    // a bundle must not define permissions of this store
     manifest: JSON.stringify(DEFAULT_POLICIES),
     embedding_plugin: text('embedding_plugin'),
     embedding_provider: text('embedding_provider'),

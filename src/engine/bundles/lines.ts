@@ -9,7 +9,7 @@ import { type BundleTable, isLine, type Line, wrongLine } from './rows.js'
 const LINE_FEED = 0x0a
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The checked lines of a file of a bundle. @throws KsError `invalid-bundle` */
+/** Parses and checks the lines of a file of a bundle. @throws KsError `invalid-bundle` */
 export function readLines(table: BundleTable, file: Buffer, checks: BundleChecks): Line[] {
   if (file.at(-1) !== LINE_FEED) throw invalid(`has a file of ${table} that does not end with a line`)
   const lines: Line[] = []
@@ -34,7 +34,7 @@ function parse(table: BundleTable, bytes: Buffer): unknown {
   }
 }
 
-/** @throws KsError `invalid-bundle` for more values or levels than a bundle has, SyntaxError where it is not JSON */
+/** @throws KsError `invalid-bundle` for more values or levels than the limits, SyntaxError where it is not JSON */
 export function parseBounded(what: string, json: string): unknown {
   const { depth, values } = BUNDLE_LIMITS
   if (nestsDeeperThan(json, depth)) throw invalid(`has a ${what} that is nested deeper than ${depth} levels`)

@@ -4,14 +4,14 @@ import { TABLE_FORMATS } from '../storage/format-tables.js'
 import { fromCell } from '../storage/readable.js'
 import type { BundleTable, Line } from './rows.js'
 
-/** Gives the lines of a bundle other ids. */
+/** Replaces the ids in lines of a bundle. */
 export interface NewIds {
   line(table: BundleTable, line: Line): Line
 }
 
 /** Text columns with ids. Where a document outlives its source, `source_id` is `kept-` and the id of the source. */
 const ID_TEXTS: ReadonlySet<string> = new Set(['document', 'owner', 'source_id', 'trace_id'])
-/** JSON that users wrote: ids in it are not ours and stay. */
+/** JSON that users wrote: ids in it are not ours and do not change. */
 const OF_PEOPLE: ReadonlySet<string> = new Set([
   'documents.metadata',
   'documents.validators',
@@ -27,12 +27,12 @@ const OF_PEOPLE: ReadonlySet<string> = new Set([
 const ID_KEY = /(?:^i|I)ds?$/
 const PATH_KEY = /[pP]ath$/
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-/** The first digits of an id are its time, by which lists are sorted: they stay. */
+/** The first digits of an id are its time, by which lists are sorted: they do not change. */
 const TIME_DIGITS = 12
 
 /**
- * New ids for a copy of a space: each old id has one new id in all tables. They are computed from a salt, so that a
- * space of millions of passages needs no table of ids.
+ * Creates new ids for a copy of a space: each old id has one new id in all tables. They are computed from a salt, so
+ * that a space with millions of passages needs no table of ids.
  */
 export function newIds(): NewIds {
   const salt = newId()

@@ -6,15 +6,15 @@ import type { EngineContext } from '../context.js'
 import { type OpenBundle, openBundle } from './export.js'
 import { type ImportOptions, importBundle } from './import.js'
 
-/** Each holds a connection, or a log, for as long as its reader takes. */
+/** Each export uses a connection, or blocks a log, until its reader finishes. */
 const MOST_EXPORTS = 2
-/** Each holds up to a page of objects on the disk. */
+/** Each import stores up to a page of objects on the disk. */
 const MOST_IMPORTS = 2
 const RETRY_SECONDS = 30
 
-/** What moves spaces between stores. */
+/** Export and import of spaces. */
 export interface BundleOperations {
-  /** Opens a bundle, to be closed by its reader. @throws KsError `not-found`, `scope-missing`, `busy` */
+  /** Opens a bundle, which its reader closes. @throws KsError `not-found`, `scope-missing`, `busy` */
   open(caller: Caller, ids: readonly string[]): Promise<OpenBundle>
   /** @throws KsError `invalid-bundle`, `id-taken`, `slug-taken`, `capacity-exceeded`, `quota-exceeded`, `busy` */
   import(
@@ -22,7 +22,7 @@ export interface BundleOperations {
     source: AsyncIterable<Uint8Array>,
     options: Omit<ImportOptions, 'signal'>,
   ): Promise<ImportedBundle>
-  /** Ends exports and imports that are under way. */
+  /** Aborts running exports and imports. */
   close(): Promise<void>
 }
 

@@ -6,20 +6,20 @@ import { STORED_LIMITS, type StoredPart } from '../parse/stored.js'
 import { VALUE_LIMITS } from '../storage/packed.js'
 import type { BundleChecks } from './checks.js'
 
-/** What a part has to be compared with the hash of its version. */
+/** Hashes of parts, for comparison with the hash of their version. */
 export interface PartHashes {
   /** of the text of the artifact; the JSON of the outline follows */
   text?: Hash
-  /** of the text and the outline, where the artifact came before the outline */
+  /** of the text and the outline, where the artifact arrived before the outline */
   whole?: string
 }
 
-/** A part that does not fit its schema. */
+/** A part that does not match its schema. */
 class Misfit extends Error {}
 
 /**
- * Checks a packed part of a version against its schema while it arrives: one element, item or section is in memory at a
- * time.
+ * Checks a packed part of a version against its schema while it arrives, with one element, item or section in memory at
+ * a time.
  */
 export class PackedCheck {
   readonly #inflate: Inflate = createInflate({ chunkSize: 64 * 1024 })
@@ -34,7 +34,7 @@ export class PackedCheck {
         return problemOf(error)
       },
     )
-    this.#inflate.on('error', () => undefined) // it reaches the check as well
+    this.#inflate.on('error', () => undefined) // the check receives it as well
   }
 
   async add(packed: Uint8Array): Promise<void> {
@@ -118,6 +118,6 @@ async function* hashed(pieces: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
 function problemOf(error: unknown): string {
   if (error instanceof Misfit) return `does not fit: ${error.message}`
   if (error instanceof JsonTooLarge) return `has ${error.message}`
-  if (error instanceof SyntaxError) return `is not the JSON that it should be: ${error.message}`
+  if (error instanceof SyntaxError) return `is not the expected JSON: ${error.message}`
   return 'cannot be unpacked'
 }

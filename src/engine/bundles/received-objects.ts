@@ -8,13 +8,13 @@ import { invalid } from './format.js'
 import { BUNDLE_LIMITS } from './limits.js'
 import { type Line, numberOf, textOf } from './rows.js'
 
-/** The objects of a bundle between their bytes and the rows that name them. */
+/** Objects of a bundle between their arrival and the rows that refer to them. */
 export class ReceivedObjects {
   readonly #context: EngineContext
   readonly #tenant: string
-  /** by their hashes */
+  /** staged objects by their hashes */
   readonly #waiting = new Map<string, StagedObject>()
-  /** how many came so far */
+  /** count of received objects */
   count = 0
 
   constructor(context: EngineContext, tenant: string) {
@@ -22,13 +22,13 @@ export class ReceivedObjects {
     this.#tenant = tenant
   }
 
-  /** @throws KsError `invalid-bundle` where the bytes are not those of the hash */
+  /** @throws KsError `invalid-bundle` where the bytes do not match the hash */
   async receive(sha256: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
     const { objects, options } = this.#context
     const held = [...this.#waiting.values()].reduce((sum, object) => sum + object.size, 0)
     if (this.#waiting.has(sha256)) throw invalid(`has object ${sha256} twice`)
     if (this.#waiting.size >= BUNDLE_LIMITS.pageDocuments || held > BUNDLE_LIMITS.pageBytes)
-      throw invalid('has more objects in a row than a page of documents names')
+      throw invalid('has more consecutive objects than a page of documents refers to')
     const { uploadBytes } = options.limits
     const staged = await objects.stage(newId(), Readable.from(content), uploadBytes, `objects/${sha256}`)
     this.#waiting.set(sha256, staged)
@@ -36,18 +36,18 @@ export class ReceivedObjects {
     this.count += 1
   }
 
-  /** Gives the objects that lines name their names, and commits the lines with them. */
+  /** Publishes the objects that lines refer to, and commits the lines together with them. */
   async name<T>(lines: readonly Line[], insert: () => Write<T>): Promise<T> {
     const tenant = this.#tenant
     const hashes = [...new Set(lines.map((line) => textOf(line.sha256)))]
     const incoming = hashes.map((sha256) => {
       const staged = this.#waiting.get(sha256)
-      if (staged === undefined) throw invalid(`names object ${sha256}, which is not before it`)
+      if (staged === undefined) throw invalid(`refers to object ${sha256}, which does not precede it`)
       return { staged, key: ObjectStore.key(tenant, sha256) }
     })
     for (const line of lines)
       if (this.#waiting.get(textOf(line.sha256))?.size !== numberOf(line.size_bytes))
-        throw invalid(`names object ${textOf(line.sha256)} with another size`)
+        throw invalid(`refers to object ${textOf(line.sha256)} with another size`)
     const { db } = this.#context
     const commit = (hold: () => Write<void>) =>
       db.write(function* () {
@@ -59,13 +59,13 @@ export class ReceivedObjects {
     return named
   }
 
-  /** @throws KsError `invalid-bundle` where objects came that nothing names */
+  /** @throws KsError `invalid-bundle` where received objects are not referred to */
   assertNamed(): void {
     const [left] = this.#waiting.keys()
-    if (left !== undefined) throw invalid(`has object ${left}, which nothing names`)
+    if (left !== undefined) throw invalid(`has object ${left} without a reference`)
   }
 
-  /** Removes what came and has no name. */
+  /** Removes received objects that were not published. */
   async discard(): Promise<void> {
     for (const { id } of this.#waiting.values()) await this.#context.objects.discard(id)
   }

@@ -7,10 +7,10 @@ import { TABLE_FORMATS } from '../storage/format-tables.js'
 import { type Kind, wrongWith } from '../storage/formats.js'
 import { BUNDLE_LIMITS } from './limits.js'
 
-/** What a line of a bundle says of a row: its columns, and what it belongs to by public ids. */
+/** A row as a line of a bundle: its columns, and references to its owners by public ids. */
 export type Line = Readonly<Record<string, unknown>>
 
-/** Tables of a bundle: those of rows, and the row of the space itself. */
+/** Tables of a bundle: those with rows of the space, and the row of the space itself. */
 export type BundleTable = RowTable | 'spaces'
 
 /** @returns what is wrong with a value, if anything: `is not a uuid` */
@@ -27,18 +27,18 @@ const BYTES: ReadonlySet<Kind> = new Set<Kind>([
 const NUMBERS: ReadonlySet<Kind> = new Set<Kind>(['key', 'integer', 'time', 'flag'])
 const JSONS: ReadonlySet<Kind> = new Set<Kind>(['json', 'json-object', 'json-array'])
 
-/** Base64 as it is written here, and no other spelling of the same bytes. */
+/** Canonical base64: no other spelling of the same bytes. */
 const isBase64: Check = (value) =>
   typeof value === 'string' && Buffer.from(value, 'base64').toString('base64') === value ? undefined : 'is not base64'
 const isCount: Check = (value) =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? undefined : 'is not a number from 0 on'
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? undefined : 'is not a number of 0 or more'
 const isId: Check = (value) => (typeof value === 'string' && isUuid(value) ? undefined : 'is not a uuid')
 
-/** What models said of a passage: the model, the hash of what it was asked, and its answer. */
+/** Replies of models about a passage: the model, the hash of its input, and its reply. */
 export type Reads = [model: string, textHash: string, said: string][]
 
 const areReads: Check = (value) =>
-  Array.isArray(value) && value.every(isRead) ? undefined : 'is not what models said of a passage'
+  Array.isArray(value) && value.every(isRead) ? undefined : 'is not a list of model replies about a passage'
 
 function isRead(value: unknown): boolean {
   return Array.isArray(value) && value.length === 3 && value.every((part) => checkText(part) === undefined)
@@ -52,21 +52,23 @@ interface Field {
 const field = (check: Check, optional = false): Field => ({ check, optional })
 const VERSION = { document: field(isId), version: field(isCount) }
 
-/** What lines say beside the columns of their tables. */
+/** Fields of lines in addition to the columns of their tables. */
 const REFERENCES: Partial<Record<BundleTable, Readonly<Record<string, Field>>>> = {
-  // how many of its passages follow: none where they were purged behind a newer version
+  // count of its passages that follow: none where they were purged after a newer version
   versions: { document: field(isId), nodes: field(isCount) },
   version_parts: VERSION,
   item_assets: VERSION,
   nodes: { ...VERSION, vector: field(isBase64, true), reads: field(areReads, true) },
 }
 
-/** The columns of a table that stand in its lines. */
+/** The columns of a table in its lines. */
 function lineColumns(table: BundleTable): readonly string[] {
   return table === 'spaces' ? SPACE_COLUMNS : carriedColumns(table)
 }
 
-/** A line of a bundle, its keys in order; what is NULL is left out. @throws KsError `data-damaged` for a damaged cell */
+/**
+ * Formats a line of a bundle, its keys in order, without NULL values. @throws KsError `data-damaged` for a damaged cell
+ */
 export function lineOf(table: BundleTable, row: Row, references: Line = {}): string {
   const said = new Map<string, unknown>(Object.entries(references))
   for (const column of lineColumns(table)) said.set(column, toJson(row[column]))
@@ -98,7 +100,7 @@ function fieldsOf(table: BundleTable): ReadonlyMap<string, Field> {
   return made
 }
 
-/** What is wrong with a line of a table, if anything: `has no id`. */
+/** Finds what is wrong with a line of a table: `has no id`. */
 export function wrongLine(table: BundleTable, line: unknown): string | undefined {
   if (!isLine(line)) return 'is not a JSON object'
   const known = fieldsOf(table)
@@ -138,7 +140,7 @@ function wrongJson(kind: Kind, value: string): string | undefined {
   return wrongWith(kind, value)
 }
 
-/** A cell of a line that was checked. */
+/** A cell of a checked line. */
 export function cellOf(table: BundleTable, line: Line, column: string): Bindable {
   const value = line[column]
   if (value === undefined) return null
@@ -152,13 +154,13 @@ export function bytesOf(value: unknown): Buffer {
   return Buffer.from(textOf(value), 'base64')
 }
 
-/** A text of a line that was checked. */
+/** A text of a checked line. */
 export function textOf(value: unknown): string {
   if (typeof value !== 'string') throw new Error('a line was not checked')
   return value
 }
 
-/** A number of a line that was checked. */
+/** A number of a checked line. */
 export function numberOf(value: unknown): number {
   if (typeof value !== 'number') throw new Error('a line was not checked')
   return value

@@ -4,7 +4,7 @@ import { END, objectName, rowsName } from './format.js'
 import { ROWS_BYTES } from './limits.js'
 import type { BundleTable } from './rows.js'
 
-/** The files of a bundle, one after the other, as pieces of bytes. */
+/** Writes the files of a bundle, one after the other, as chunks of bytes. */
 export class BundleWriter {
   readonly #hash = createHash('sha256')
   readonly #rows = new Map<string, number>()
@@ -24,7 +24,7 @@ export class BundleWriter {
     return this.file(name, Buffer.from(`${JSON.stringify(value)}\n`))
   }
 
-  /** @param content exactly `size` bytes @throws where there are more or fewer */
+  /** @param content exactly `size` bytes @throws where its size or hash differs */
   async *object(sha256: string, size: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     yield this.#noted(tarHeader({ name: objectName(sha256), size }))
     const hash = createHash('sha256')
@@ -35,14 +35,14 @@ export class BundleWriter {
       hash.update(piece)
       yield this.#noted(piece)
     }
-    // too late for another size: what has begun cannot be ended well
-    if (seen !== size) throw new Error(`object ${sha256} has another size than its row says`)
-    if (hash.digest('hex') !== sha256) throw new Error(`object ${sha256} does not hold what was stored`)
+    // the header with the size is already written, so the bundle cannot be completed
+    if (seen !== size) throw new Error(`object ${sha256} has another size than in its row`)
+    if (hash.digest('hex') !== sha256) throw new Error(`object ${sha256} differs from what was stored`)
     yield this.#noted(tarPadding(size))
     this.#objects += 1
   }
 
-  /** The last file and what stands behind it. */
+  /** The last file and the end of the archive. */
   *end(): Generator<Uint8Array> {
     const rows = Object.fromEntries([...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1)))
     const sha256 = this.#hash.copy().digest('hex')
@@ -56,7 +56,7 @@ export class BundleWriter {
   }
 }
 
-/** The files of lines of a space. Lines of a table share files, and a file ends when it has its size. */
+/** Writes the files of lines of a space. Lines of a table share files of a limited size. */
 export class RowsWriter {
   readonly #writer: BundleWriter
   readonly #space: string
@@ -70,7 +70,7 @@ export class RowsWriter {
     this.#space = space
   }
 
-  /** Adds lines of a table. What is yielded is to be written before anything else. */
+  /** Adds lines of a table. The caller writes the yielded bytes before anything else. */
   *add(table: BundleTable, lines: Iterable<string>): Generator<Uint8Array> {
     if (table !== this.#table) yield* this.flush()
     this.#table = table
@@ -80,7 +80,7 @@ export class RowsWriter {
     }
   }
 
-  /** A file of its own for lines that name objects, which are right before it. */
+  /** Writes a separate file for lines that refer to the objects right before it. */
   *page(table: BundleTable, lines: Iterable<string>): Generator<Uint8Array> {
     yield* this.flush()
     this.#table = table
@@ -93,7 +93,7 @@ export class RowsWriter {
     this.#bytes += Buffer.byteLength(line) + 1
   }
 
-  /** Ends the file that is being gathered. */
+  /** Writes the file that is being collected. */
   *flush(): Generator<Uint8Array> {
     if (this.#lines.length === 0) return
     this.#number += 1

@@ -33,17 +33,20 @@ import { writeAnswer } from '../storage/write-answer.js'
 /** The caller of an application: a holder of one of its keys, or an anonymous visitor of its page. */
 export interface AppSession {
   tenant: string
-  /** subject that made the application */
+  /** Subject that created the application. */
   owner: string
   app: ChatApp
-  /** of an anonymous visitor */
+  /** Present for an anonymous visitor. */
   visitor?: {
-    /** Counts a call of a model besides the answer of a question. @throws KsError `rate-limited` */
+    /**
+     * Counts a model call other than the answer to a question.
+     * @throws KsError `rate-limited`
+     */
     countModelCall(): void
   }
 }
 
-/** The application of a session, as its rows are looked up. */
+/** The key of a session's application for row lookups. */
 export function appIn({ tenant, app }: Pick<AppSession, 'tenant' | 'app'>): OfApp {
   return { tenant, appId: app.id }
 }
@@ -88,7 +91,7 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
   const { db } = context
   return writeAnswer(db, caller, function* () {
     if ((yield* countApps(caller.tenant)) >= CHAT_LIMITS.appsPerTenant)
-      throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
+      throw new KsError('capacity-exceeded', `a tenant can have at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
     const fields: AppFields = { ...changed({ ...DEFAULTS, name: body.name }, body), name: body.name }
     yield* assertUsable(context, caller, body)
     assertOneMeaning(fields)
@@ -98,7 +101,7 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
   })
 }
 
-/** An application answers from what its owner may read, so it and its keys are there for its owner alone. */
+/** An application answers with the read access of its owner, so only the owner can see it and its keys. */
 export function* listApps(caller: Caller): Read<{ items: ChatApp[] }> {
   return { items: readable(yield* ownApps(caller), toApp) }
 }
@@ -134,14 +137,14 @@ export async function deleteApp(db: Driver, caller: Caller, id: string): Promise
   })
 }
 
-/** Makes a key. It is kept as a hash only, so this answer is the last that knows it. */
+/** Creates a key. Only its hash is stored, so no later response can return it. */
 export async function createKey(db: Driver, caller: Caller, appId: string): Promise<NewChatAppKey> {
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
     const of = { tenant: caller.tenant, appId }
     if ((yield* countKeys(of)) >= CHAT_LIMITS.keysPerApp)
-      throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
+      throw new KsError('capacity-exceeded', `a chat application can have at most ${CHAT_LIMITS.keysPerApp} keys`)
     const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
     yield* insertKey(of, row, hashOf(key))
     return { ...toKey(row), key }
@@ -153,7 +156,10 @@ export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppK
   return { items: readable(yield* keysOf({ tenant: caller.tenant, appId }), toKey) }
 }
 
-/** Revoking again changes nothing. @throws KsError `not-found` */
+/**
+ * Revokes a key; a second revocation has no effect.
+ * @throws KsError `not-found`
+ */
 export async function revokeKey(db: Driver, caller: Caller, appId: string, keyId: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
@@ -161,13 +167,13 @@ export async function revokeKey(db: Driver, caller: Caller, appId: string, keyId
   })
 }
 
-/** The application that a key belongs to; undefined for an unknown or revoked one. */
+/** The application of a key; undefined for an unknown or revoked key. */
 export function* authenticate(key: string): Read<AppSession | undefined> {
   const row = yield* appOfKey(hashOf(key))
   return row === undefined ? undefined : toSession(row)
 }
 
-/** The application by its id, where no key is needed any more. */
+/** The application by its id, without a key. */
 export function* sessionOf(of: OfApp): Read<AppSession | undefined> {
   const row = yield* appById(of)
   return row === undefined ? undefined : toSession(row)
@@ -177,7 +183,7 @@ function toSession(row: AppRow): AppSession {
   return { tenant: row.tenant, owner: row.owner, app: toApp(row) }
 }
 
-/** Of a feature, too, what is not named stays. */
+/** Merges an update; omitted keys of a feature stay unchanged, too. */
 function changed(fields: AppFields, body: ChatAppUpdate): AppFields {
   const { vision = {}, speechToText = {}, textToSpeech = {}, ...plain } = body
   return {
@@ -209,7 +215,7 @@ function* assertUsable(context: EngineContext, caller: Caller, body: ChatAppUpda
       )
 }
 
-/** `{{name}}` stands for one thing. */
+/** Ensures that `{{name}}` is unambiguous. */
 function assertOneMeaning({ userInputForm, conversationVariables }: AppFields): void {
   const controls = new Set(userInputForm.flatMap((form) => Object.values(form).map(({ variable }) => variable)))
   const both = conversationVariables.find(({ name }) => controls.has(name))
@@ -218,7 +224,7 @@ function assertOneMeaning({ userInputForm, conversationVariables }: AppFields): 
 }
 
 function toApp(row: AppRow): ChatApp {
-  // an application that was made by an older version lacks the newer fields
+  // An application created by an older version lacks the newer fields.
   const fields: AppFields = { ...DEFAULTS, ...fromCell(row.body) }
   const times = { createdAt: new Date(row.created_at).toISOString(), updatedAt: new Date(row.updated_at).toISOString() }
   return { id: row.id, ...fields, ...times }

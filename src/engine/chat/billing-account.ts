@@ -7,15 +7,15 @@ import { tenantAccount } from '../spaces/tenant-account.js'
 import type { Read } from '../storage/program.js'
 
 /**
- * The account of the model calls of an application outside of the answers of a space: its first space with the daily
- * budget of that space, or its tenant where it has no space.
+ * The account of an application's model calls outside of answers from a space: its first space with that space's daily
+ * budget, or its tenant if it has no space.
  */
 export function* billingAccount(context: EngineContext, tenant: string, app: ChatApp): Read<BudgetAccount> {
   const space = yield* firstLiving(tenant, app.knowledgeSpaceIds)
   return space === undefined ? tenantAccount(context, tenant) : account(context, space)
 }
 
-/** The first of some spaces that is there. */
+/** The first of some spaces that is not deleted. */
 export function* firstLiving(tenant: string, ids: readonly string[]): Read<SpaceRow | undefined> {
   for (const id of ids) {
     const space = yield* findSpaceOrDeleting(tenant, id)

@@ -32,7 +32,7 @@ export function* whoIs(session: AppSession, user: string): Read<Who | undefined>
   return userId === undefined ? undefined : { ...of, userId }
 }
 
-/** @throws ChatError `not_found` or, where the document names it, `conversation_not_exists` */
+/** @throws ChatError `not_found` or, if given, `conversation_not_exists` */
 export function* requireConversation(
   session: AppSession,
   user: string,
@@ -66,7 +66,10 @@ export async function deleteConversation(db: Driver, session: AppSession, user: 
   })
 }
 
-/** Names a conversation by hand, or by what its first question says. @throws ChatError `not_found`, `invalid_param` */
+/**
+ * Renames a conversation to a given name, or to one generated from its first question.
+ * @throws ChatError `not_found`, `invalid_param`
+ */
 export async function renameConversation(
   context: EngineContext,
   session: AppSession,
@@ -79,11 +82,11 @@ export async function renameConversation(
   const wanted = auto_generate ? await generatedName(context, session, id, signal) : name?.trim()
   if (wanted === undefined || wanted === '')
     throw auto_generate
-      ? invalidParam('auto_generate', 'the conversation has no message that a name could be made of')
+      ? invalidParam('auto_generate', 'the conversation has no message to generate a name from')
       : invalidParam('name', 'name is required when auto_generate is false')
   return db.write(function* () {
     const { who, row } = yield* requireConversation(session, user, id)
-    // a name that was given by hand while the model thought stays
+    // A name set by the user while the model was running is kept.
     const meanwhile = row.named_by === 'user' && (before.named_by !== 'user' || before.name !== row.name)
     if (!auto_generate || !meanwhile) yield* renameRow(who, id, wanted, auto_generate ? 'model' : 'user')
     return toConversation(session.app, (yield* requireConversation(session, user, id)).row)
@@ -97,9 +100,9 @@ async function generatedName(context: EngineContext, session: AppSession, id: st
 }
 
 /**
- * Names a new conversation in the background; a name that was given meanwhile stays.
+ * Names a new conversation in the background; a name set meanwhile is kept.
  *
- * @throws KsError `rate-limited` when the caller may cause no call of a model now
+ * @throws KsError `rate-limited` if the caller may not cause a model call now
  */
 export async function nameInBackground(
   context: EngineContext,
@@ -119,7 +122,7 @@ export async function nameInBackground(
   })
 }
 
-/** The end user of a conversation that nobody has named. */
+/** The end user of a conversation without a name of its own. */
 function* unnamedBy(session: AppSession, user: string, id: string): Read<Who | undefined> {
   const who = yield* whoIs(session, user)
   return who !== undefined && (yield* findConversation(who, id))?.named_by === 'default' ? who : undefined

@@ -14,10 +14,10 @@ export function describeInfo({ app, owner }: AppSession): ChatInfo {
   return { name: app.name, description: app.description, tags: app.tags, mode: app.mode, author_name: owner }
 }
 
-/** Features that this service does not have are off, so that clients do not offer them. */
+/** Features that this service lacks are disabled, so that clients do not offer them. */
 export function* describeParameters(context: EngineContext, session: AppSession): Read<ChatParameters> {
   const { app } = session
-  // images are of use only to a model
+  // Only a model can use images.
   const vision = { ...app.vision, enabled: app.vision.enabled && chatModel(context, app) !== undefined }
   return {
     opening_statement: app.openingStatement,
@@ -58,7 +58,7 @@ export function* describeParameters(context: EngineContext, session: AppSession)
   }
 }
 
-/** Icons of what an agent can do. */
+/** Icons of the agent's tools. */
 export function describeMeta({ app }: AppSession): ChatMeta {
   if (app.mode !== 'agent-chat') return { tool_icons: {} }
   const { remember: _, ...others } = TOOL_ICONS

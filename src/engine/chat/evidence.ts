@@ -26,7 +26,10 @@ export interface SpaceEvidence {
   bundle: EvidenceBundle
 }
 
-/** Ids of the application's spaces that are still there. @throws ChatError `app_unavailable` when it had some, all gone */
+/**
+ * Ids of the application's spaces that are not deleted.
+ * @throws ChatError `app_unavailable` if all of them are deleted
+ */
 export function* livingSpaces(tenant: string, app: ChatApp): Read<string[]> {
   const living: string[] = []
   for (const id of app.knowledgeSpaceIds)
@@ -36,7 +39,7 @@ export function* livingSpaces(tenant: string, app: ChatApp): Read<string[]> {
   return living
 }
 
-/** Asks one space as `POST /queries` would in its default mode, and judges what was found. */
+/** Queries one space like `POST /queries` in its default mode, and judges the evidence. */
 export async function evidenceOf(
   context: EngineContext,
   shared: QueryShared,
@@ -86,10 +89,10 @@ export async function evidenceOf(
 }
 
 /**
- * The evidence of several spaces as one, best first; the best space lends its statistics and its profile.
+ * Merges the evidence of several spaces, best first; the best space provides statistics and profile.
  *
- * @param all also what does not seem to answer, for a model that reads it; otherwise spaces that do not answer add
- *   nothing where one does
+ * @param all also evidence that does not seem to answer, for a model to read; otherwise spaces without an answer
+ * contribute nothing if another space has one
  */
 export function merged(
   spaces: SpaceEvidence[],
@@ -126,8 +129,8 @@ type Found = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }
 /**
  * The best passages of all spaces, as many as the largest `topK`.
  *
- * @param shared whether the spaces share half of the places: scores of two spaces do not compare well, and a model that
- *   reads the passages is not to miss a space for them
+ * @param reservesHalf whether half of the result is reserved equally for all spaces: scores of two spaces are not well
+ * comparable, and a model that reads the passages should not miss a space
  */
 function bestOf(spaces: readonly SpaceEvidence[], shared: boolean): Found[] {
   const places = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
@@ -139,7 +142,7 @@ function bestOf(spaces: readonly SpaceEvidence[], shared: boolean): Found[] {
   return best.slice(0, places).sort((a, b) => b.item.score - a.item.score)
 }
 
-/** Best first. */
+/** Sorts spaces by the score of their best passage, highest first. */
 export function byTopScore(spaces: readonly SpaceEvidence[]): SpaceEvidence[] {
   return [...spaces].sort((a, b) => topScore(b) - topScore(a))
 }

@@ -13,8 +13,8 @@ interface Control {
 }
 
 /**
- * The variables of a turn: those kept from earlier turns, overwritten by those sent. What the form does not know is
- * dropped; what is required is asked for in the first turn only.
+ * The form variables of a turn: stored values, overwritten by sent ones. Variables that the form lacks are dropped;
+ * required ones are only required in the first turn.
  *
  * @throws ChatError `invalid_param`
  */
@@ -33,17 +33,17 @@ export function readInputs(app: ChatApp, sent: Record<string, unknown>, kept: In
   return inputs
 }
 
-/** A value of the object itself: a variable may have the name of something that every object has. */
+/** An own property: a variable may have the name of a property of every object. */
 function own<T>(values: Record<string, T>, name: string): T | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined
 }
 
-/** The opening words with `{{variable}}` replaced by its value. */
+/** The opening message with `{{variable}}` replaced by its value. */
 export function introduction(app: ChatApp, inputs: Inputs): string {
   return filled(app.openingStatement, inputs)
 }
 
-/** A text with `{{variable}}` replaced by its value; what is no variable stays as it is. */
+/** Replaces `{{variable}}` by its value; unknown variables stay unchanged. */
 export function filled(text: string, inputs: Inputs): string {
   return text.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (whole, name: string) =>
     Object.hasOwn(inputs, name) ? (inputs[name] ?? whole) : whole,

@@ -5,14 +5,14 @@ export interface TurnIds {
   taskId: string
   messageId: string
   conversationId: string
-  /** epoch seconds; the same in every event of a turn */
+  /** Seconds since the epoch; the same in every event of a turn. */
   createdAt: number
 }
 
-/** longest text of one event: some clients bound the lines that they read, or take what a read gives for an event */
+/** Maximum text of one event: some clients limit line lengths, or take each read for an event. */
 const EVENT_CHARACTERS = 2000
 
-/** What every event of a turn says. */
+/** Fields that every event of a turn has. */
 export function commonOf({ taskId, messageId, conversationId, createdAt }: TurnIds) {
   return { task_id: taskId, message_id: messageId, conversation_id: conversationId, created_at: createdAt }
 }
@@ -21,7 +21,7 @@ export function pingFrame(ids: TurnIds): ChatFrame {
   return { event: 'ping', ...commonOf(ids) }
 }
 
-/** A piece of an answer, in events of at most {@link EVENT_CHARACTERS}. */
+/** A part of an answer, in events of at most {@link MAX_EVENT_CHARS} characters. */
 export function* textFrames(ids: TurnIds, text: string, event: 'message' | 'agent_message'): Generator<ChatFrame> {
   for (const answer of piecesOf(text)) yield { event, id: ids.messageId, ...commonOf(ids), answer }
 }
@@ -32,7 +32,7 @@ export function thoughtFrame(ids: TurnIds, step: AgentThought): ChatFrame {
   return { event: 'agent_thought', ...commonOf(ids), ...said }
 }
 
-/** What was said is taken back: this stands in its place. */
+/** Replaces all previous text. */
 export function replaceFrame(ids: TurnIds, answer: string): ChatFrame {
   return { event: 'message_replace', id: ids.messageId, ...commonOf(ids), answer }
 }
@@ -45,7 +45,7 @@ export function errorFrame(ids: TurnIds, { code, message }: ChatError): ChatFram
   return { event: 'error', ...commonOf(ids), status: CHAT_ERRORS[code], code, message }
 }
 
-/** A text in pieces, with no pair of surrogates torn apart. */
+/** Splits a text without splitting surrogate pairs. */
 function* piecesOf(text: string): Generator<string> {
   let from = 0
   do {

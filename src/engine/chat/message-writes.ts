@@ -3,61 +3,61 @@ import type { Read, Write } from '../storage/program.js'
 import { writeOnce } from '../storage/write-once.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
-/** how long a message waits for others to be stored with; in a burst its stream is open long before */
+/** Coalescing of messages that are stored together; in a burst, streams are open long before. */
 const PATIENCE = { quietMs: 10, mostMs: 400 }
 
 interface OnServer<T> {
-  /** finds the message where it is stored */
+  /** Finds the message if it is already stored. */
   look: () => Read<T | undefined>
-  /** resolves, or not, when the message is stored that goes before */
+  /** Settles when the preceding message is stored or has failed. */
   before: Promise<unknown> | undefined
   lock?: NonNullable<WriteOptions['lock']>
 }
 
-/** Messages on their way to the disk. Those that come in a burst share a commit, in the order they came. */
+/** Pending writes of messages. Messages of a burst share a commit, in order of arrival. */
 export class MessageWrites {
   readonly #db: Driver
   readonly #coalescer = new WriteCoalescer(PATIENCE)
-  /** by application */
-  readonly #unstored = new Map<string, Set<Promise<unknown>>>()
+  /** By application. */
+  readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
   constructor(db: Driver) {
     this.#db = db
   }
 
-  /** Whether messages come so close together that they are stored together, somewhat later. */
+  /** Whether messages arrive so fast that they are stored together, with a delay. */
   get isCoalescing(): boolean {
     return this.#coalescer.isOpen
   }
 
   /** @param work stores a message, inside a transaction */
   store<T>(appId: string, work: () => Write<T>): Promise<T> {
-    return this.#known(
+    return this.#trackPending(
       appId,
       this.#coalescer.wait().then(() => this.#db.write(work)),
     )
   }
 
-  /** The same on a server, where several are stored at a time and an answer may be lost. */
+  /** Stores a message on a database server, where writes are concurrent and the result of one may be lost. */
   storeOnce<T>(appId: string, work: () => Write<T>, { look, before, lock }: OnServer<T>): Promise<T> {
     const options = lock === undefined ? {} : { lock }
     const stored = Promise.allSettled([before]).then(() => writeOnce(this.#db, work, look, options))
-    return this.#known(appId, stored)
+    return this.#trackPending(appId, stored)
   }
 
-  #known<T>(appId: string, stored: Promise<T>): Promise<T> {
-    const unstored = this.#unstored.get(appId) ?? new Set()
-    this.#unstored.set(appId, unstored.add(stored))
+  #trackPending<T>(appId: string, stored: Promise<T>): Promise<T> {
+    const unstored = this.#pending.get(appId) ?? new Set()
+    this.#pending.set(appId, unstored.add(stored))
     const forget = () => {
       unstored.delete(stored)
-      if (unstored.size === 0) this.#unstored.delete(appId)
+      if (unstored.size === 0) this.#pending.delete(appId)
     }
     stored.then(forget, forget)
     return stored
   }
 
-  /** Resolves when the messages of an application that have come so far are stored, or have failed to be. */
+  /** Resolves when all pending messages of an application are stored or have failed. */
   async stored(appId: string): Promise<void> {
-    await Promise.allSettled(this.#unstored.get(appId) ?? [])
+    await Promise.allSettled(this.#pending.get(appId) ?? [])
   }
 }

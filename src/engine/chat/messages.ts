@@ -16,7 +16,7 @@ import { fromCell, readable, readableIn } from '../storage/readable.js'
 import { type AppSession, appIn } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
 
-/** The newest messages before `first_id`; within the page oldest first, as every client draws it. */
+/** The newest messages before `first_id`; within the page oldest first, as clients display them. */
 export function* listMessages(
   session: AppSession,
   { conversation_id, user, first_id, limit, order }: MessagesQuery,
@@ -52,7 +52,10 @@ function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => strin
   }
 }
 
-/** Rates an answer, once for each end user; no rating takes it back, also where there is none. @throws ChatError */
+/**
+ * Rates an answer, once per end user; without a rating, removes an existing one.
+ * @throws ChatError
+ */
 export async function rateMessage(db: Driver, session: AppSession, id: string, body: FeedbackBody): Promise<void> {
   await db.write(function* () {
     const { who, row } = yield* requireMessage(session, body.user, id)
@@ -62,7 +65,7 @@ export async function rateMessage(db: Driver, session: AppSession, id: string, b
   })
 }
 
-/** Ratings of the whole application, newest first. */
+/** Ratings of the application, newest first. */
 export function* listFeedbacks(
   session: AppSession,
   { page, limit }: { page: number; limit: number },
@@ -85,7 +88,10 @@ export function* listFeedbacks(
   }
 }
 
-/** A message of this end user. @throws ChatError `not_found` */
+/**
+ * A message of this end user.
+ * @throws ChatError `not_found`
+ */
 export function* requireMessage(session: AppSession, user: string, id: string): Read<{ who: Who; row: MessageRow }> {
   const who = yield* whoIs(session, user)
   const row = who === undefined ? undefined : yield* findMessage(who, id)

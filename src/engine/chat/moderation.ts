@@ -2,14 +2,14 @@ import type { ChatApp } from '../../contract/chat/apps.js'
 import type { AnswerPiece } from './answer.js'
 import type { Inputs } from './form.js'
 
-/** What is said instead of answering, where the question or a variable holds a word that is not let through. */
+/** The replacement text if the question or a variable contains a sensitive word; otherwise undefined. */
 export function refusedInput({ sensitiveWords }: ChatApp, query: string, inputs: Inputs): string | undefined {
   const { enabled, words, inputs: side } = sensitiveWords
   if (!enabled || !side.enabled) return undefined
   return [query, ...Object.values(inputs)].some((text) => holdsAny(text, words)) ? side.response : undefined
 }
 
-/** An answer as it may be said: at the first word that is not let through, all of it is replaced, and it ends. */
+/** Filters an answer: at the first sensitive word it is replaced completely and ends. */
 export async function* moderated(
   { sensitiveWords }: ChatApp,
   pieces: AsyncGenerator<AnswerPiece>,
@@ -21,7 +21,7 @@ export async function* moderated(
   let tail = ''
   for await (const piece of pieces) {
     if (piece.type === 'delta') {
-      // a word may begin in an earlier piece
+      // A word may start in an earlier part.
       const window = tail + piece.text.toLowerCase()
       if (words.some((word) => window.includes(word))) return yield { type: 'replace', text: outputs.response }
       tail = kept === 0 ? '' : window.slice(-kept)
@@ -30,7 +30,7 @@ export async function* moderated(
   }
 }
 
-/** In any case and within words, as the settings of other services of this kind mean it. */
+/** Ignores case and word boundaries, like the settings of similar services. */
 function holdsAny(text: string, words: readonly string[]): boolean {
   const folded = text.toLowerCase()
   return words.some((word) => folded.includes(word.toLowerCase()))

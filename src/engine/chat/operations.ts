@@ -40,10 +40,10 @@ import type { ChatStream, ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 import { listVariables, setVariable } from './variables/operations.js'
 
-/** a long answer does not hold up the name of its conversation */
+/** Names the conversation without waiting for a long answer. */
 const NAMED_AFTER_MS = 1000
 
-/** What `Engine.chat` can do. Operations of the service fail with `ChatError`, those on applications with `KsError`. */
+/** Operations of `Engine.chat`. Those of the service fail with `ChatError`, those on applications with `KsError`. */
 export interface ChatOperations {
   apps: {
     create(caller: Caller, body: ChatAppBody): Promise<ChatApp>
@@ -58,37 +58,43 @@ export interface ChatOperations {
   annotations: AnnotationOperations
   /** The application of a key; undefined for an unknown or revoked one. */
   authenticate(key: string): Promise<apps.AppSession | undefined>
-  /** The application of somebody who proved otherwise that they may speak with it. */
+  /** The application by its id, for callers with other proof of access. */
   session(of: Pick<Caller, 'tenant'> & { appId: string }): Promise<apps.AppSession | undefined>
   info(session: apps.AppSession): ChatInfo
   parameters(session: apps.AppSession): Promise<ChatParameters>
   meta(session: apps.AppSession): ChatMeta
   site(session: apps.AppSession): Site
-  /** Resolves when every message that was admitted so far is stored, or failed to be. */
+  /** Resolves when all messages admitted so far are stored or have failed. */
   stored(session: apps.AppSession): Promise<void>
-  /** Admits a message; its answer comes whether or not anybody waits for it. */
+  /** Admits a message; its answer is generated whether or not a client reads it. */
   send(session: apps.AppSession, request: ChatRequest): Promise<ChatTurn>
-  /** A running or just finished answer again. @throws ChatError `not_found` */
+  /**
+   * Replays a running or just finished answer.
+   * @throws ChatError `not_found`
+   */
   replay(session: apps.AppSession, taskId: string, user: string): Promise<ChatStream>
-  /** Stops an answer of this user; without effect for any other task. */
+  /** Stops an answer of this user; no effect on other tasks. */
   stop(session: apps.AppSession, taskId: string, user: string): Promise<void>
   files: {
     upload(session: apps.AppSession): ChatUpload
-    /** A file of a message of the application. @throws ChatError `file_not_found`, `file_access_denied` */
+    /**
+     * Opens a file of a message of the application.
+     * @throws ChatError `file_not_found`, `file_access_denied`
+     */
     open(session: apps.AppSession, id: string): Promise<OpenFile>
     /** The application of a file, for a signed address. */
     sessionOf(id: string): Promise<apps.AppSession | undefined>
   }
   speech: {
-    /** Reads a text or an answer aloud. */
+    /** Converts a text or an answer to speech. */
     speak(session: apps.AppSession, body: TextToAudio, signal: AbortSignal): Promise<Speech>
-    /** Admits a file whose words are wanted. */
+    /** Admits a file for transcription. */
     listen(session: apps.AppSession): Transcription
   }
   rate(session: apps.AppSession, messageId: string, body: FeedbackBody): Promise<void>
   feedbacks(session: apps.AppSession, page: { page: number; limit: number }): Promise<{ data: FeedbackItem[] }>
   suggest(session: apps.AppSession, messageId: string, user: string): Promise<string[]>
-  /** @param linkTo the address that opens a file without a key */
+  /** @param linkTo builds the address that opens a file without a key */
   messages(
     session: apps.AppSession,
     query: MessagesQuery,
@@ -105,7 +111,7 @@ export interface ChatOperations {
   ): Promise<VariableItem>
 }
 
-/** The chat service over this engine, and what ends it. */
+/** Creates the chat service of an engine, with the function that closes it. */
 export function createChat(
   context: EngineContext,
   shared: AgentShared,
@@ -125,7 +131,7 @@ export function createChat(
     const soon = new Promise<void>((resolve) => setTimeout(resolve, NAMED_AFTER_MS).unref())
     const work = Promise.race([turn.ended(), soon])
       .then(async () => {
-        // the model that just failed would be asked in vain
+        // A model that just failed would fail again.
         if (!turn.settled && !turn.failed)
           await nameInBackground(context, session, request.user, conversation, ending.signal)
       })

@@ -11,7 +11,7 @@ import { moderated, refusedInput } from './moderation.js'
 
 export type TurnShared = AgentShared & { matcher: AnnotationMatcher }
 
-/** A turn from question to answer: words that are refused, then fixed answers, then retrieval and the model. */
+/** Answers a turn: sensitive words first, then annotations, then retrieval and the model. */
 export async function* answerPieces(
   context: EngineContext,
   shared: TurnShared,
@@ -36,7 +36,7 @@ export async function* answerPieces(
   yield* moderated(app, neverEmpty(answer(context, shared, asked, signal)))
 }
 
-/** @throws KsError `provider-failed` at the end of an answer that says nothing */
+/** @throws KsError `provider-failed` at the end of an answer without text */
 async function* neverEmpty(pieces: AsyncIterable<AnswerPiece>): AsyncGenerator<AnswerPiece> {
   let text = ''
   for await (const piece of pieces) {

@@ -22,18 +22,18 @@ import { plainTitle } from './text-model.js'
 import type { RunningTurn } from './turn.js'
 import type { Admitted, ChatTurns } from './turns.js'
 
-/** The name of a conversation that wants none made. */
+/** Name of a conversation without a generated name. */
 const UNNAMED = 'New conversation'
 
 export interface Sent {
   turn: RunningTurn
-  /** the conversation began with this message */
+  /** The message starts a new conversation. */
   isNew: boolean
 }
 
 /**
- * Admits a message: everything that can be refused is refused here, before a byte of an answer. It is stored as running
- * then, and only when it is does the work on its answer begin. In a burst the stream may open before that.
+ * Admits a message: every rejection happens here, before the first byte of an answer. Then the message is stored as
+ * running, and only after that the work on the answer starts. In a burst the stream may open earlier.
  *
  * @throws ChatError
  */
@@ -52,7 +52,7 @@ export async function sendMessage(
   if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
   if (context.db.damage !== undefined) throw new ChatError('internal_server_error', context.db.damage.message)
   if (context.db.broken)
-    throw new ChatError('service_unavailable', 'the disk reported an error; nothing is written any more')
+    throw new ChatError('service_unavailable', 'the disk reported an error; the store is read-only')
   const leave = turns.reserve(session)
   if (leave === undefined) throw tooMany(app)
   try {
@@ -73,11 +73,11 @@ async function begin(
   const files = await takeFiles(context, fetcher, session, request)
   let known = await context.db.read(conversationOf(session, request))
   if (known === undefined && request.conversation_id !== undefined) {
-    // its first message may be on its way to the disk
+    // The first message of the conversation may still be being stored.
     await turns.messageWrites.stored(app.id)
     known = await context.db.read(conversationOf(session, request))
   }
-  inputsOf(app, request, known) // refused here, before the stream; stored as they are by then
+  inputsOf(app, request, known) // Validated here, before the stream; stored with their values at that time.
   session.visitor?.countModelCall()
   const now = Date.now()
   const conversationId = known?.id ?? newId()
@@ -86,25 +86,28 @@ async function begin(
     { appId: app.id, user: request.user, isVisitor: session.visitor !== undefined },
     ids,
     {
-      // an application reads with the rights of its maker
+      // An application reads with the permissions of its owner.
       caller: { tenant, subject: owner },
       app,
       spaceIds,
       conversationId,
       messageId: ids.messageId,
       query: request.query,
-      // the page of visitors plays no sound
+      // The page for visitors does not play audio.
       aloud: request.response_mode === 'streaming' && session.visitor === undefined && playsByItself(context, app),
     },
     () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
   )
-  // what the other gateways have under way is known when it is stored, and they know of this one then
+  // Once stored, the running turns of other gateways are known here, and this turn is known there.
   if (context.isShared) await stored
   else if (!turns.messageWrites.isCoalescing) await turns.messageWrites.stored(app.id)
   return { turn, isNew: known === undefined }
 }
 
-/** The variables of a turn. @throws ChatError `not_found` without the conversation that is named, `invalid_param` */
+/**
+ * The form variables of a turn.
+ * @throws ChatError `not_found` if the conversation does not exist, `invalid_param`
+ */
 function inputsOf(app: ChatApp, request: ChatRequest, known: { inputs: string } | undefined): Inputs {
   if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
   const kept: Inputs | undefined = known === undefined ? undefined : fromCell(known.inputs)
@@ -123,7 +126,9 @@ interface Opening {
   isNew: boolean
 }
 
-/** Stores the message as running, inside the caller's transaction. What was admitted may have been deleted since. */
+/**
+ * Stores the message as running, inside the caller's transaction. Admitted resources may have been deleted meanwhile.
+ */
 function* store(context: EngineContext, session: AppSession, request: ChatRequest, opening: Opening): Write<Admitted> {
   const { app } = session
   const { ids, files, now, isNew } = opening
@@ -164,5 +169,5 @@ function assertAgent(context: EngineContext, app: ChatApp, request: ChatRequest)
   if (request.response_mode === 'blocking')
     throw invalidParam('response_mode', 'Agent Chat App does not support blocking mode')
   if (chatModel(context, app) === undefined)
-    throw new ChatError('provider_not_initialize', 'an agent needs a model, and the application has none it could use')
+    throw new ChatError('provider_not_initialize', 'an agent requires a model, and the application has no usable one')
 }

@@ -1,4 +1,4 @@
-/** how often it is looked again whether the way is free, milliseconds */
+/** Interval of checks whether the service is still busy, in milliseconds. */
 const LOOK_MS = 5
 
 interface Waiting {
@@ -7,35 +7,35 @@ interface Waiting {
 }
 
 /**
- * Lets those who wait go on in the order they came, one each turn of the event loop, so that whatever arrives meanwhile
- * is served in between. While it is busy nobody goes, but nobody waits for that longer than the patience.
+ * Releases waiting callers in order of arrival, one per turn of the event loop, so that other work is served in
+ * between. While the service is busy it releases nobody, but no caller waits longer than the maximum delay for that.
  */
 export class StartQueue {
-  readonly #busy: () => boolean
-  readonly #patienceMs: number
-  readonly #waiting: Waiting[] = []
+  readonly #isBusy: () => boolean
+  readonly #maxDelayMs: number
+  readonly #queue: Waiting[] = []
 
   constructor(busy: () => boolean, patienceMs: number) {
-    this.#busy = busy
-    this.#patienceMs = patienceMs
+    this.#isBusy = busy
+    this.#maxDelayMs = patienceMs
   }
 
   wait(): Promise<void> {
     return new Promise((go) => {
-      this.#waiting.push({ go, since: performance.now() })
-      if (this.#waiting.length === 1) setImmediate(() => this.#next())
+      this.#queue.push({ go, since: performance.now() })
+      if (this.#queue.length === 1) setImmediate(() => this.#releaseNext())
     })
   }
 
-  #next(): void {
-    const [first] = this.#waiting
+  #releaseNext(): void {
+    const [first] = this.#queue
     if (first === undefined) return
-    if (this.#busy() && performance.now() - first.since < this.#patienceMs) {
-      setTimeout(() => this.#next(), LOOK_MS)
+    if (this.#isBusy() && performance.now() - first.since < this.#maxDelayMs) {
+      setTimeout(() => this.#releaseNext(), LOOK_MS)
       return
     }
-    this.#waiting.shift()
+    this.#queue.shift()
     first.go()
-    if (this.#waiting.length > 0) setImmediate(() => this.#next())
+    if (this.#queue.length > 0) setImmediate(() => this.#releaseNext())
   }
 }

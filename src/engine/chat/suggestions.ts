@@ -16,13 +16,13 @@ import { modelQuestions } from './text-model.js'
 const SUGGESTION_TURNS = 3
 
 /**
- * Suggested questions of messages. A model makes them once: they are stored with their message, and requests that come
- * meanwhile wait for the same call.
+ * Suggested questions of messages. A model generates them once: they are stored with their message, and concurrent
+ * requests share the call.
  */
 export class Suggestions {
   readonly #context: EngineContext
   readonly #signal: AbortSignal
-  /** by message */
+  /** By message. */
   readonly #calls = new Map<string, Promise<string[]>>()
 
   /** @param signal aborts the calls of models */
@@ -31,14 +31,16 @@ export class Suggestions {
     this.#signal = signal
   }
 
-  /** @throws ChatError `bad_request` when the application does not suggest, `not_found`; KsError `rate-limited` */
+  /**
+   * @throws ChatError `bad_request` if the application does not suggest questions, `not_found`; KsError `rate-limited`
+   */
   async get(session: AppSession, id: string, user: string): Promise<string[]> {
     const { who } = await this.#context.db.read(requireMessage(session, user, id))
     if (!session.app.suggestedQuestionsAfterAnswer)
       throw new ChatError('bad_request', 'Suggested Questions Is Disabled.')
     const running = this.#calls.get(id)
     if (running !== undefined) return await running
-    // looks at the row again: the call before this one may have stored its questions since
+    // Reads the row again: the previous call may have stored its questions meanwhile.
     const call = this.#load(session, who, id, user).finally(() => this.#calls.delete(id))
     this.#calls.set(id, call)
     return await call
@@ -47,7 +49,7 @@ export class Suggestions {
   async #load(session: AppSession, who: Who, id: string, user: string): Promise<string[]> {
     const { db } = this.#context
     const turns = await db.read(turnsUpTo(session, user, id))
-    // neither an unfinished answer nor one of a deleted document is a source of questions
+    // No questions are generated from an unfinished answer or from one of a deleted document.
     if (turns.some(({ status, answer }) => status === 'running' || answer === ANSWER_GONE)) return []
     const stored = await db.read(storedSuggestions(who, id))
     if (stored !== undefined) return stored
@@ -58,7 +60,7 @@ export class Suggestions {
   }
 }
 
-/** A message with those before it, oldest first. */
+/** A message and those before it, oldest first. */
 function* turnsUpTo(session: AppSession, user: string, id: string): Read<MessageRow[]> {
   const { who, row } = yield* requireMessage(session, user, id)
   return (yield* messagesBefore(who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()

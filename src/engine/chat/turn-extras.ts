@@ -4,7 +4,7 @@ import type { TokenMeter } from '../models/meter.js'
 import type { AnnotationReply, AnswerPiece } from './answer.js'
 import type { RunningTurn } from './turn.js'
 
-/** What a turn has come to, beside its text. */
+/** Results of a turn other than its text. */
 export interface TurnExtras {
   resources: RetrieverResource[]
   meter: TokenMeter
@@ -13,7 +13,7 @@ export interface TurnExtras {
   degraded: readonly Degradation[]
 }
 
-/** Tells a turn's readers of a piece of its answer, and keeps what is stored with it. */
+/** Sends an event of the answer to the turn's readers, and collects what is stored with the answer. */
 export function takePiece(turn: RunningTurn, extras: TurnExtras, piece: AnswerPiece): void {
   if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
   else if (piece.type === 'settled') turn.settled = true
@@ -23,7 +23,7 @@ export function takePiece(turn: RunningTurn, extras: TurnExtras, piece: AnswerPi
     extras.thoughts = [...extras.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]
     turn.think(piece.thought)
   } else if (piece.type === 'replace') {
-    // what led to words that are not let through is not kept either
+    // Reasoning that led to sensitive words is not stored either.
     extras.thoughts = []
     turn.replace(piece.text)
   } else extras.resources = piece.resources

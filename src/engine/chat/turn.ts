@@ -11,44 +11,47 @@ import {
   thoughtFrame,
 } from './frames.js'
 
-/** a finished turn can be replayed for this long */
+/** Time during which a finished turn can be replayed. */
 export const REPLAY_MS = 600_000
 
-/** Whom a turn belongs to, by the name that the end user goes by. */
+/** The owner of a turn, with the name of the end user. */
 export interface Sender {
   appId: string
   user: string
   isVisitor?: boolean
 }
 
-/** The frames of one message on its way to its answer. It lives on its own: its readers may leave and come back. */
+/** The frames of one message and its answer. It is independent of its readers, who may disconnect and reconnect. */
 export interface ChatStream {
   ids: TurnIds
   ping(): ChatFrame
-  /** every frame from the first one on, until the answer is stored */
+  /** All frames from the first one, until the answer is stored. */
   frames(): AsyncGenerator<ChatFrame>
 }
 
-/** A turn at the gateway that was asked. */
+/** A turn of this gateway. */
 export interface ChatTurn extends ChatStream {
-  /** The whole answer, once it is stored. @throws ChatError when the turn failed */
+  /**
+   * The complete answer, once it is stored.
+   * @throws ChatError if the turn failed
+   */
   completion(): Promise<ChatCompletion>
 }
 
-/** What reads the answer aloud while it is written. */
+/** Reads the answer aloud while it is generated. */
 export interface Voice {
   add(text: string): void
-  /** the answer is complete; `hush` follows */
+  /** The answer is complete; `endAudio` follows. */
   finish(): void
   stop(): void
 }
 
-/** A turn as its runner sees it. */
+/** A turn in progress, as its runner sees it. */
 export class RunningTurn implements ChatTurn {
   readonly sender: Sender
   readonly ids: TurnIds
   readonly started = performance.now()
-  /** what was said was settled before; no model is asked for anything */
+  /** The text is fixed; no model is called. */
   settled = false
   readonly #abort = new AbortController()
   #frames: ChatFrame[] = []
@@ -70,7 +73,7 @@ export class RunningTurn implements ChatTurn {
     })
   }
 
-  /** aborts with the reason that the turn is cut for */
+  /** Aborts with the reason for which the turn is aborted. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -92,17 +95,17 @@ export class RunningTurn implements ChatTurn {
     this.#voice?.stop()
   }
 
-  /** Gives the turn a voice before it says anything. */
+  /** Sets the voice of the turn, before its first text. */
   speakWith(voice: Voice): void {
     this.#voice = voice
   }
 
-  /** Audio of what was said, base64. */
+  /** Sends audio of the text so far, in base64. */
   sound(audio: string): void {
     this.#push({ event: 'tts_message', ...commonOf(this.ids), audio })
   }
 
-  /** The end of the audio, and so of the frames. */
+  /** Ends the audio, and with it the frames. */
   hush(): void {
     this.#close({ event: 'tts_message_end', ...commonOf(this.ids), audio: '' })
   }
@@ -117,7 +120,7 @@ export class RunningTurn implements ChatTurn {
     this.#push(thoughtFrame(this.ids, step))
   }
 
-  /** Takes back what was said: this stands in its place. */
+  /** Replaces all previous text. */
   replace(text: string): void {
     this.#answer = text
     this.#voice?.stop()
@@ -131,7 +134,7 @@ export class RunningTurn implements ChatTurn {
       this.#close(frame)
       return
     }
-    // the answer is whole now; what is still to be heard holds up nobody but the stream
+    // The answer is complete; pending audio only delays the end of the stream.
     this.#push(frame)
     this.#end()
     this.#voice.finish()
@@ -164,7 +167,7 @@ export class RunningTurn implements ChatTurn {
       }
     } finally {
       this.#readers--
-      // nobody listens any more; the answer itself goes on
+      // Without readers no audio is needed; the answer continues.
       if (this.#readers === 0) this.#voice?.stop()
       this.#dropAudio()
     }
@@ -194,7 +197,7 @@ export class RunningTurn implements ChatTurn {
     this.#end()
     this.#dropAudio()
   }
-  /** A replay of a turn that is over is without audio, which would fill the memory. */
+  /** Replays of a finished turn omit audio, which would fill the memory. */
   #dropAudio(): void {
     if (this.#over && this.#readers === 0) this.#frames = this.#frames.filter(({ event }) => event !== 'tts_message')
   }

@@ -43,35 +43,35 @@ export interface Admitted {
   inputs: Inputs
 }
 
-/** the longest that a turn runs; then it ends as if it had been stopped */
+/** Maximum duration of a turn; then it ends like a stopped one. */
 const LONGEST_MS = 1200_000
-/** finished turns that can be replayed at most */
+/** Maximum number of finished turns for replay. */
 const MAX_REPLAYS = 500
 const CONTEXT_TURNS = 20
-/** how long an answer waits for others to be stored with */
+/** Coalescing of answers that are stored together. */
 const ENDS = { quietMs: 25, mostMs: 25 }
-/** the longest that the work on an answer waits for a burst of messages to end */
+/** Maximum delay of the work on an answer during a burst of messages. */
 const START_PATIENCE_MS = 500
-/** share of the concurrent answers of an application that all visitors of its page together get; at least one answer */
+/** Fraction of an application's concurrent answers that all visitors of its page get together; at least one answer. */
 const SHARE_OF_VISITORS = 0.5
-/** what earlier turns may fill of a prompt, in characters: about a third of an 8k-token context */
+/** Maximum characters of earlier turns in a prompt: about a third of an 8k-token context. */
 const CONTEXT_CHARACTERS = 10_000
 
-/** The turns of this process. Those of one conversation run one after another, in the order they came. */
+/** The turns of this process. Turns of one conversation run one after another, in order of arrival. */
 export class ChatTurns {
   readonly #context: EngineContext
   readonly #shared: TurnShared
   readonly #turns = new Map<string, RunningTurn>()
-  /** the last turn of each conversation, over when all before it are */
+  /** The last turn of each conversation; done when all before it are. */
   readonly #tails = new Map<string, { turn: RunningTurn; stored: Promise<unknown>; done: Promise<void> }>()
-  /** tells other gateways of the same server of these turns */
+  /** Serves other gateways on the same database. */
   readonly #watch: TurnWatch | undefined
-  /** messages that are being admitted */
-  readonly #entering = new Set<{ appId: string; isVisitor: boolean }>()
+  /** Messages being admitted. */
+  readonly #reservations = new Set<{ appId: string; isVisitor: boolean }>()
   readonly messageWrites: MessageWrites
-  /** answers that end together are stored together */
+  /** Answers that end together are stored together. */
   readonly #ends = new WriteCoalescer(ENDS)
-  /** a burst of messages is admitted, and told so, before the work on their answers begins */
+  /** In a burst, all messages are admitted and acknowledged before the work on their answers starts. */
   readonly #starts = new StartQueue(() => this.messageWrites.isCoalescing, START_PATIENCE_MS)
   #closing = false
 
@@ -87,10 +87,10 @@ export class ChatTurns {
   }
 
   /**
-   * Begins a turn; it goes on whether or not anybody watches.
+   * Starts a turn; it continues whether or not a client reads it.
    *
-   * @param store stores its message as running, in a transaction; the turn fails with what it throws
-   * @returns the turn, and its message on its way to the disk
+   * @param store stores its message as running, in a transaction; the turn fails with the error it throws
+   * @returns the turn, and the promise of its stored message
    */
   start(
     sender: Sender,
@@ -104,17 +104,17 @@ export class ChatTurns {
     const last = this.#tails.get(ids.conversationId)
     const before = last?.done ?? Promise.resolve()
     const stored = this.#store(request, ids, store, last?.stored)
-    this.#tails.set(ids.conversationId, { turn, stored, done: this.#inOrder(turn, request, { stored, before }) })
+    this.#tails.set(ids.conversationId, { turn, stored, done: this.#runInOrder(turn, request, { stored, before }) })
     return { turn, stored }
   }
 
-  /** @param before the message of the conversation that goes before: several connections of a server know no order */
+  /** @param before the preceding message of the conversation: concurrent database connections do not preserve order */
   #store(request: TurnRequest, ids: TurnIds, store: () => Write<Admitted>, before?: Promise<unknown>) {
     const { app, caller } = request
     if (!this.#context.isShared) return this.messageWrites.store(app.id, store)
     const most = app.maxConcurrentRequests
     return this.messageWrites.storeOnce(app.id, store, {
-      // who else counts the answers of the application waits
+      // Other gateways that count the application's answers must wait.
       ...(most > 0 ? { lock: { tenant: caller.tenant, appId: app.id } } : {}),
       look: () => admitted({ tenant: caller.tenant, appId: app.id }, ids.messageId),
       before,
@@ -122,24 +122,28 @@ export class ChatTurns {
   }
 
   /**
-   * Reserves one of the answers that an application may make at once, until its turn has started. Visitors of its page
-   * get a share of them, so that holders of keys are not refused because of visitors.
+   * Reserves one of the concurrent answers of an application until its turn has started. Visitors of its page get a
+   * fraction of them, so that visitors cannot block holders of keys.
    *
-   * @returns a function that releases the reservation; undefined where no answer is free
+   * @returns a function that releases the reservation; undefined if none is free
    */
   reserve({ app, visitor }: AppSession): (() => void) | undefined {
     const isVisitor = visitor !== undefined
     const max = app.maxConcurrentRequests
-    const entering = [...this.#entering].filter((one) => one.appId === app.id)
+    const entering = [...this.#reservations].filter((one) => one.appId === app.id)
     const visitors = entering.filter((one) => one.isVisitor).length + this.running(app.id, true)
     if (max > 0 && this.running(app.id) + entering.length >= max) return undefined
     if (max > 0 && isVisitor && visitors >= Math.max(1, Math.floor(max * SHARE_OF_VISITORS))) return undefined
     const reservation = { appId: app.id, isVisitor }
-    this.#entering.add(reservation)
-    return () => this.#entering.delete(reservation)
+    this.#reservations.add(reservation)
+    return () => this.#reservations.delete(reservation)
   }
 
-  /** Counts turns without a complete answer. @param appId of one application @param visitors those of visitors alone */
+  /**
+   * Counts turns without a complete answer.
+   * @param appId only of this application
+   * @param visitors only those of visitors
+   */
   running(appId?: string, visitors = false): number {
     let count = 0
     for (const { over, sender } of this.#turns.values())
@@ -153,12 +157,12 @@ export class ChatTurns {
     return turn?.sender.appId === appId && turn.sender.user === user ? turn : undefined
   }
 
-  /** Cuts the running turns that `which` chooses. */
+  /** Aborts the running turns that match a predicate. */
   cut(which: (turn: RunningTurn) => boolean): void {
     for (const turn of this.#turns.values()) if (!turn.over && which(turn)) turn.cut('stopped')
   }
 
-  /** Ends every turn with what it has said so far, and waits until that is stored. */
+  /** Ends every turn with its text so far, and waits until it is stored. */
   async close(): Promise<void> {
     this.#closing = true
     for (const turn of this.#turns.values()) if (!turn.over) turn.cut('closing')
@@ -166,7 +170,7 @@ export class ChatTurns {
     await this.#watch?.close()
   }
 
-  async #inOrder(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
+  async #runInOrder(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
     await Promise.all([opening.before, this.#run(turn, request, opening)])
     const { conversationId, taskId } = turn.ids
     if (this.#tails.get(conversationId)?.turn === turn) this.#tails.delete(conversationId)
@@ -231,7 +235,7 @@ export class ChatTurns {
       takePiece(turn, extras, piece)
   }
 
-  /** Stores the answer, and says that it is whole. Without a sender the message itself could not be stored. */
+  /** Stores the answer, then reports its end. Without `who`, the message itself could not be stored. */
   async #end(
     turn: RunningTurn,
     { app }: TurnRequest,
@@ -256,7 +260,10 @@ export class ChatTurns {
       await this.#ends.wait()
       this.#watch?.ending(turn)
       if (who !== undefined && (await this.#finish(who, ids, outcome)) === 'taken')
-        error ??= new ChatError('service_unavailable', 'others took this process for dead before the answer was stored')
+        error ??= new ChatError(
+          'service_unavailable',
+          'another gateway considered this process dead before the answer was stored',
+        )
     } catch (cause) {
       this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
@@ -273,11 +280,11 @@ export class ChatTurns {
 
   #finish(who: Who, { messageId: id, conversationId }: TurnIds, outcome: Outcome) {
     const work = () => finishMessage(who, { id, conversationId }, outcome)
-    // it looks for itself what an earlier try has done
+    // A repeated attempt checks itself what an earlier one has done.
     return writeOnce(this.#context.db, work, nothing)
   }
 
-  /** What the provider of the model that answered has in its configuration. */
+  /** Configured prices of the provider of the model that answered. */
   #configuredPrices(meter: TokenMeter): ChatPrices | null {
     const model = meter.model()
     const price = model === undefined ? undefined : configuredPrice(this.#context.options.providers, model)
@@ -287,18 +294,18 @@ export class ChatTurns {
 
 function* nothing(): Read<undefined> {}
 
-/** What a turn goes on from: the values of the conversation's variables, and its earlier turns. */
+/** The context of a turn: the values of the conversation's variables, and its earlier turns. */
 function* knownBefore(app: ChatApp, who: Who, ids: TurnIds): Read<Pick<Asked, 'variables' | 'turns'>> {
   return { variables: yield* currentValues(app, who, ids.conversationId), turns: yield* earlier(who, ids) }
 }
 
-/** What was admitted with a message that is stored. */
+/** The sender and inputs of a message that is already stored. */
 function* admitted(of: OfApp, messageId: string): Read<Admitted | undefined> {
   const found = yield* senderOf(of, messageId)
   return found === undefined ? undefined : { who: { ...of, userId: found.userId }, inputs: fromCell(found.inputs) }
 }
 
-/** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
+/** Earlier turns as stored, oldest first, as many as fit; failed ones are skipped. */
 function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
   const own = yield* placeOfMessage(who, ids.messageId)
   const turns: SessionTurn[] = []
@@ -309,7 +316,7 @@ function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
     answer,
     status,
   }))) {
-    // the reasoning of a model is no part of its answer
+    // The reasoning of a model is not part of its answer.
     const answer = withoutThoughts(stored)
     if (status === 'error' || answer === '') continue
     room -= query.length + answer.length
@@ -319,21 +326,21 @@ function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
   return turns
 }
 
-/** What an answer lacks, in the spelling of this service. */
+/** The degradation of an answer, in the field names of this service. */
 function toldOf(all: readonly Degradation[]): Pick<AnswerMetadata, 'degraded' | 'degraded_class' | 'degraded_reasons'> {
   const { degradedClass, degradedReasons } = degradedFields(all)
   if (degradedClass === undefined) return {}
   return { degraded: true, degraded_class: degradedClass, degraded_reasons: degradedReasons }
 }
 
-/** Why a message that was admitted could not be stored: it went away with its conversation, or the disk is at fault. */
+/** Why an admitted message could not be stored: its conversation was deleted, or the disk failed. */
 function notStored(cause: unknown): unknown {
   return cause instanceof KsError ? new ChatError('service_unavailable', cause.message) : cause
 }
 
-/** What the work on an answer waits for. */
+/** What must be done before an answer starts. */
 interface Opening {
   stored: Promise<Admitted>
-  /** the earlier turns of the conversation */
+  /** The earlier turns of the conversation. */
   before: Promise<void>
 }

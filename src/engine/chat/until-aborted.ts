@@ -6,12 +6,15 @@ export function aborted(signal: AbortSignal): Promise<'aborted'> {
   })
 }
 
-/** What a source yields until the signal aborts, which ends it at once: the source is told, but not waited for. */
+/**
+ * Yields from a source until the signal aborts. An abort ends the iteration at once: the source is closed, but not
+ * awaited.
+ */
 export async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
   const end = aborted(signal)
   for (;;) {
     const next = source.next()
-    next.catch(() => {}) // after an abort nobody waits for it
+    next.catch(() => {}) // After an abort its result is ignored.
     const result = await Promise.race([next, end])
     if (result === 'aborted' || signal.aborted) {
       source.return(undefined).catch(() => {})

@@ -3,13 +3,13 @@ import type { ChatUsage } from '../../contract/chat/messages.js'
 import type { ModelPrice } from '../../local/model-prices.js'
 import type { GenerationUsage } from '../models/meter.js'
 
-/** places behind the point that a price is rounded to */
+/** Decimal places of prices. */
 const PLACES = 7
 
 /**
- * Tokens as they were counted and what they cost.
+ * Token counts and their price.
  *
- * @param prices null where nobody names any; then every price is 0
+ * @param prices null if not configured; then every price is 0
  */
 export function usageOf(counted: GenerationUsage, seconds: number, prices: ChatPrices | null): ChatUsage {
   const prompt = counted.inputTokens ?? 0
@@ -34,7 +34,7 @@ export function usageOf(counted: GenerationUsage, seconds: number, prices: ChatP
   }
 }
 
-/** Dollars for a million tokens in the words of the service. */
+/** Converts dollars per million tokens to the price fields of the service. */
 export function chatPricesOf({ inputUsdPerMillion, outputUsdPerMillion }: ModelPrice): ChatPrices {
   return {
     promptUnitPrice: plainDecimal(inputUsdPerMillion),
@@ -44,12 +44,12 @@ export function chatPricesOf({ inputUsdPerMillion, outputUsdPerMillion }: ModelP
   }
 }
 
-/** A number of at least 0 without exponent, to a billionth. */
+/** Formats a number of at least 0 without exponent, with up to nine decimals. */
 function plainDecimal(value: number): string {
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 9 })
 }
 
-/** Tokens × unit price × price unit in steps of 10^-7, half of a step rounded up; exact, since nothing is a float. */
+/** Tokens × unit price × price unit in steps of 10^-7, half a step rounded up; exact, because no floats are used. */
 function priceOf(tokens: number, unitPrice: string, priceUnit: string): bigint {
   const [unit, scale] = [digitsOf(unitPrice), digitsOf(priceUnit)]
   const product = BigInt(tokens) * unit.digits * scale.digits * 10n ** BigInt(PLACES)

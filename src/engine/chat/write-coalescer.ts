@@ -1,34 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 interface CoalesceLimits {
-  /** those that gathered go on when nobody has joined them for this long, milliseconds */
+  /** A group of writes continues when none has joined for this long, in milliseconds. */
   quietMs: number
-  /** and after this long at the latest */
+  /** Maximum wait of a group in milliseconds. */
   mostMs: number
 }
 
 /**
- * Lets writes that come close together share one commit. A burst of requests arrives one connection after another,
- * and a commit after each would make the last of them wait for the disk as often as there are requests. A write that comes
- * alone waits for nothing; order is kept.
+ * Groups writes that arrive close together into one commit. A burst of requests arrives one connection after another,
+ * and with a commit for each the last one would wait for as many disk syncs as there are requests. A single write does
+ * not wait; order is preserved.
  */
 export class WriteCoalescer {
-  readonly #patience: CoalesceLimits
+  readonly #limits: CoalesceLimits
   #last = Number.NEGATIVE_INFINITY
   #window: Promise<void> | undefined
 
   constructor(patience: CoalesceLimits) {
-    this.#patience = patience
+    this.#limits = patience
   }
 
-  /** Whether some wait for more to come. */
+  /** Whether a group is waiting for more writes. */
   get isOpen(): boolean {
     return this.#window !== undefined
   }
 
   async wait(): Promise<void> {
     const now = performance.now()
-    const alone = this.#window === undefined && now - this.#last > this.#patience.quietMs
+    const alone = this.#window === undefined && now - this.#last > this.#limits.quietMs
     this.#last = now
     if (alone) return
     this.#window ??= this.#gather(now)
@@ -36,7 +36,7 @@ export class WriteCoalescer {
   }
 
   async #gather(since: number): Promise<void> {
-    const { quietMs, mostMs } = this.#patience
+    const { quietMs, mostMs } = this.#limits
     for (let left = Math.min(quietMs, mostMs); left > 0; ) {
       await sleep(left)
       const now = performance.now()

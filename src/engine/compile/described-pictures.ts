@@ -5,7 +5,10 @@ import { descriptionsOf } from '../rows/pictures.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Work } from './work.js'
 
-/** What the vision model said of the pictures of documents that are read again, by their row keys. */
+/**
+ * Existing descriptions of pictures by the vision model, for documents that are compiled again; by row keys of
+ * documents.
+ */
 export async function describedPictures(
   { db, options }: EngineContext,
   space: SpaceRow,

@@ -34,10 +34,10 @@ import { pauseAfter } from './vector-filler.js'
 import { addToIndex } from './vector-rows.js'
 import { embeddingReference, isTrained } from './vector-spaces.js'
 
-/** requests of one migration at once; how many a provider gets from all is limited by its `maxConcurrency` */
+/** concurrent requests of one migration; the `maxConcurrency` of a provider limits the total */
 const REQUESTS_AT_ONCE = 4
 
-/** What one migration works with. `space` has the new model in place of its own. */
+/** One run of a migration. `space` has the new model instead of its own. */
 interface Move {
   row: MigrationRow
   space: SpaceRow
@@ -45,8 +45,8 @@ interface Move {
 }
 
 /**
- * Moves spaces to other embedding models. The vectors of the new model are made beside those in use, then one transaction
- * switches. How far a migration is stands in its rows, so a restart goes on with it.
+ * Moves spaces to other embedding models. The vectors of the new model are computed while the old ones are in use, then
+ * one transaction switches. The progress of a migration is stored in its rows, so a restart continues it.
  */
 export class EmbeddingMigrations {
   #context: EngineContext | undefined
@@ -54,7 +54,7 @@ export class EmbeddingMigrations {
   readonly #cleaning = new Set<Promise<void>>()
   readonly #stopped = new AbortController()
 
-  /** Goes on with what a stop interrupted; whatever kept a provider from answering may have been changed since. */
+  /** Continues migrations after a stop; the cause of a provider's failure may have been fixed since. */
   start(context: EngineContext): void {
     this.#context = context
     const { db } = context
@@ -71,17 +71,17 @@ export class EmbeddingMigrations {
     this.wake()
   }
 
-  /** Looks soon whether a migration has to be worked at. */
+  /** Soon checks for migrations with pending work. */
   wake(): void {
     this.#runs?.wake()
   }
 
-  /** migrations that are under way, or will be without anybody's help */
+  /** migrations that run, or will run without intervention */
   get active(): Promise<number> {
     return this.#active()
   }
 
-  /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
+  /** Stops the work on a migration that the caller's transaction has ended, and removes its vectors. */
   async ended(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
     await this.#runs?.ended(row.key)
     this.#clean(row.space_key)
@@ -93,7 +93,7 @@ export class EmbeddingMigrations {
     return open.length + this.#cleaning.size
   }
 
-  /** Others took this gateway for dead. */
+  /** To be called when other gateways consider this one dead. */
   lost(): void {
     this.#runs?.lost()
   }
@@ -105,7 +105,7 @@ export class EmbeddingMigrations {
   }
 
   #started(): EngineContext {
-    if (this.#context === undefined) throw new KsError('internal', 'a migration was asked for before the start')
+    if (this.#context === undefined) throw new KsError('internal', 'a migration was requested before the start')
     return this.#context
   }
 
@@ -135,24 +135,24 @@ export class EmbeddingMigrations {
     context.wake()
   }
 
-  /** @returns the passage up to which nothing is missing any more */
+  /** @returns the last passage up to which no vector is missing */
   async #fillTrained({ row, space, signal }: Move, after: number): Promise<number> {
     const context = this.#started()
     const { db } = context
     const known = await db.read(targetOf(row))
     const target = known ?? (after > 0 ? undefined : await trainVectorSpace(context, space, row.vector_space, signal))
     if (target !== undefined) return await fillVectors(context, space, target, signal, after)
-    // text too little for a model: the space is searched by words until there is more
+    // too little text for a model: the space is searched by text until there is more
     return await db.read(lastNode(space.key))
   }
 
-  /** @returns the passage up to which nothing is missing any more */
+  /** @returns the last passage up to which no vector is missing */
   async #fillByProvider(move: Move, from: number): Promise<number> {
     const context = this.#started()
     const { row, space, signal } = move
     const dimension = (await context.db.read(targetOf(row)))?.dimension
     const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
-    // a model that did not answer in time may answer when it is asked for less
+    // a model that timed out may respond to a smaller request
     const size = row.error_class === 'timeout' ? Math.max(1, embedder.maxBatch >> row.attempts) : embedder.maxBatch
     let after = from
     for (;;) {
@@ -176,14 +176,14 @@ export class EmbeddingMigrations {
     const stored = await db.write(() => storeSlice({ row, space, signal }, nodes, made), { lock: space.key })
     for (const { node, error } of stored.refused)
       log.warn({ space: space.id, node, error }, 'the embedding model refused a passage')
-    // an index that cannot take them now reads them from the rows when they are made active
+    // an index that cannot take them now reads them from the rows when they are activated
     if (stored.target !== undefined)
       await addToIndex(context, space, stored.target, stored.filled).catch((error: unknown) =>
         log.warn({ space: space.id, error: String(error) }, 'new vectors have not reached the index yet'),
       )
   }
 
-  /** What passes by itself is waited for; everything else ends the migration and leaves the space as it was. */
+  /** Retries temporary failures; any other ends the migration and leaves the space unchanged. */
   async #failed(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, log } = this.#started()
     const trouble = troubleOf(error, row.model)
@@ -195,7 +195,7 @@ export class EmbeddingMigrations {
     if (failed) this.#clean(row.space_key)
   }
 
-  /** What a stop left of models that nobody uses any more goes. */
+  /** Removes vectors of superseded models that a stop left. */
   async #cleanAll(): Promise<void> {
     for (const spaceKey of await this.#started().db.read(spacesWithSuperseded())) this.#clean(spaceKey)
   }
@@ -204,7 +204,7 @@ export class EmbeddingMigrations {
     this.#track(inSpace(this.#started().db, spaceKey, () => this.#dropUnused(spaceKey)))
   }
 
-  /** What is cleaned up is waited for at the close. */
+  /** Tracks clean-up work, for which `close` waits. */
   #track(work: Promise<void>): void {
     const { log } = this.#started()
     const cleaning = work
@@ -213,7 +213,7 @@ export class EmbeddingMigrations {
     this.#cleaning.add(cleaning)
   }
 
-  /** Removes the vectors of a space that nobody uses any more, from the rows and from the index. */
+  /** Removes the unused vectors of a space from the rows and from the index. */
   async #dropUnused(spaceKey: number): Promise<void> {
     const context = this.#started()
     const space = await context.db.read(spaceByKey(spaceKey))
@@ -225,17 +225,19 @@ export class EmbeddingMigrations {
   }
 }
 
-/** A provider's answers differ in length from its first. */
+/** The dimension of a provider's vectors differs from its first. */
 class DimensionChanged extends KsError {}
 
-/** What one request made: vectors of a vector space, and passages that the model refused. */
+/** Result of one request: vectors of a vector space, and passages that the model refused. */
 interface Stored {
   target: VectorSpace | undefined
   filled: FilledVector[]
   refused: { node: number; error: string }[]
 }
 
-/** Stores what one request made, where the migration still goes on: it may have been canceled, or its space deleted. */
+/**
+ * Stores the result of one request, if the migration is still open: it may have been canceled, or its space deleted.
+ */
 function* storeSlice(
   { row, space }: Move,
   nodes: readonly PassageRow[],
@@ -260,7 +262,7 @@ function* storeSlice(
   return stored
 }
 
-/** @returns false while passages behind `after` came meanwhile, which have no vector yet */
+/** @returns false if passages after `after` were added meanwhile, which have no vector yet */
 function* switchWhenFilled({ row, space }: Move, after: number): Write<boolean> {
   const open = yield* migrationRows.stillOpen(row.key)
   if (open === undefined) return true
@@ -273,7 +275,7 @@ function* switchWhenFilled({ row, space }: Move, after: number): Write<boolean> 
   return true
 }
 
-/** @returns whether the migration has failed for good by this */
+/** @returns whether this ends the migration as failed */
 function* putOff(key: number, trouble: ProviderTrouble, isPermanent: boolean): Write<boolean> {
   const open = yield* migrationRows.stillOpen(key)
   if (open === undefined) return false
@@ -282,7 +284,7 @@ function* putOff(key: number, trouble: ProviderTrouble, isPermanent: boolean): W
   return isPermanent
 }
 
-/** The vector space that is filled, made by the first vector, which shows its dimension. */
+/** The vector space that is being filled; the first vector creates it and determines its dimension. */
 function* targetFor(row: MigrationRow, space: SpaceRow, dimension: number): Write<VectorSpace> {
   const known = yield* targetOf(row)
   if (known === undefined)
@@ -290,6 +292,6 @@ function* targetFor(row: MigrationRow, space: SpaceRow, dimension: number): Writ
   if (known.dimension === dimension) return known
   throw new DimensionChanged(
     'provider-failed',
-    `the embedding model answered with ${dimension} dimensions, and with ${known.dimension} before`,
+    `the embedding model returned ${dimension} dimensions, but ${known.dimension} before`,
   )
 }

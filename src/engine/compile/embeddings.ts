@@ -13,13 +13,13 @@ export interface NodeText {
 
 export interface EmbeddedNodes {
   vectorSpace: VectorSpace
-  /** in the order of the nodes; nothing where the model knows no word of the text */
+  /** in the order of the nodes; nothing where the model knows no term of the text */
   vectors: (Float32Array | undefined)[]
 }
 
 const SLICE = 64 // texts in one message to the embedding thread
 
-/** Vectors of nodes with a trained space's current model. @returns nothing while it has none */
+/** Embeds nodes with the current model of a trained space. @returns nothing while it has no model */
 export async function embedNodes(
   context: EngineContext,
   space: SpaceRow,
@@ -31,7 +31,7 @@ export async function embedNodes(
   return { vectorSpace, vectors: await embedTrained(context, vectorSpace, texts) }
 }
 
-/** Vectors of texts under a trained model, whether it is the active one or one that is still being built. */
+/** Embeds texts with a trained model, active or still being built. */
 export async function embedTrained(
   context: EngineContext,
   vectorSpace: { id: string },
@@ -56,10 +56,10 @@ export interface EmbeddedQuery {
 }
 
 /**
- * The query's vector.
+ * Embeds a query.
  *
- * @param terms analysed terms that a trained model embeds in place of the text
- * @returns nothing when the space has no model yet or knows no word of the query
+ * @param terms analysed terms that a trained model embeds instead of the text
+ * @returns nothing when the space has no model yet or its model knows no term of the query
  */
 export async function embedQuery(
   context: EngineContext,
@@ -82,14 +82,14 @@ export async function embedQuery(
   const { dimension } = vectorSpace
   const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
   const [vector] = await embedder.embed([text], 'query', signal)
-  if (vector === undefined) throw new KsError('internal', 'an embedder gave no vector for a text')
+  if (vector === undefined) throw new KsError('internal', 'an embedder returned no vector for a text')
   return { vector, vectorSpaceId: vectorSpace.id, dimension }
 }
 
 /**
- * Vectors of questions, to be compared with one another under the space's current model.
+ * Embeds questions with the current model of a space, for comparison with each other.
  *
- * @returns nothing while a trained space has no model yet; no vector where the model knows no word of a question
+ * @returns nothing while a trained space has no model yet; no vector where the model knows no term of a question
  */
 export async function embedQuestions(
   context: EngineContext,
@@ -110,7 +110,7 @@ export async function embedQuestions(
   return vectors
 }
 
-/** How telling terms are in a space: from the trained model where there is one. */
+/** Weights of terms in a space, where it has a trained model. */
 export async function termWeights(
   context: EngineContext,
   space: SpaceRow,
@@ -123,8 +123,8 @@ export async function termWeights(
 }
 
 /**
- * A space's vector space, its model loaded where it is a trained one. A model of an earlier text analyser is put away:
- * the space works by text alone until it is trained anew, which is asked for here.
+ * A space's vector space, with its model loaded if it is a trained one. A model of an earlier text analyser is
+ * superseded: the space works by text alone until it is trained again, which this schedules.
  */
 async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promise<VectorSpace | undefined> {
   const { db, log } = context
@@ -135,7 +135,7 @@ async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promi
     await ensureLoaded(context, vectorSpace.id)
     return vectorSpace
   }
-  log.info({ space: space.id }, 'the embedding model is of an earlier text analyser, and is trained anew')
+  log.info({ space: space.id }, 'the embedding model belongs to an earlier text analyser and is trained again')
   await db.write(() => supersede(vectorSpace.key, 'active'), { lock: space.key })
   context.wake(space.key)
   return undefined
@@ -148,7 +148,7 @@ async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Prom
   await context.lsa.load(vectorSpaceId, bytes)
 }
 
-/** Who pays for provider calls: the space, within the budgets of its manifest. */
+/** The billing account of provider calls: the space, within the budgets of its manifest. */
 export function account(context: EngineContext, space: SpaceRow) {
   return {
     tenant: space.tenant,

@@ -4,10 +4,10 @@ import type { ExpectedCounts } from '../search/ports.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
-/** rows counted before others get a turn: some milliseconds */
+/** rows counted before other work runs: some milliseconds */
 const COUNTED_A_TURN = 5_000
 
-/** What whole indexes of a space hold, by the counters that the triggers of the schema keep. */
+/** Content of complete indexes of a space, by the counters that the triggers of the schema maintain. */
 export function expectedOf(head: IndexHead | undefined): ExpectedCounts {
   return {
     seq: head?.seq ?? 0,
@@ -17,9 +17,7 @@ export function expectedOf(head: IndexHead | undefined): ExpectedCounts {
   }
 }
 
-/**
- * The same counted row by row, in slices. Rows may change meanwhile: `seq` is that of the beginning.
- */
+/** The same, counted row by row in slices. Rows may change meanwhile: `seq` is that of the start. */
 export async function countedRows(db: Driver, space: string): Promise<ExpectedCounts> {
   const head = await db.read(indexHead(space))
   const expected = expectedOf(head)

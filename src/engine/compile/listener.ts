@@ -22,14 +22,14 @@ import { failJob } from './pipeline.js'
 import { pauseAfter } from './vector-filler.js'
 import type { Work } from './work.js'
 
-/** The jobs that wait are put off by so much, again and again: who finds one due knows that nobody listens for it. */
+/** Jobs that wait here are delayed by this, repeatedly: so a job that becomes due waits in no process. */
 const PUT_OFF_MS = 120_000
 const RENEWED_MS = 40_000
-/** between two looks whether somebody still wants what is listened to */
+/** interval of checks whether the current transcription is still needed */
 const LOOK_MS = 1000
 const CHUNK_BYTES = 1024 * 1024
 
-/** A recording whose job waits for what is said in it. */
+/** A recording whose job waits for its transcript. */
 interface Waiting {
   spaceKey: number
   jobKey: number
@@ -38,10 +38,9 @@ interface Waiting {
 }
 
 /**
- * Asks a model what is said in recordings, one at a time, behind the compilation: an hour of speech takes minutes, and no
- * place of the compilation is held meanwhile. The job of a recording is nobody's and put off as long as it waits here; what
- * is said is kept, and the job goes on. A crash loses what was not kept: its job is due after a while, and finds its way here
- * again.
+ * Transcribes recordings with a model, one at a time, in the background: an hour of speech takes minutes, which must
+ * not block a compilation. The job of a waiting recording is unclaimed and delayed; once the transcript is stored, the
+ * job continues. After a crash its job becomes due after a while, and is queued here again.
  */
 export class Listener {
   #context: EngineContext | undefined
@@ -53,23 +52,23 @@ export class Listener {
   #renewed = 0
   #looking = Promise.resolve()
 
-  /** Begins; what a crash left is due at once. */
+  /** Starts; jobs that a crash left are due at once. */
   start(context: EngineContext): void {
     this.#context = context
     context.db.recover(() => hurryRecordings(context.instance))
   }
 
-  /** Looks soon whether there is work: room on a disk may be there again. */
+  /** Soon checks for work: the disk may have space again. */
   wake(): void {
     this.#next()
   }
 
-  /** recordings that are listened to */
+  /** count of recordings that are being transcribed */
   get active(): number {
     return this.#current === undefined ? 0 : 1
   }
 
-  /** Gives the job of a recording back until it is known what is said in it. */
+  /** Releases the job of a recording until its transcript exists. */
   async listenTo(space: SpaceRow, { job, document }: Work, mediaType: string): Promise<void> {
     const { db } = this.#started()
     await db.write(() => giveBack(job, Date.now() + PUT_OFF_MS), { lock: space.key })
@@ -80,7 +79,7 @@ export class Listener {
     this.#next()
   }
 
-  /** What waits is due at the next start. */
+  /** Stops. The waiting jobs are due at the next start. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -92,11 +91,11 @@ export class Listener {
   }
 
   #started(): EngineContext {
-    if (this.#context === undefined) throw new KsError('internal', 'a recording was given before the start')
+    if (this.#context === undefined) throw new KsError('internal', 'a recording was queued before the start')
     return this.#context
   }
 
-  /** Begins with the next recording, of another space than the last where one waits. */
+  /** Starts with the next recording, of another space than the last one if possible. */
   #next(): void {
     const context = this.#context
     if (context === undefined || this.#isClosed || this.#current !== undefined || isWriteStopped(context)) return
@@ -112,7 +111,7 @@ export class Listener {
     const done = inSpace(context.db, waiting.spaceKey, () => this.#listen(context, waiting, stop.signal))
       .catch((error: unknown) => {
         // its job is due again after a while
-        if (!stop.signal.aborted) context.log.error({ error: String(error) }, 'a recording could not be listened to')
+        if (!stop.signal.aborted) context.log.error({ error: String(error) }, 'a recording could not be transcribed')
       })
       .finally(() => {
         if (this.#isClosed) return
@@ -123,11 +122,11 @@ export class Listener {
     this.#timer ??= setInterval(() => {
       this.#looking = this.#looking
         .then(() => this.#look(context))
-        .catch((error: unknown) => context.log.debug({ error: String(error) }, 'recordings that wait were not renewed'))
+        .catch((error: unknown) => context.log.debug({ error: String(error) }, 'waiting recordings were not renewed'))
     }, LOOK_MS).unref()
   }
 
-  /** Gives up what nobody wants any more, and keeps what waits put off. */
+  /** Aborts a transcription that is no longer needed, and renews the delay of the waiting jobs. */
   async #look(context: EngineContext): Promise<void> {
     const { db } = context
     const current = this.#current
@@ -157,7 +156,7 @@ export class Listener {
     const bytes = await objects.local([document.object_key], async ([file]) => file && (await bytesOf(file)))
     try {
       const heard = bytes && (await this.#heard(models, model, { bytes, document, mediaType }, signal))
-      await untilWritten(context, 'what is said in a recording', signal, () =>
+      await untilWritten(context, 'a transcript', signal, () =>
         db.write(
           function* () {
             if (heard !== undefined) yield* keepTranscript(document, { ...heard, model: modelName(model) })
@@ -183,7 +182,7 @@ export class Listener {
     return models.transcriber(model).listen(recording, signal)
   }
 
-  /** Ends the job of a recording where asking again is in vain, and else puts it off. */
+  /** Ends the job of a recording where a retry cannot succeed, and otherwise delays it. */
   async #failed(context: EngineContext, waiting: Waiting, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, now, log, instance } = context
     const { jobKey, spaceKey, document } = waiting
@@ -193,10 +192,10 @@ export class Listener {
     const reason = isPermanent ? failure : givenUp(job, failure, passes, now())
     log.warn(
       { document: document.id, error: failure.message, isGivenUp: reason !== undefined },
-      'a recording was not heard',
+      'a recording was not transcribed',
     )
     if (reason === undefined) {
-      await untilWritten(context, 'when a recording is listened to again', signal, () =>
+      await untilWritten(context, 'the next attempt of a transcription', signal, () =>
         db.write(
           function* () {
             const until = Date.now() + waitMs
@@ -216,10 +215,10 @@ export class Listener {
   }
 }
 
-/** Answers of a provider that is not there for now, whatever it is asked. */
+/** Statuses of a provider that is temporarily unavailable for any request. */
 const AWAY = [408, 429, 502, 503, 504]
 
-/** What a failure says of a recording, and what becomes of its job. */
+/** Explains the failure of a transcription, and whether and when to retry. */
 function whyUnheard(
   { options }: EngineContext,
   { document: { filename, size_bytes: size }, mediaType }: Waiting,
@@ -239,8 +238,8 @@ function whyUnheard(
       : trouble.message.slice(said.length)
   const passes = kind === 'unreachable' || kind === 'circuit-open' || (kind === 'status' && AWAY.includes(status))
   return {
-    failure: { code: 'provider-failed', message: `${filename} was not written down: ${said}${advice}` },
-    // what took too long twice takes too long, and each time is paid for
+    failure: { code: 'provider-failed', message: `${filename} was not transcribed: ${said}${advice}` },
+    // what timed out twice will time out again, and each attempt costs money
     isPermanent: trouble.isPermanent || (isSlow && job.attempts > 0),
     passes,
     waitMs: Math.min(
@@ -250,7 +249,7 @@ function whyUnheard(
   }
 }
 
-/** The bytes of a file, without holding the event loop for all of them. */
+/** Reads a file without blocking the event loop for all of its bytes. */
 async function bytesOf({ path, root }: LocalFile): Promise<Buffer> {
   const chunks: Buffer[] = []
   const stream = createReadStream(path, { fd: openInside(path, root), highWaterMark: CHUNK_BYTES })

@@ -9,7 +9,7 @@ import { assertEmbedding } from '../spaces/spaces.js'
 import type { Read } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-/** @throws KsError `migration-active` while another one of the space is under way, `provider-not-configured` */
+/** @throws KsError `migration-active` while another migration of the space runs, `provider-not-configured` */
 export async function startMigration(
   context: EngineContext,
   caller: Caller,
@@ -22,7 +22,7 @@ export async function startMigration(
     if (open !== undefined)
       throw new KsError(
         'migration-active',
-        `space ${JSON.stringify(space.slug)} is moving to another embedding model already: migration ${open.id} has not ended`,
+        `space ${JSON.stringify(space.slug)} is already moving to another embedding model: migration ${open.id} has not ended`,
       )
     assertEmbedding(context, model)
     return yield* toMigration(yield* insertMigration(space, model))

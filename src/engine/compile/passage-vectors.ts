@@ -2,22 +2,22 @@ import { KsError } from '../../contract/errors.js'
 import { isAboutTexts, isRefusal } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
 
-/** Why a model makes no vector of a text. */
+/** Why a model computes no vector for a text. */
 export interface Refusal {
   refused: string
 }
 
-/** any model has a vector for it: one that refuses this as well refuses everything */
+/** any model has a vector for it: one that refuses this text refuses everything */
 const PLAIN_TEXT = 'text'
 
-/** An answer that cannot be used may be chance; so many in a row for one text, while another text is answered, are not. */
+/** One unusable response may be chance; this many in a row for one text, while another text succeeds, are not. */
 const UNUSABLE_ANSWERS = 4
 
 /**
- * Vectors of texts, in their order. A request that is refused is divided until the text is found that the model refuses,
- * so that the others have theirs.
+ * Embeds texts, in their order. A refused request is divided until the refused text is found, so that the others get
+ * their vectors.
  *
- * @throws KsError `provider-failed` and others when the model answers nobody
+ * @throws KsError `provider-failed` and others when the model refuses everything
  */
 export async function embedPassages(
   embedder: Embedder,
@@ -53,7 +53,7 @@ async function divide(
   return found
 }
 
-/** The vector of one text whose request failed, or why there is none. */
+/** Embeds one text whose request failed, or returns why that fails. */
 async function insist(
   embedder: Embedder,
   text: string[],

@@ -20,19 +20,19 @@ import { readFiles } from './read-files.js'
 import { type ReadWork, storeVersions, type ToFollow } from './store-versions.js'
 import type { Built, Work } from './work.js'
 
-/** Who takes part in making batches visible: the runner has one for all of its batches. */
+/** How a batch is published; the runner shares one for all of its batches. */
 interface Parting {
-  /** makes the batch visible together with others that wait for the same */
+  /** publishes the batch together with other waiting ones */
   publications: Publications
-  /** told when all of the batch is stored, and whether it then waits without work of its own */
+  /** called when all of the batch is stored, with whether it then waits without work */
   onStored: (isWaiting: boolean) => void
 }
 
 /**
  * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
- * transaction; what a crash interrupts is done again by the next run of the job, with one result.
+ * transaction; the next run of a job repeats what a crash interrupted, with one result.
  *
- * @param parting absent: the batch is published by itself
+ * @param publishing absent: the batch is published alone
  */
 export async function compileBatch(
   context: EngineContext,
@@ -47,7 +47,7 @@ export async function compileBatch(
   if (lost.length > 0) fresh.push(...(await context.db.write(() => beginAnew(lost), { lock: space.key })))
   const toFollow: ToFollow[] = []
   const built = [...(await buildNodes(context, space, fresh, toFollow, signal)), ...reloaded]
-  // whether the index got their passages before the crash is not known
+  // the index may not have received their passages before the crash
   if (reloaded.length > 0) toFollow.push({ seq: await context.db.read(lastSequence(space.key)), fresh: undefined })
   const stored = { space, built, toFollow }
   parting?.onStored(mayWait(stored))
@@ -55,9 +55,9 @@ export async function compileBatch(
 }
 
 /**
- * Parses files and stores versions with their nodes; a file that cannot be read ends its job here.
+ * Parses files and stores versions with their nodes; an unreadable file ends its job here.
  *
- * @param toFollow gets what the index has to be told
+ * @param indexUpdates receives the updates for the index
  */
 async function buildNodes(
   context: EngineContext,
@@ -91,7 +91,7 @@ async function buildNodes(
   return built
 }
 
-/** Documents in a document are made before its own version is: a crash in between does all of it again. */
+/** Documents contained in a document are stored before its version: after a crash in between all of it is repeated. */
 async function storeFilesOf(
   context: EngineContext,
   space: SpaceRow,
@@ -99,7 +99,7 @@ async function storeFilesOf(
   { contained = [] }: PreparedDocument,
   received: ReceivedContained,
 ) {
-  // one that held files when it was read before has documents of them, which it may hold no more
+  // a document that contained files before has documents for them, which it may contain no longer
   const mayHaveHeld = contained.length > 0 || work.job.version > 1
   if (!mayHaveHeld) return undefined
   const [there = []] = contained.length > 0 ? [] : await context.db.read(containedIn([work.document]))
@@ -107,7 +107,7 @@ async function storeFilesOf(
   return await storeContained(context, space, work, contained, received)
 }
 
-/** The jobs whose nodes an earlier run of the process built, and those of which nothing is left. */
+/** The jobs whose nodes an earlier run of the process built, and those whose version is lost. */
 function* reload(resumed: readonly Work[]): Read<{ reloaded: Built[]; lost: Work[] }> {
   const reloaded: Built[] = []
   const lost: Work[] = []
@@ -122,7 +122,9 @@ function* reload(resumed: readonly Work[]): Read<{ reloaded: Built[]; lost: Work
   return { reloaded, lost }
 }
 
-/** A job whose version was lost, as a damaged database loses rows, reads its file again: it would be taken up for ever. */
+/**
+ * A job whose version was lost, as by database damage, reads its file again; otherwise it would be resumed for ever.
+ */
 function* beginAnew(lost: readonly Work[]): Write<Work[]> {
   const fresh: Work[] = []
   for (const { job, document } of lost)
@@ -130,7 +132,10 @@ function* beginAnew(lost: readonly Work[]): Write<Work[]> {
   return fresh
 }
 
-/** Ends a job that cannot succeed, by who claimed it. The document says why; a version that was published before goes on answering. */
+/**
+ * Ends a job that cannot succeed, if its claim is still valid. The document records the reason; an earlier published
+ * version remains visible.
+ */
 export async function failJob(
   context: EngineContext,
   space: SpaceRow,
@@ -142,7 +147,7 @@ export async function failJob(
   await forget(context, space, dropped)
 }
 
-/** @returns the log's entry for what the index has to forget; 0 for nothing */
+/** @returns the log entry up to which the index must remove passages; 0 for none */
 function* endInVain(job: JobRow, failure: { code: string; message: string }, days: number): Write<number> {
   const row = yield* openJob(job.key)
   if (row === undefined) return 0
@@ -152,11 +157,14 @@ function* endInVain(job: JobRow, failure: { code: string; message: string }, day
   return yield* dropUnpublished(job.doc_key, job.version)
 }
 
-/** Takes what was dropped out of the index. One that cannot do so now reads it from the log when it is opened anew. */
+/**
+ * Removes dropped passages from the index. If that fails now, the index reads them from the log when it is opened
+ * again.
+ */
 export async function forget({ indexes, log }: EngineContext, space: SpaceRow, dropped: number): Promise<void> {
   await indexes
     .follow(space.id, dropped)
     .catch((error: unknown) =>
-      log.warn({ space: space.id, error: String(error) }, 'the passages of a failed job are in the index yet'),
+      log.warn({ space: space.id, error: String(error) }, 'the passages of a failed job are still in the index'),
     )
 }

@@ -15,16 +15,16 @@ import type { Built } from './work.js'
 export interface Stored {
   space: SpaceRow
   built: Built[]
-  /** what the index was not told of yet */
+  /** updates that the index has not received yet */
   toFollow: readonly ToFollow[]
 }
 
-/** More passages take their own time, which small documents are not to wait for. */
+/** Batches with more passages do not share a commit: small documents shall not wait for them. */
 const TOGETHER_NODES = 256
 
-/** What is waited for after a publication while more of a space is read and stored: documents, and milliseconds at most. */
+/** Maximum wait after a publication while more of a space is read and stored: documents, and milliseconds. */
 const GATHERED = { documents: 128, ms: 300 }
-/** The same where so many jobs stand behind that nobody's document is seen later for it: fewer commits are merged less often. */
+/** The same while many jobs wait, so that the delay matters to no document: fewer commits cause fewer merges. */
 const GATHERED_OF_MANY = { documents: 512, ms: 1500 }
 const MANY_JOBS = 1000
 const LOOK_MS = 20
@@ -37,22 +37,25 @@ interface Waiting {
 }
 
 /**
- * Makes stored batches visible. Those of a space that come while others of it are on their way wait, and then go
- * together: a commit of the text index costs nearly the same whatever is in it, and many small ones are merged again and
- * again. Who comes alone waits for nobody, and where more is on its way the next publication waits a moment for it.
+ * Publishes stored batches. Batches of a space that arrive during a publication wait, and are then published together:
+ * a commit of the text index costs nearly the same for any content, and many small ones are merged repeatedly. A lone
+ * batch does not wait; while more is being read, the next publication waits a moment for it.
  */
 export class Publications {
   readonly #context: EngineContext
   readonly #isMoreComing: (spaceKey: number) => boolean
   readonly #waiting = new Map<number, Waiting[]>()
 
-  /** @param isMoreComing whether others of a space are read or stored */
+  /** @param isMoreComing whether other batches of a space are being read or stored */
   constructor(context: EngineContext, isMoreComing: (spaceKey: number) => boolean = () => false) {
     this.#context = context
     this.#isMoreComing = isMoreComing
   }
 
-  /** Resolves when the batch is visible, as far as its jobs were not ended. It fails or succeeds for itself. */
+  /**
+   * Resolves when the batch is visible, except for jobs that ended meanwhile. It fails or succeeds independently of
+   * others.
+   */
   publish(stored: Stored, signal: AbortSignal): Promise<void> {
     const { space } = stored
     if (!mayWait(stored)) return publishStored(this.#context, stored, signal)
@@ -68,7 +71,7 @@ export class Publications {
     })
   }
 
-  /** Publishes what waits of a space, until nothing does. */
+  /** Publishes the waiting batches of a space until none is left. */
   async #run(spaceKey: number): Promise<void> {
     for (;;) {
       const together = this.#waiting.get(spaceKey) ?? []
@@ -81,9 +84,9 @@ export class Publications {
   }
 
   /**
-   * Publishes batches in one turn, so that one commit of the index has all of them.
+   * Publishes batches in the same turn, so that they share one commit of the index.
    *
-   * @returns those that the index process died of, where there were others: which of them it was shows when each goes alone
+   * @returns the batches if several ran and the index process died: publishing each alone shows the cause
    */
   async #publishTogether(together: readonly Waiting[]): Promise<Waiting[]> {
     const suspects: Waiting[] = []
@@ -98,7 +101,7 @@ export class Publications {
     return suspects
   }
 
-  /** Lets more come, where more is on its way. */
+  /** Waits for more batches while more are being read. */
   async #gather(spaceKey: number): Promise<void> {
     if (!this.#isMoreComing(spaceKey)) return
     const began = performance.now()
@@ -114,23 +117,24 @@ export class Publications {
   }
 }
 
-/** Whether a batch is little to keep in memory, and nobody has to be asked for its vectors who may take his time. */
+/** Whether a batch is small enough to stay in memory, and needs no vectors from a slow provider. */
 export function mayWait({ space, built }: Stored): boolean {
   return isTrained(space) && built.reduce((sum, one) => sum + one.nodes.length, 0) <= TOGETHER_NODES
 }
 
-/** Makes a stored batch visible: in the index first, with the vectors of its passages, then for everybody. */
+/** Publishes a stored batch: first in the index, with the vectors of its passages, then for all readers. */
 export async function publishStored(
   context: EngineContext,
   { space, built, toFollow }: Stored,
   signal: AbortSignal,
 ): Promise<void> {
-  // the index works at it while the model does
+  // the index works while the model does
   const inIndex = Promise.all(toFollow.map((one) => follow(context, space, one)))
   inIndex.catch(() => undefined)
   const nodes = built.flatMap((item) => item.nodes)
   for (;;) {
-    // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
+    // read again: the space may have got another model while its documents were parsed, or after the vectors were
+    // computed
     const live = (await context.db.read(spaceByKey(space.key))) ?? space
     const embedded =
       built.length > 0 && isTrained(live)
@@ -145,7 +149,9 @@ export async function publishStored(
   }
 }
 
-/** A provider's vectors are stored as they come; what is missing when the text is published follows by itself. */
+/**
+ * Vectors of a provider are stored as they arrive; those still missing when the text is published follow automatically.
+ */
 async function askProvider(
   context: EngineContext,
   space: SpaceRow,

@@ -19,14 +19,14 @@ import { addToIndex } from './vector-rows.js'
 import { isTrained } from './vector-spaces.js'
 import type { Built } from './work.js'
 
-/** Vectors that one transaction stores at most; those of more passages are stored before the publication. */
+/** Maximum number of vectors in one transaction; vectors of more passages are stored before the publication. */
 const VECTORS_AT_ONCE = 256
 
 /**
- * Stores the vectors of a batch and makes its versions visible, in one transaction; then tells the index. The vectors of
- * large versions are stored and told before, in slices.
+ * Stores the vectors of a batch and publishes its versions, in one transaction; then updates the index. The vectors of
+ * large versions are stored and indexed before, in slices.
  *
- * @returns false, with nothing done, where the vectors are of a model that the space does not use any more
+ * @returns false, with nothing changed, where the vectors belong to a model that the space no longer uses
  */
 export async function publishBatch(
   context: EngineContext,
@@ -55,15 +55,15 @@ export async function publishBatch(
   return true
 }
 
-/** The log's last entry for what a publication takes out of the index, 0 for nothing, and the documents that it retired. */
+/** Last log entry that removes nodes from the index, 0 for none, and the documents that the publication retired. */
 interface Published {
   seq: number
   retired: DocumentRow[]
-  /** ids of jobs that others hold: nothing of theirs was published */
+  /** ids of jobs whose claim was lost: nothing of them was published */
   lost: string[]
 }
 
-/** @returns nothing, with nothing done, where the vectors are of a model that the space does not use any more */
+/** @returns nothing, with nothing changed, where the vectors belong to a model that the space no longer uses */
 function* publish(
   space: SpaceRow,
   built: readonly Built[],
@@ -109,10 +109,10 @@ function* publish(
 }
 
 /**
- * Stores vectors of versions that are not published yet, and tells the index, slice by slice. A version that was given up
- * meanwhile, or whose job others took over, gets none.
+ * Stores vectors of unpublished versions, and updates the index, slice by slice. A version that was dropped meanwhile,
+ * or whose job was taken over, gets none.
  *
- * @returns false where the vectors are of a model that the space does not use any more
+ * @returns false where the vectors belong to a model that the space no longer uses
  */
 async function storeVectors(
   context: EngineContext,
@@ -133,7 +133,7 @@ async function storeVectors(
   return true
 }
 
-/** @returns the vectors whose versions are still wanted; nothing where the space has another model */
+/** @returns the vectors whose versions are still needed; nothing where the space has another model */
 function* storeSlice(
   spaceKey: number,
   vectorSpace: VectorSpace,
@@ -154,8 +154,8 @@ function* storeSlice(
 }
 
 /**
- * Fencing: the row of a job is the lease of its document. Who was taken for dead meanwhile, and lost it, publishes nothing;
- * who holds it now does. A job that was ended by others, as a deletion ends it, is not published anyway.
+ * Fencing: the row of a job is the lease of its document. A gateway that lost it, because others considered it dead,
+ * publishes nothing; the current holder does. A job that ended otherwise, as by a deletion, is not published anyway.
  */
 function* stillHeld(built: readonly Built[]): Read<{ held: Built[]; lost: string[] }> {
   const held: Built[] = []
@@ -168,7 +168,7 @@ function* stillHeld(built: readonly Built[]): Read<{ held: Built[]; lost: string
   return { held, lost }
 }
 
-/** @param keep how many of a document's versions stay */
+/** @param keptVersions count of versions of a document that are kept */
 function* show(
   space: SpaceRow,
   going: readonly Built[],
@@ -197,7 +197,7 @@ function* show(
   return { seq: Math.max(seq, namesakes.seq), retired: namesakes.retired }
 }
 
-/** Of documents with one name and source the newest one stays. */
+/** Of documents with one name and source only the newest one remains. */
 function* retireNamesakes(
   spaceKey: number,
   documents: readonly DocumentRow[],

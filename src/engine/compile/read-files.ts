@@ -14,20 +14,20 @@ import { describedPictures } from './described-pictures.js'
 import { readRecording } from './recordings.js'
 import type { Work } from './work.js'
 
-/** A document that is read on gets so many slices of `FIRST_BUDGET_MS` in one run; between them others have their turn. */
+/** Maximum slices of `FIRST_BUDGET_MS` for one document in one run; other work runs between them. */
 const SLICES = 12
 
-/** One document at a time is read on for longer than a slice, whosever it is: others keep a way through. */
+/** Only one document at a time is read for more than one slice, in whatever space, so that others make progress. */
 const readingOn = new WeakSet<EngineContext>()
 
 /** A file that was read. */
 export interface FileRead {
   result: CompileResult
-  /** its pages were counted before: it is read on in pictures */
+  /** its pages were counted before: this run continues with its pictures */
   isReadOn: boolean
 }
 
-/** A document of a batch whose file is at hand. */
+/** A document of a batch whose file is available. */
 interface There {
   work: Work
   place: number
@@ -36,11 +36,11 @@ interface There {
 }
 
 /**
- * Reads the files of a batch in the order of their work. Pages that are pictures take long: of a document with many, some
- * are read at first, what was read is kept, and the rest when the document is compiled the next time (see `readOn`). How far
- * each is can be seen meanwhile (`context.reading`), and costs no write.
+ * Reads the files of a batch in the order of their jobs. Pages that are pictures take long: of a document with many,
+ * some are read first and stored, and the rest when the document is compiled the next time (see `readOn`). The progress
+ * is visible meanwhile (`context.reading`), without a write.
  *
- * @param inside takes what lies in the files
+ * @param inside receives files contained in the files
  */
 export async function readFiles(
   context: EngineContext,
@@ -88,7 +88,7 @@ async function readTogether(
     }
     const results = await context.compiler.compile(requests, signal, {
       onProgress,
-      // places of the batch and of those that are at hand
+      // translates indexes of the available files to those of the batch
       inside: {
         begin: (at) => inside.begin(there[at]?.place ?? -1),
         piece: (at, bytes) => inside.piece(there[at]?.place ?? -1, bytes),
@@ -108,7 +108,7 @@ async function readTogether(
   })
 }
 
-/** Keeps what was read in pictures, and reads on, slice by slice, as long as nobody else waits. */
+/** Stores the pages recognised so far, and continues slice by slice while no other job waits. */
 async function readFurther(
   context: EngineContext,
   space: SpaceRow,
@@ -130,10 +130,10 @@ async function readFurther(
       signal.throwIfAborted()
       if ((await context.db.read(countWaiting(space.key, 1))) > 0) break
       await context.rightOfWay.giveWay()
-      // what lies in it was taken the first time
+      // contained files were taken in the first run
       const { depth: _, ...again } = request
       const [next] = await context.compiler.compile([{ ...again, ocr: { ...ocr, known } }], signal)
-      // what was read so far is better than nothing
+      // a partial result is better than none
       if (next?.ok !== true) break
       const { contained } = result.document
       result = { ok: true, document: { ...next.document, ...defined({ contained }) } }
@@ -144,7 +144,7 @@ async function readFurther(
   }
 }
 
-/** Of documents that are compiled again, the pages that are known. */
+/** The known pages of documents that are compiled again. */
 async function knownPages(
   { db }: EngineContext,
   batch: readonly Work[],
@@ -161,13 +161,13 @@ function* knownOf(batch: readonly Work[], engine: string): Read<(RecognisedPage[
   return known
 }
 
-/** The languages of the space, or of all. */
+/** The languages of the space, or the default ones. */
 function languagesOf({ options }: EngineContext, space: SpaceRow): OcrRequest['languages'] {
   const { forAll, ofSpaces, folder } = options.ocr ?? chosenLanguages(options.dataDir, [])
   return languagesToRead(ofSpaces[space.slug] ?? forAll, folder)
 }
 
-/** What pages were read with: with other languages they are read again. */
+/** The engine and languages that pages were read with: with other languages they are read again. */
 function engineOf({ codes, others = [] }: OcrRequest['languages']): string {
   return [OCR_ENGINE, codes.join('+'), ...(others.length > 0 ? [`or ${others.join(', ')}`] : [])].join(' ')
 }

@@ -8,15 +8,15 @@ import type { SpaceRow } from '../rows/spaces.js'
 import { keptTranscript } from '../rows/transcripts.js'
 import type { Work } from './work.js'
 
-/** Of a recording that a model is given, which is held in memory. */
+/** Maximum size of a recording for a model; it is held in memory. */
 export const MAX_RECORDING_BYTES = 100 * 1024 * 1024
 
 /**
- * Reads a recording by what is said in it, where that is known; else its job is given back, and a model is asked
- * (`Listener`), so that no place of the compilation is held meanwhile.
+ * Reads a recording from its transcript, where it has one; otherwise releases its job and queues it for a model
+ * (`TranscriptionQueue`), so that it does not block a compilation.
  *
- * @param result of the reading without a transcript
- * @returns nothing for a job that was given back
+ * @param result of the parser without a transcript
+ * @returns nothing for a released job
  */
 export async function readRecording(
   context: EngineContext,
@@ -42,6 +42,6 @@ export async function readRecording(
 
 function tooLarge({ document: { filename, size_bytes: size } }: Work): CompileFailure | undefined {
   if (size <= MAX_RECORDING_BYTES) return undefined
-  const message = `${filename} has ${bytesInWords(size)}, and a transcription model gets ${bytesInWords(MAX_RECORDING_BYTES)} at most: keep the sound alone, or cut it`
+  const message = `${filename} has ${bytesInWords(size)}, but a transcription model accepts at most ${bytesInWords(MAX_RECORDING_BYTES)}: keep only the sound, or split it`
   return { code: 'limit-exceeded', message }
 }

@@ -15,12 +15,12 @@ import { eachInSpace, inSpace } from '../spaces/in-space.js'
 import type { Driver } from '../storage/driver.js'
 import { countedRows, expectedOf } from './expected-counts.js'
 
-const TEXT_BATCH = 500 // nodes a slice: a few milliseconds of the event loop
+const TEXT_BATCH = 500 // nodes of one slice: a few milliseconds of the event loop
 const VECTOR_BATCH = 1000
-/** entries of the log that are read at once: numbers alone */
+/** log entries of one slice, which contain only numbers */
 const ENTRIES = 200
 
-/** Rows from which the search indexes are rebuilt, whoever asks first. Space ids are those of the API. */
+/** Rows from which the search indexes are rebuilt. Space ids are those of the API. */
 export function createReplaySource(db: Driver): ReplaySource {
   return {
     inSpace: (space, work) => inSpace(db, space, work),
@@ -30,7 +30,7 @@ export function createReplaySource(db: Driver): ReplaySource {
       if (row === undefined || row.vector_space === null || row.dimension === null) return { seq }
       return { seq, vectorSpace: row.vector_space, dimension: row.dimension }
     },
-    oldest: async () => 1, // the log is kept whole; its rows are small
+    oldest: async () => 1, // the log is complete; its rows are small
     expected: async (space) => expectedOf(await inSpace(db, space, () => db.read(indexHead(space)))),
     counted: (space) => inSpace(db, space, () => countedRows(db, space)),
     changes: (space, after, to) => eachInSpace(db, space, () => changes(db, space, after, to)),
@@ -67,14 +67,16 @@ function isRemoval(entry: LoggedChange | undefined): boolean {
   return entry !== undefined && entry.op < 0
 }
 
-/** Every node that is or will be visible; the log's newest entry is reached with the last batch. */
+/** Every node that is or will be visible; the last batch reaches the log's newest entry. */
 async function* everything(db: Driver, space: string): AsyncIterable<IndexBatch> {
   const seq = (await db.read(indexHead(space)))?.seq
   if (seq === null || seq === undefined) return
   yield* slices(db, space, 0, Number.MAX_SAFE_INTEGER, 0, seq)
 }
 
-/** Nodes of a key range; all but the last batch carry the sequence before, so that a crash in between repeats them. */
+/**
+ * Nodes of a key range. All batches but the last have the previous sequence, so that a crash in between repeats them.
+ */
 async function* slices(
   db: Driver,
   space: string,
@@ -146,7 +148,7 @@ async function* vectorRows(
   }
 }
 
-/** Vectors as they are stored: the index keeps halves too. */
+/** Vectors as they are stored: the index stores half-precision floats too. */
 function batchOf(vectorSpace: string, dimension: number, rows: readonly VectorRow[]): VectorBatch {
   const halves = new Uint16Array(rows.length * dimension)
   const bytes = new Uint8Array(halves.buffer)

@@ -4,11 +4,13 @@ import type { EngineContext } from '../context.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Built } from './work.js'
 
-const SAMPLE = 2 // documents of a large batch that are asked for; batches share one commit of the index
+const SAMPLE = 2 // documents of a large batch that are tested; batches share one commit of the index
 const WORDS = 12
 const CHARACTERS = 400
 
-/** Does new content answer to its own words? @throws KsError `internal` when the index does not hold what it took */
+/**
+ * Checks that new content is found by its own terms. @throws KsError `internal` when the index lacks what it accepted
+ */
 export async function smokeTest(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
   const withNodes = built.filter((item) => item.nodes.length > 0)
   const stride = Math.max(1, Math.floor(withNodes.length / SAMPLE))
@@ -22,14 +24,14 @@ export async function smokeTest(context: EngineContext, space: SpaceRow, built: 
     if (found.hits.length === 0 && found.degraded.length === 0)
       throw new KsError(
         'internal',
-        `the text index does not find ${JSON.stringify(item.document.filename)} by its own words`,
+        `the text index does not find ${JSON.stringify(item.document.filename)} by its own terms`,
       )
   }
 }
 
-/** What the index holds of a beginning: as a document is analysed, so that one of stop words alone asks for nothing. */
+/** Terms of a beginning as the index has them, so that a document of stop words alone is not tested. */
 function termsOf(title: string, text: string): string[] {
   const terms = analyzeDocument(`${title} ${text.slice(0, CHARACTERS)}`)
-  if (text.length > CHARACTERS) terms.pop() // a word may have been cut
+  if (text.length > CHARACTERS) terms.pop() // a word may have been truncated
   return [...new Set(terms)].slice(0, WORDS)
 }

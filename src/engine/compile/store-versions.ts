@@ -22,24 +22,26 @@ import type { Read, Write } from '../storage/program.js'
 import { takeNodeKeys } from './node-keys.js'
 import type { Built, Work } from './work.js'
 
-/** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
+/**
+ * Limits of one transaction, so that it blocks the event loop for only some milliseconds: bytes, passages, documents.
+ */
 const SLICE_BYTES = 512 * 1024
 const SLICE_NODES = 500
 const SLICE_DOCUMENTS = 32
 
-/** What one thing adds to a transaction. */
+/** What one item adds to a transaction. */
 interface Weight {
   bytes: number
   nodes: number
 }
 
-/** A document that was read, with the job that wants it stored. */
+/** A parsed document, with the job that stores it. */
 export interface ReadWork {
   work: Work
   document: PreparedDocument
 }
 
-/** A document that the space has no room for. */
+/** A document that exceeds a quota of the space. */
 export interface Refused {
   work: Work
   failure: { code: string; message: string }
@@ -52,11 +54,11 @@ interface Outcome {
 
 /** A document whose nodes have keys. */
 interface KeyedWork extends ReadWork {
-  /** the keys from here on are set aside for its nodes */
+  /** first of the keys that are reserved for its nodes */
   firstNode: number
 }
 
-/** A version whose row is there, while the rest of it is being stored. */
+/** A version whose row exists, while the rest of it is being stored. */
 interface Begun extends MadeVersion {
   item: KeyedWork
 }
@@ -68,12 +70,12 @@ interface Slice {
 }
 
 /**
- * Stores versions with their nodes: small ones together, large ones in as many transactions as it takes. Nobody sees a
- * version before it is published; one that was not stored to its end, for a crash or an error, is dropped by the next run
- * of its job. A document whose job was ended or taken over meanwhile is left out.
+ * Stores versions with their nodes: small ones together, large ones in several transactions. A version is hidden until
+ * it is published; the next run of its job drops an incomplete one. A document whose job ended or was taken over
+ * meanwhile is omitted.
  *
- * @param later takes what the index is to be told of small versions; where absent it is told here, and has it at the end
- * @returns the versions that are whole, and the documents that the space has no room for
+ * @param later receives the index updates of small versions; where absent, they are applied before this returns
+ * @returns the complete versions, and the documents that exceed a quota
  */
 export async function storeVersions(
   context: EngineContext,
@@ -86,12 +88,12 @@ export async function storeVersions(
   const applied: Promise<void>[] = []
   const apply = (seq: number, nodes: readonly IndexedNode[] = []) => {
     const done = follow(context, space, toFollow(seq, nodes))
-    // looked at when everything is stored; until then a failure is not an unhandled one
+    // awaited when everything is stored; until then a failure must not count as unhandled
     done.catch(() => undefined)
     applied.push(done)
   }
   const applyLater = (into: ToFollow[]) => (seq: number, nodes?: readonly IndexedNode[]) => {
-    // questions see nothing of it, and do not wait for it
+    // queries do not see it, and do not wait for it
     context.indexes.underWay(space.id, seq)
     into.push(toFollow(seq, nodes))
   }
@@ -112,13 +114,13 @@ export async function storeVersions(
   return outcome
 }
 
-/** An entry of the projection log that the index has to reach, and what it is made of where that is at hand. */
+/** An entry of the index log that the index must reach, with its content where that is available. */
 export interface ToFollow {
   seq: number
   fresh: FreshBatch | undefined
 }
 
-/** Resolves when the text index finds everything up to an entry. */
+/** Resolves when the text index contains everything up to an entry. */
 export function follow({ indexes }: EngineContext, space: { id: string }, { seq, fresh }: ToFollow): Promise<void> {
   return indexes.follow(space.id, seq, fresh)
 }
@@ -127,7 +129,7 @@ function toFollow(seq: number, nodes: readonly IndexedNode[] = []): ToFollow {
   return { seq, fresh: nodes.length === 0 ? undefined : { first: seq, seq, add: [...nodes], remove: [] } }
 }
 
-/** Sets keys aside for the nodes of documents. A canceled one leaves its own unused. */
+/** Reserves keys for the nodes of documents. A canceled document leaves its keys unused. */
 async function withKeys(context: EngineContext, read: readonly ReadWork[]): Promise<KeyedWork[]> {
   let next = await takeNodeKeys(
     context,
@@ -144,7 +146,7 @@ function isLarge({ bytes, nodes }: Weight): boolean {
   return bytes > SLICE_BYTES || nodes > SLICE_NODES
 }
 
-/** Small documents, in one transaction. */
+/** Stores small documents in one transaction. */
 async function storeTogether(
   context: EngineContext,
   space: SpaceRow,
@@ -160,7 +162,7 @@ async function storeTogether(
 
 interface StoredGroup extends Outcome {
   nodes: IndexedNode[]
-  /** the log's last entry */
+  /** last entry of the index log */
   seq: number
 }
 
@@ -181,7 +183,7 @@ function* storeGroup(context: EngineContext, space: SpaceRow, group: readonly Ke
   return { built, refused, nodes, seq: Math.max(dropped, yield* logNodes(space, nodes)) }
 }
 
-/** A large document, slice by slice; others get their turn between them. */
+/** Stores a large document slice by slice; other work runs between them. */
 async function storeInSlices(
   context: EngineContext,
   space: SpaceRow,
@@ -224,10 +226,10 @@ async function storeInSlices(
 }
 
 /**
- * Makes the rows of versions, inside a transaction; what earlier runs of their jobs left goes. A job that was ended or taken
- * over meanwhile is left out.
+ * Inserts the rows of versions, inside a transaction, and drops what earlier runs of their jobs left. A job that ended
+ * or was taken over meanwhile is omitted.
  *
- * @returns with the log's last entry for what the index has to forget, 0 for nothing, and what the space has no room for
+ * @returns with the last log entry that removes nodes from the index, 0 for none, and documents that exceed a quota
  * @param isWhole their nodes follow in the same transaction
  */
 function* beginAll(
@@ -263,8 +265,8 @@ function* beginAll(
 }
 
 /**
- * Notes nodes in the projection log, in one entry and at the end of the transaction that stores them, which holds the log
- * from here on.
+ * Adds nodes to the index log, as one entry at the end of the transaction that stores them: it locks the log from here
+ * on.
  *
  * @returns the entry; 0 for no nodes
  */
@@ -274,7 +276,7 @@ function* logNodes(space: SpaceRow, nodes: readonly IndexedNode[]): Write<number
   return first === undefined || last === undefined ? 0 : yield* logAdded(space.key, first.key, last.key)
 }
 
-/** What is to be stored of a version behind its row, in slices of one transaction each. */
+/** The data of a version besides its row, in slices of one transaction each. */
 function* slicesOf(space: SpaceRow, { item, versionKey, parts }: Begun): Iterable<Slice> {
   const { work, document, firstNode } = item
   for (const slice of cut(parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 })))
@@ -286,7 +288,7 @@ function* slicesOf(space: SpaceRow, { item, versionKey, parts }: Begun): Iterabl
     yield { nodes, store: () => insertNodes(owner, nodes) }
 }
 
-/** Neighbours that one transaction can store; what is too large for it alone. */
+/** Groups consecutive items that fit into one transaction; an item above the limit is alone. */
 function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE_NODES): Iterable<T[]> {
   let slice: T[] = []
   let bytes = 0
@@ -306,7 +308,9 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
   if (slice.length > 0) yield slice
 }
 
-/** Whether a version that is being stored is still wanted: ending its job, or taking it over, removes the version, too. */
+/**
+ * Whether a version that is being stored is still needed: ending its job, or taking it over, removes the version, too.
+ */
 function* goesOn({ item: { work }, versionKey }: Begun): Read<boolean> {
   return (yield* hasVersion(versionKey, work.job.version)) && (yield* isHeldQueued(work.job))
 }
@@ -315,7 +319,9 @@ function* finishWanted(begun: Begun): Write<Built | undefined> {
   return (yield* goesOn(begun)) ? (yield* finishAll([begun]))[0] : undefined
 }
 
-/** All of these versions is stored: their jobs go on, inside the caller's transaction, and nobody sees a stage between. */
+/**
+ * Advances the jobs of completely stored versions, inside the caller's transaction, without visible stages in between.
+ */
 function* finishAll(begun: readonly Begun[]): Write<Built[]> {
   const jobs = begun.map(({ item }) => item.work.job)
   yield* moveStored(jobs)

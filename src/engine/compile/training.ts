@@ -26,14 +26,16 @@ const READ_BATCH = 64
 const WRITE_BATCH = 256
 const FORGOTTEN_AT_ONCE = 2000
 /**
- * Growth at which a model is trained anew once nothing is being compiled. Folding new text in costs at most .015 nDCG
+ * Growth at which a model is trained again once nothing is being compiled. Folding new text in costs at most .015 nDCG
  * (docs/retrieval.md), and training a few thousand nodes takes seconds; a large space waits for more.
  */
 const GROWTH_WHEN_IDLE = 1.1
 const GROWTH_WHEN_IDLE_AND_LARGE = 1.5
-/** while documents are still coming, training waits for this growth: its cost then stays a small part of the whole */
+/**
+ * while documents are still being added, training waits for this growth: its cost then stays a small part of the total
+ */
 const GROWTH_WHEN_BUSY = 16
-/** … and takes at most so many texts: what is made then is made anew when no more come */
+/** … and uses at most this many texts: that model is replaced when no more are added */
 const TEXTS_WHEN_BUSY = 4000
 
 /** Whether a space should get a new model now. */
@@ -47,7 +49,7 @@ export function* trainingDue(context: EngineContext, space: SpaceRow, busy: bool
   return nodes >= Math.max(1, active.trainedNodes) * (busy ? GROWTH_WHEN_BUSY : idle)
 }
 
-/** Nodes of spaces, by their keys, whose texts no model could be made of: tried again when there are more. */
+/** Node counts of spaces, by their keys, whose texts gave no model: training is tried again when there are more. */
 const untrainable = new WeakMap<EngineContext, Map<number, number>>()
 
 function untrainableOf(context: EngineContext): Map<number, number> {
@@ -57,10 +59,10 @@ function untrainableOf(context: EngineContext): Map<number, number> {
 }
 
 /**
- * Trains a model on the space's live nodes and makes it the space's vector space: vectors of all nodes are written and
+ * Trains a model on the space's live nodes and makes it the space's vector space: vectors of all nodes are stored and
  * indexed under the new one first, then one transaction switches.
  *
- * @param busy whether documents are still coming
+ * @param busy whether documents are still being added
  */
 export async function retrain(
   context: EngineContext,
@@ -76,7 +78,7 @@ export async function retrain(
   if (building === undefined) return
   let switched: boolean
   try {
-    // the model was just written, and is read at once
+    // the model was just written, and is read next
     await context.rightOfWay.giveWay()
     await fillVectors(context, space, building, signal)
     switched = await db.write(() => switchVectorSpace(spaceKey, building), { lock: spaceKey })
@@ -96,7 +98,7 @@ export async function retrain(
   log.info({ space: space.id, nodes: trainedNodes, dimension, ms: Date.now() - started }, 'embedding model trained')
 }
 
-/** Removes a model that could not be finished, at the latest when the disk has room for that. */
+/** Removes an unfinished model, at the latest when the disk has space for that. */
 async function giveUp(
   context: EngineContext,
   spaceKey: number,
@@ -111,10 +113,10 @@ async function giveUp(
 }
 
 /**
- * Trains a model on the space's live nodes, as a vector space that nobody uses yet.
+ * Trains a model on the space's live nodes, as a vector space that is not used yet.
  *
- * @param most texts that it is trained on at most; the model of fewer than could be is not for long
- * @returns nothing where they do not do
+ * @param maxTexts maximum number of training texts; a model of fewer than available is temporary
+ * @returns nothing where the texts are not sufficient
  */
 export async function trainVectorSpace(
   context: EngineContext,
@@ -128,20 +130,20 @@ export async function trainVectorSpace(
   const model = await trainLsa(sampleTexts(context, space.key, nodes, most), signal)
   if (model === undefined) {
     untrainableOf(context).set(space.key, nodes)
-    log.info({ space: space.id, nodes }, 'the texts hold too few different words for an embedding model')
+    log.info({ space: space.id, nodes }, 'the texts contain too few different words for an embedding model')
     return undefined
   }
   untrainableOf(context).delete(space.key)
-  // a model of a part is to be followed by one of all
+  // a model of a part must be replaced by one of all texts
   const known = most < LSA_MAX_DOCUMENTS ? Math.ceil(nodes / strideOf(nodes, most)) : nodes
   return db.write(() => insertTrained(space, id, model, known, context.instance))
 }
 
 /**
- * Gives a vector to every live node that has none in the vector space, in the rows and in the index.
+ * Computes a vector for every live node that has none in the vector space, in the rows and in the index.
  *
- * @param from key of the node behind which to begin
- * @returns key of the last node that was looked at
+ * @param from key of the node after which to start
+ * @returns key of the last processed node
  */
 export async function fillVectors(
   context: EngineContext,
@@ -180,7 +182,7 @@ export async function fillVectors(
 
 function* switchVectorSpace(spaceKey: number, next: VectorSpace): Write<boolean> {
   const space = yield* spaceByKey(spaceKey)
-  // others took this gateway for dead, and gave up what it was filling
+  // other gateways considered this one dead, and dropped what it was filling
   if (space === undefined || !(yield* isBuilding(next.key))) return false
   if (!isTrained(space)) {
     // a migration gave the space another model meanwhile
@@ -191,7 +193,7 @@ function* switchVectorSpace(spaceKey: number, next: VectorSpace): Write<boolean>
   return true
 }
 
-/** Removes the vectors of models that no query uses any more, a slice at a time. @param stop ends it between two slices */
+/** Deletes the vectors of superseded models, slice by slice. @param stop ends it between two slices */
 export async function forgetSuperseded(context: EngineContext, spaceKey: number, stop?: AbortSignal): Promise<void> {
   const { db } = context
   const old = await db.read(supersededOf(spaceKey))

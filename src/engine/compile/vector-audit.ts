@@ -5,19 +5,19 @@ import type { Read } from '../storage/program.js'
 import { fillVectors } from './training.js'
 import { isTrained } from './vector-spaces.js'
 
-/** Between two audits of a space. An audit where nothing lacks is three look-ups. */
+/** Interval between two audits of a space. An audit without missing vectors costs three look-ups. */
 const AUDIT_MILLISECONDS = 10 * 60 * 1000
 
-/** Passages of a space without a vector that were looked at and can have none: the model knows no word of them. */
+/** Passages of a space that can have no vector, as an audit found: the model knows none of their terms. */
 interface Accepted {
   vectorSpace: number
   passages: number
 }
 
 /**
- * Finds live passages that lack a vector of their space's own model, at the start and every ten minutes, and fills them. A
- * death between the switch to a newly trained model and its second filling leaves some, and so does a lost row. Vectors of
- * providers are not looked at: what a provider owes stands in `vectors_due`.
+ * Finds live passages that lack a vector of their space's own model, at the start and every ten minutes, and computes
+ * it. A crash between the switch to a newly trained model and its second filling leaves some, and so does a lost row.
+ * Vectors of providers are not audited: missing ones are recorded in `vectors_due`.
  */
 export class VectorAudits {
   readonly #context: EngineContext
@@ -26,21 +26,21 @@ export class VectorAudits {
   readonly #accepted = new Map<number, Accepted>()
   #timer: NodeJS.Timeout | undefined
 
-  /** @param look asks soon, when a space stands still, whether it `isDue` */
+  /** @param requestCheck soon checks, when a space is idle, whether it `isDue` */
   constructor(context: EngineContext, stop: AbortSignal, look: (spaceKey: number) => void) {
     this.#context = context
     stop.addEventListener('abort', () => clearInterval(this.#timer))
     this.#look = look
   }
 
-  /** Has every space looked at, now and from time to time. */
+  /** Audits every space, now and periodically. */
   start(): void {
     this.#lookAtAll()
     const ms = this.#context.options.vectorAuditMs ?? AUDIT_MILLISECONDS
     this.#timer = setInterval(() => this.#lookAtAll(), ms).unref()
   }
 
-  /** Whether an audit of the space is open and finds that passages lack a vector. */
+  /** Whether an audit of the space is pending and passages lack a vector. */
   *isDue(space: SpaceRow): Read<boolean> {
     if (!this.#unaudited.has(space.key)) return false
     const active = isTrained(space) ? yield* activeVectorSpace(space) : undefined
@@ -50,12 +50,12 @@ export class VectorAudits {
     return (yield* lackingVectors(space.key, active.key)) > known
   }
 
-  /** The audit of a space is over: it found nothing. */
+  /** Ends the audit of a space without missing vectors. */
   ended(spaceKey: number): void {
     this.#unaudited.delete(spaceKey)
   }
 
-  /** Fills what lacks. What fails is told, and tried again at the next audit. */
+  /** Computes missing vectors. A failure is logged, and retried at the next audit. */
   readonly fill = async (context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> => {
     const { db, log } = context
     this.#unaudited.delete(spaceKey)
@@ -83,12 +83,12 @@ export class VectorAudits {
           this.#look(key)
         }
       },
-      (error: unknown) => log.warn({ error: String(error) }, 'whether vectors are missing could not be looked up'),
+      (error: unknown) => log.warn({ error: String(error) }, 'missing vectors could not be counted'),
     )
   }
 }
 
-/** A space with the model in use, and how many of its passages lack a vector. */
+/** A space with the model in use, and the count of its passages that lack a vector. */
 function* audited(spaceKey: number): Read<{ space: SpaceRow; active: VectorSpace; lacking: number } | undefined> {
   const space = yield* spaceByKey(spaceKey)
   const active = space === undefined ? undefined : yield* activeVectorSpace(space)

@@ -34,16 +34,16 @@ import { embedPassages, type Refusal } from './passage-vectors.js'
 import { addToIndex } from './vector-rows.js'
 import { embeddingReference, isTrained } from './vector-spaces.js'
 
-/** requests of one space at once; how many a provider gets from all is limited by its `maxConcurrency` */
+/** concurrent requests of one space; the `maxConcurrency` of a provider limits the total */
 const REQUESTS_AT_ONCE = 4
-/** a provider that fails is asked again after a second, then ever later */
+/** a failing provider is retried after a second, then with growing delays */
 const WAIT = { firstMs: 1000, longestMs: 5 * 60_000 }
-/** what somebody has to change may be changed at the provider, which nobody tells us */
+/** Permanent errors can be fixed on the provider's side without notice: retry every 15 min. */
 const PERMANENT_WAIT_MS = 15 * 60_000
-/** a publication waits so long for a provider that is at work, and so long for one that says nothing */
+/** maximum wait of a publication for a working provider, and for a silent one */
 const PATIENCE_MS = 5000
 const SILENCE_MS = 2000
-/** how old the number of missing vectors may be that an answer tells */
+/** maximum age of the count of missing vectors in a reply */
 const COUNTED_MS = 1000
 
 interface Counted {
@@ -52,20 +52,20 @@ interface Counted {
 }
 
 /**
- * Asks providers for the vectors that they owe: of new passages at once, so that documents are published with them as a
- * rule, and of those that had to be published without as soon as the provider answers again. What is owed stands in the
- * database, so a restart goes on with it.
+ * Computes the missing vectors of providers: of new passages at once, so that documents are usually published with
+ * them, and of those published without as soon as the provider responds again. What is missing is stored in the
+ * database, so a restart continues with it.
  */
 export class VectorFiller {
   #context: EngineContext | undefined
   #runs: Runs<{ key: number; next_at: number }> | undefined
-  /** spaces for whose provider a publication has waited in vain */
+  /** spaces whose provider let a publication wait in vain */
   readonly #silent = new Set<number>()
   readonly #progressAt = new Map<number, number>()
   readonly #changes = new Changes()
   readonly #counted = new Map<number, Counted>()
 
-  /** Begins; whatever kept a provider from answering may have been changed since the last start. */
+  /** Starts; the cause of a provider's failure may have been fixed since the last start. */
   start(context: EngineContext): void {
     this.#context = context
     this.#runs = new Runs(context.log, {
@@ -81,18 +81,18 @@ export class VectorFiller {
     this.wake()
   }
 
-  /** Looks soon whether a provider owes vectors. */
+  /** Soon checks for missing vectors. */
   wake(): void {
     this.#runs?.wake()
   }
 
-  /** Asks the provider of a space at once, also for what it refused. */
+  /** Calls the provider of a space at once, also for passages that it refused. */
   async askAgain(spaceKey: number): Promise<void> {
     await this.#started().db.write(() => hurryVectors(spaceKey))
     this.wake()
   }
 
-  /** spaces whose vectors are being made, or will be without anybody's help */
+  /** spaces whose vectors are being computed, or will be without intervention */
   get active(): Promise<number> {
     return this.#active()
   }
@@ -104,7 +104,7 @@ export class VectorFiller {
     return (this.#runs?.size ?? 0) + waiting.length
   }
 
-  /** Published passages of a space without their vectors, and why. @returns nothing when none is missing */
+  /** Count of published passages of a space without their vectors, and why. @returns nothing when none is missing */
   async missing(spaceKey: number): Promise<Counted['missing'] | undefined> {
     const { db } = this.#started()
     const known = this.#counted.get(spaceKey)
@@ -118,8 +118,8 @@ export class VectorFiller {
   }
 
   /**
-   * Waits for the vectors of versions while the provider is at work. Text does not wait for a provider that fails, that
-   * says nothing or that takes long: the vectors follow the publication.
+   * Waits for the vectors of versions while the provider works. Text does not wait for a provider that fails, that does
+   * not respond or that takes long: the vectors follow after the publication.
    */
   async patience(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void> {
     const { db } = this.#started()
@@ -129,7 +129,7 @@ export class VectorFiller {
     for (;;) {
       const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
       const left = Math.min(began + PATIENCE_MS, heard + SILENCE_MS) - Date.now()
-      // from before the look: what changes during it is not missed
+      // subscribed before the check: a change during it is not missed
       const changed = left > 0 ? this.#changes.next(signal, left) : undefined
       if (!(await db.read(isAtWork(spaceKey, versions))) || signal.aborted) return
       if (changed === undefined) break
@@ -145,11 +145,11 @@ export class VectorFiller {
   }
 
   #started(): EngineContext {
-    if (this.#context === undefined) throw new KsError('internal', 'vectors were asked for before the start')
+    if (this.#context === undefined) throw new KsError('internal', 'vectors were requested before the start')
     return this.#context
   }
 
-  /** Makes vectors until none is owed. */
+  /** Computes vectors until none is missing. */
   async #fill(spaceKey: number, signal: AbortSignal): Promise<void> {
     const context = this.#started()
     const { db } = context
@@ -164,7 +164,7 @@ export class VectorFiller {
       const size = requestSize(embedder, wait)
       const nodes = await db.read(nodesDue(space, size * REQUESTS_AT_ONCE))
       if (nodes.length === 0) {
-        // every passage has its vector, yet the counts say otherwise: the rows are right
+        // every passage has its vector, but the counts differ: the rows are right
         await db.write(() => countSpaceAgain(spaceKey), { lock: spaceKey })
         return
       }
@@ -210,15 +210,15 @@ export class VectorFiller {
     const waitMs = pauseAfter(trouble, attempts)
     const row = { space: space?.id, class: trouble.class, error: trouble.message, retryInMs: waitMs }
     if (attempts === 0) log.warn(row, 'vectors wait for the embedding provider; text search goes on without')
-    // asked again at once, the provider would be asked in a loop
-    await untilWritten(this.#started(), 'when a provider is asked again', signal, () =>
+    // a retry at once would call the provider in a loop
+    await untilWritten(this.#started(), 'the next attempt of a provider', signal, () =>
       db.write(() => putOff(spaceKey, trouble, now(), Date.now() + waitMs)),
     )
     this.#counted.delete(spaceKey)
   }
 }
 
-/** Milliseconds until a provider is asked again. */
+/** Milliseconds until a provider is called again. */
 export function pauseAfter({ isPermanent, retryAfterMs = 0 }: ProviderTrouble, attempts: number): number {
   if (isPermanent) return PERMANENT_WAIT_MS
   const backoff = Math.min(WAIT.firstMs * 2 ** attempts, WAIT.longestMs)
@@ -230,12 +230,12 @@ function* missingNow(spaceKey: number): Read<Counted['missing']> {
   return { passages: due, class: due === 0 ? undefined : (yield* waitOf(spaceKey))?.error_class }
 }
 
-/** Whether vectors of versions are owed by a provider that answers. */
+/** Whether vectors of versions are missing and their provider responds. */
 function* isAtWork(spaceKey: number, versions: readonly number[]): Read<boolean> {
   return (yield* areOwed(versions)) && (yield* waitOf(spaceKey)) === undefined
 }
 
-/** What a provider is asked with next. */
+/** State for the next request to a provider. */
 function* nextOf(spaceKey: number): Read<{
   space: SpaceRow | undefined
   dimension: number | undefined
@@ -250,13 +250,13 @@ function* nodesDue(space: SpaceRow, most: number): Read<DueNode[]> {
   return yield* dueNodes(space.key, (yield* activeVectorSpace(space))?.key, most)
 }
 
-/** A model that did not answer in time may answer when it is asked for less. */
+/** A model that timed out may respond to a smaller request. */
 function requestSize({ maxBatch }: Embedder, wait: ProviderWait | undefined): number {
   return wait?.error_class === 'timeout' ? Math.max(1, maxBatch >> wait.attempts) : maxBatch
 }
 
 /**
- * Stores what one request made. What was deleted, or whose space has another model by now, is left out.
+ * Stores the result of one request; omits deleted passages, and all if the space has another model now.
  *
  * @param vectorSpace row key; undefined where every passage was refused
  */

@@ -1,7 +1,7 @@
 import type { EngineContext } from '../context.js'
 import type { FilledVector, VectorSpace } from '../rows/vector-spaces.js'
 
-/** Gives vectors that stand in the rows to the index. */
+/** Adds vectors that are stored in rows to the index. */
 export async function addToIndex(
   { indexes }: EngineContext,
   space: { id: string },

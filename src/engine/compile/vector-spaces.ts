@@ -6,7 +6,7 @@ export function embeddingReference(space: SpaceRow): ModelReference {
   return { pluginId: space.embedding_plugin, provider: space.embedding_provider, model: space.embedding_model }
 }
 
-/** Whether a space's embedding is trained on its own text. */
+/** Whether the embedding model of a space is trained on its own text. */
 export function isTrained(space: SpaceRow): boolean {
   return space.embedding_plugin === BUILTIN_EMBEDDING.pluginId
 }

@@ -3,15 +3,15 @@ import type { JobRow } from '../rows/jobs.js'
 
 /** A job with the document it compiles. */
 export interface Work {
-  /** as it was claimed: its claim is asked by every write of who works on it */
+  /** as it was claimed: every write of its worker checks the claim */
   job: JobRow
   document: DocumentRow
 }
 
-/** A job whose nodes are in the store, on its way to publication. */
+/** A job whose nodes are stored, before its publication. */
 export interface Built extends Work {
   versionKey: number
   nodes: { key: number; title: string; text: string }[]
-  /** pages of it are to be read in pictures once it is published */
+  /** pages remain to be read from pictures once it is published */
   pagesWait: boolean
 }

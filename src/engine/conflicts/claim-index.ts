@@ -1,49 +1,52 @@
 import { mayContradict, type StoredClaim } from './claims.js'
 
-/** Where a claim stands: the version by its key, the passage by its ordinal, and its place there. */
+/** Location of a claim: the key of its version, the ordinal of its passage, and its index (`place`) there. */
 export interface ClaimPlace {
   version: number
   ordinal: number
   place: number
 }
 
-/** Two claims that may contradict each other: the one that was asked for, and one of the index. */
+/** Two claims that may contradict each other: the requested one, and one of the index. */
 export interface Candidate {
   one: ClaimPlace
   other: ClaimPlace
 }
 
 interface Known extends ClaimPlace {
-  /** which document it is of: those of one are not compared */
+  /** its document; claims of one document are not compared */
   document: number
   signs: number
   hashes: Int32Array
 }
 
-/** Entries of the lists of words that are looked at for one claim, the rarest words first: so that time grows with claims. */
+/** Maximum list entries that are read for one claim, rarest words first: so time grows with the number of claims. */
 const MOST_ENTRIES = 4096
-/** Claims that one is compared with, those that share most. */
+/** Maximum claims that one is compared with, those that share most. */
 const MOST_CANDIDATES = 8
-/** Words that two claims must share, … */
+/** Minimum words that two claims share, … */
 const LEAST_SHARED = 2
-/** … and share of the words of both: less than the comparison asks for, since the words they disagree in count here. */
+/**
+ * … and minimum fraction of the words of both: lower than in the comparison, since here the words they disagree in
+ * count.
+ */
 const LEAST_LIKENESS = 0.33
 
-/** Claims of one space by the words that they speak of. */
+/** Claims of one space, indexed by their words. */
 export class ClaimIndex {
   readonly #claims: Known[] = []
-  /** by document, its version of now */
+  /** current version of each document */
   readonly #current = new Map<number, number>()
-  /** by hash, numbers of claims, oldest first */
+  /** numbers of claims by hash, oldest first */
   readonly #lists = new Map<number, number[]>()
-  /** by number of a claim, in how many lists it was met; zeros between two calls */
+  /** by number of a claim, how many lists contained it; zeros between two calls */
   #counts = new Uint8Array(0)
 
   get size(): number {
     return this.#claims.length
   }
 
-  /** Adds the claims of a version; an earlier version of its document says nothing any more. */
+  /** Adds the claims of a version; those of an earlier version of its document no longer count. */
   add(version: number, document: number, claims: readonly StoredClaim[]): void {
     this.#current.set(document, version)
     for (const { ordinal, place, signs, hashes } of claims) {
@@ -57,7 +60,7 @@ export class ClaimIndex {
     }
   }
 
-  /** What of other documents may contradict the claims of a version. */
+  /** Finds claims of other documents that may contradict the claims of a version. */
   candidates(version: number, document: number, claims: readonly StoredClaim[]): Candidate[] {
     return claims.flatMap((claim) =>
       this.#likest(document, claim).map(({ version: key, ordinal, place }) => ({
@@ -86,7 +89,7 @@ export class ClaimIndex {
       .map(({ claim }) => claim)
   }
 
-  /** Numbers of claims that stand in two of the lists; where not all of the lists were read, in one. */
+  /** Numbers of claims that are in two of the lists; in one, when not all lists were read. */
   #meet(lists: readonly (readonly number[])[]): number[] {
     if (this.#counts.length < this.#claims.length) this.#counts = new Uint8Array(2 * this.#claims.length)
     const counts = this.#counts

@@ -3,50 +3,50 @@ import { unitsOf } from '../query/conflicts/passage-units.js'
 import { readStatements, type Statement } from '../query/conflicts/statements.js'
 import { sentenceTerms } from '../query/sentence-terms.js'
 
-/** A passage as claims are read in it: `title` is the document's with the heading path. */
+/** A passage from which claims are read: `title` is the document's title with the heading path. */
 export interface PassageText {
   title: string
   text: string
 }
 
-/** What a passage states, in clauses; `heads` are the stems of its title. */
+/** Statements of a passage, by clause; `heads` are the stems of its title. */
 export interface ReadPassage {
   statements: readonly Statement[]
   heads: ReadonlySet<string>
   title: string
 }
 
-/** One statement of a passage, as others that may contradict it are looked for. */
+/** One statement of a passage, in the form for finding contradicting ones. */
 export interface Claim {
   /** index among the passage's statements */
   place: number
-  /** in what it can contradict another: bits of `SIGNS` */
+  /** ways in which it can contradict another: bits of `SIGNS` */
   signs: number
-  /** hashes of what it speaks of: those that are smallest, so that two claims keep the same ones */
+  /** hashes of its words: the smallest ones, so that two claims keep the same ones */
   hashes: number[]
 }
 
-/** What it makes of a text is stored: with a change of it `CLAIMS_FORMAT` of `rows/conflicts.ts` goes up. */
+/** The bits are stored: when they change, `CLAIMS_FORMAT` of `rows/conflicts.ts` must be raised. */
 export const SIGNS = { number: 1, date: 2, denied: 4, end: 8, name: 16, plain: 64 } as const
 
-/** A claim of fewer words says too little to be the same as another. */
+/** A claim with fewer words is too unspecific to match another. */
 const LEAST_HASHES = 2
 const MOST_HASHES = 16
 /** A longer sentence is a table, or text without stops. */
 const LONGEST_SENTENCE = 400
-/** A sentence of more numbers is a table in words. */
+/** A sentence with more numbers is a table in words. */
 const MOST_QUANTITIES = 4
 const MOST_PLAIN_WORDS = 10
-/** Statements of no more words say one thing: the default branch is main. */
+/** Statements of at most this many words state a single value: the default branch is main. */
 export const SHORT = 5
-/** Each number belongs to a name or year of its own. */
+/** Each number belongs to its own name or year. */
 const LISTED = /\b(?:respectively|beziehungsweise|jeweils)\b/iu
-/** It points elsewhere, or is a form: boxes, and `None` in the place of an entry. */
+/** A reference, or a form: boxes, and `None` instead of an entry. */
 const FORM = /^\W*(?:see|siehe|vgl|cf)\b|[☐☑☒]|: none\b/iu
 
 /**
- * Reads everything that a passage states in sentences: labelled values and cells are left out, for no question shows of
- * what they are. Costs about a millisecond for two hundred words.
+ * Reads all statements in the sentences of a passage. Labelled values and cells are excluded: without a question, their
+ * subject is unknown. Takes about a millisecond for two hundred words.
  */
 export function readPassage({ title, text }: PassageText): ReadPassage {
   const units = unitsOf(text).filter(
@@ -58,13 +58,13 @@ export function readPassage({ title, text }: PassageText): ReadPassage {
   return { statements: units.flatMap(readStatements), heads: new Set(sentenceTerms(title)), title }
 }
 
-/** The claims of a passage that another may contradict. */
+/** Extracts the claims of a passage that another one may contradict. */
 export function claimsOf({ statements }: ReadPassage): Claim[] {
   const claims: Claim[] = []
   for (const [place, statement] of statements.entries()) {
     if (!isSaid(statement)) continue
     const said = signsOf(statement)
-    // what says neither may be denied by another, in nearly the same words
+    // A short statement with none of these may be denied by another in nearly the same words.
     const signs = said === 0 && statement.words.length <= MOST_PLAIN_WORDS ? SIGNS.plain : said
     if (signs !== 0) push(claims, place, signs, statement.stems)
   }
@@ -74,7 +74,7 @@ export function claimsOf({ statements }: ReadPassage): Claim[] {
 const ENDS = /[.!;。！]["'”’)\]]*$/u
 const SMALL_WORD = /(?<!\p{L})\p{Ll}{3,}|\p{Script=Han}/u
 
-/** Headings and captions state nothing: what does has a full stop and small letters. */
+/** Whether a sentence has a full stop and lower-case words: headings and captions state nothing. */
 function isSaid({ sentence }: Statement): boolean {
   return ENDS.test(sentence.trim()) && SMALL_WORD.test(sentence)
 }
@@ -94,9 +94,9 @@ function signsOf({ quantities, moments, isDenied, ends, words }: Statement): num
   )
 }
 
-/** Whether two claims can contradict each other by their signs. */
+/** Whether two claims may contradict each other, by their bits. */
 export function mayContradict(one: number, other: number): boolean {
-  // one denies what the other says; or is free, and the other has a price
+  // One denies what the other states, or is free while the other has a price.
   return (
     (one & other & ~SIGNS.plain) !== 0 ||
     ((one ^ other) & SIGNS.denied) !== 0 ||
@@ -109,7 +109,10 @@ function isPriced(one: number, other: number): boolean {
   return (one & SIGNS.end) !== 0 && (other & SIGNS.number) !== 0
 }
 
-/** Claims of one version as they are stored: 32-bit words, of each claim the passage's ordinal, its place, signs, hashes. */
+/**
+ * Packs the claims of one version for storage: 32-bit words; for each claim the passage's ordinal, its index, bits,
+ * number of hashes, and the hashes.
+ */
 export function packClaims(passages: readonly { ordinal: number; claims: readonly Claim[] }[]): Uint8Array {
   const words = passages.flatMap(({ ordinal, claims }) =>
     claims.flatMap(({ place, signs, hashes }) => [ordinal, place, signs, hashes.length, ...hashes]),
@@ -121,7 +124,7 @@ export interface StoredClaim extends Claim {
   ordinal: number
 }
 
-/** @throws RangeError where the bytes end within a claim */
+/** @throws RangeError when the bytes end within a claim */
 export function unpackClaims(bytes: Uint8Array): StoredClaim[] {
   const words = new Int32Array(new Uint8Array(bytes).buffer)
   const claims: StoredClaim[] = []

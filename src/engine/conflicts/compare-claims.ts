@@ -6,7 +6,7 @@ import { type ReadPassage, SHORT } from './claims.js'
 export type ConflictKind = DisagreementKind
 export type ConflictRelation = 'contradiction' | 'newer' | 'other'
 
-/** Two sentences that disagree, or differ in another thing, time or version. */
+/** Two sentences that contradict each other, or differ in subject, time or version. */
 export interface Disagreement {
   kind: ConflictKind
   relation: ConflictRelation
@@ -14,7 +14,7 @@ export interface Disagreement {
   quotes: [string, string]
 }
 
-/** A longer sentence that two documents share was hardly written twice. */
+/** A longer sentence in two documents was almost certainly copied. */
 const LEAST_COPIED = 60
 
 /** A claim of a passage, by its index there. */
@@ -23,38 +23,38 @@ export interface PlacedClaim {
   place: number
 }
 
-/** Whether two claims are one sentence, which one document has of the other, or both of a third. */
+/** Whether two claims are the same sentence: one document copied the other, or both a third. */
 export function isCopy(one: PlacedClaim, other: PlacedClaim): boolean {
   const [left, right] = [one, other].map(({ passage, place }) => passage.statements[place]?.sentence)
   return left !== undefined && left.length >= LEAST_COPIED && left === right
 }
 
 /**
- * Share of the words of both, less those that they disagree in, that the two must have in common. Of an answer the
- * question says what is spoken of; here nothing does, and a space has millions of pairs.
+ * Minimum fraction of shared words, without the words in which the two disagree. For an answer, the question defines
+ * the subject; here nothing does, and a space has millions of pairs.
  */
 const SAME_WORDS = 0.6
 const LEAST_SHARED = 2
-/** Words of scripts without spaces are shorter, and one more is a measure: `body length up to`. */
+/** Words of scripts without spaces are shorter, and one of them may be a measure: `body length up to`. */
 const LEAST_SHARED_UNSPACED = 5
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const SAME_SENTENCE = 0.3
-/** The day that figures are of, and not one on which something happened. */
+/** The day to which figures refer, not one on which something happened. */
 const STATED_AT = /\bas (?:of|at|on)\b|\b(?:years?|quarters?|months|periods?) ended\b|\bzum \d|\bstand\b/iu
-/** More dates are a list of them. */
+/** More dates are a list. */
 const MOST_MOMENTS = 2
 const ARTICLE = /^(?:the|der|die|das|le|la|el)$/u
 const COPULA = /^(?:is|was|ist|war|est|était|es|era)$/u
 const AGENT = /^(?:by|von|par|por)$/u
 
-/** What two claims are to each other; undefined where they agree, or are not of one fact beyond doubt. */
+/** Compares two claims; undefined when they agree, or are not certainly about one fact. */
 export function compareClaims(one: PlacedClaim, other: PlacedClaim): Disagreement | undefined {
   const [left, right] = [one, other].map(({ passage, place }) => passage.statements[place])
   if (left === undefined || right === undefined) return undefined
   const heads = [one.passage.heads, other.passage.heads] as const
   const shared = new Set([...left.stems].filter((stem) => right.stems.has(stem)))
   if (shared.size < (UNSPACED.test(left.sentence) ? LEAST_SHARED_UNSPACED : LEAST_SHARED)) return undefined
-  // without a question, what both speak of is the question
+  // Without a question, the shared words are the subject.
   const asked = { stems: shared, asksWhen: false, asksOne: hasOneValue(left) && hasOneValue(right) }
   const relation = relationOf(left, right, { asked, heads })
   if (relation === undefined || !isOneFact([left, right], heads, shared, relation)) return undefined
@@ -78,11 +78,11 @@ function isOneFact(
   if (shared.size / (shared.size + rest) < SAME_WORDS) return false
   if (by === 'date')
     return ![left, right].some(({ moments, sentence }) => moments.length > MOST_MOMENTS || STATED_AT.test(sentence))
-  // of a denial or an opposite, what the clause belongs to says of what it is
+  // For a denial or an opposite, the rest of the clause defines the subject.
   return by === 'number' || by === 'alternative' || likeness(left, right) >= SAME_SENTENCE
 }
 
-/** Share of the words of both that both have. */
+/** Fraction of the words of both that both have. */
 function likeness({ stems: left }: Statement, { stems: right }: Statement): number {
   const shared = [...left].filter((stem) => right.has(stem)).length
   return shared / Math.max(1, left.size + right.size - shared)

@@ -13,47 +13,47 @@ import type { Candidate } from './claim-index.js'
 import type { ClaimsOfVersion, FoundDisagreement } from './messages.js'
 import type { ClaimThread } from './thread.js'
 
-/** Passages that the thread reads at a time: some 20 ms. */
+/** Passages per request to the thread: some 20 ms. */
 const PASSAGES = 8
-/** Versions whose claims are handed to the thread at a time. */
+/** Versions per request whose claims are added. */
 const VERSIONS = 50
-/** Claims of a version that are looked up at a time. */
+/** Claims of a version per request. */
 const CLAIMS = 200
-/** Candidates that are compared at a time, with the passages that they stand in. */
+/** Candidates per comparison, with their passages. */
 const CANDIDATES = 32
-/** Disagreements of two documents that are kept. */
+/** Maximum stored disagreements of two documents. */
 const MOST_OF_TWO = 10
-/** Versions, bytes of their claims and disagreements that one transaction stores at most: some milliseconds. */
+/** Maximum versions and bytes of claims that one transaction stores: some milliseconds. */
 const STORED_AT_ONCE = 32
 const STORED_BYTES = 256 * 1024
-/** What was found stands in the database after so long: who lists it meanwhile is shown it. */
+/** Maximum delay before findings are stored, since clients may be listing them. */
 const STORED_AFTER_MS = 1000
-/** Two documents that share so many long sentences are forms of one kind, or editions of one text. */
+/** Two documents that share this many long sentences are forms of one kind, or editions of one text. */
 const MOST_COPIED = 6
 
-/** What was found of a version. */
+/** Findings of a version. */
 interface Said {
   found: FoundDisagreement[]
-  /** by other version, how many of its sentences the version has too */
+  /** by other version, number of sentences that both have */
   copied: Map<number, number>
   nodes: Map<string, number>
 }
 
-/** A version that was compared, ready to be stored. */
+/** A compared version, ready to be stored. */
 interface Compared {
   version: number
-  /** where they are not stored yet */
+  /** set when they are not stored yet */
   claims: Uint8Array | undefined
   found: readonly FoundDisagreement[]
   nodes: ReadonlyMap<string, number>
 }
 
-/** One space in the thread that compares: what of it was compared before, and its next versions. */
+/** One space in the comparing thread: its compared versions, and the next ones. */
 export class ComparedSpace {
   readonly #context: EngineContext
   readonly #thread: ClaimThread
   readonly key: number
-  /** lets other work go on; told the milliseconds that were worked. Throws where the work is to end. */
+  /** Yields to other work; its argument is the time worked, in milliseconds. Throws when the work is to end. */
   readonly #letOthers: (worked: number) => Promise<void>
   #compared: Compared[] = []
   #comparedSince = 0
@@ -70,7 +70,7 @@ export class ComparedSpace {
     this.#letOthers = letOthers
   }
 
-  /** Hands the thread what was compared before. */
+  /** Opens a space and sends the thread the versions that were compared before. */
   static async open(
     context: EngineContext,
     thread: ClaimThread,
@@ -94,18 +94,18 @@ export class ComparedSpace {
   }
 
   /**
-   * Compares a version with all that were compared before. What disagrees waits for `store`: cut short before that, the
-   * version is begun anew, and the same is found.
+   * Compares a version with all versions compared before. Disagreements are pending until `store`: interrupted before
+   * that, the version is compared again with the same result.
    */
   async compare(version: number): Promise<void> {
     const { db } = this.#context
     const row = await db.read(claimsOfVersion(this.key, version))
-    // replaced or deleted meanwhile
+    // The version was replaced or deleted meanwhile.
     if (row === undefined) return
     const claims = row.claims ?? (await this.#read(version))
     let isStored = row.claims !== null
     if (!isStored && claims.length > STORED_BYTES) {
-      // took long to read: not a second time
+      // Reading took long: it is not repeated.
       await db.write(() => writeClaims(this.key, version, claims))
       isStored = true
     }
@@ -125,12 +125,12 @@ export class ComparedSpace {
     this.#compared.push({ version, claims: isStored ? undefined : claims, found, nodes: said.nodes })
   }
 
-  /** Whether what was compared is to be stored. */
+  /** Whether findings are pending. */
   get isWaiting(): boolean {
     return this.#compared.length > 0
   }
 
-  /** Whether so much was compared since the last `store` that it is to be stored. */
+  /** Whether so much is pending that it must be stored. */
   get isFull(): boolean {
     const bytes = this.#compared.reduce((sum, { claims }) => sum + (claims?.length ?? 0), 0)
     const found = this.#compared.reduce((sum, one) => sum + one.found.length, 0)
@@ -142,7 +142,10 @@ export class ComparedSpace {
     )
   }
 
-  /** Stores what was compared: many versions in one transaction, for a sync of the log costs more than to compare one. */
+  /**
+   * Stores the pending findings: many versions in one transaction, since a sync of the log costs more than comparing
+   * one.
+   */
   async store(): Promise<void> {
     const { db, now } = this.#context
     const compared = this.#compared
@@ -150,7 +153,7 @@ export class ComparedSpace {
     const last = compared.at(-1)
     if (last === undefined) return
     const { key } = this
-    // only the last may have more than a transaction is to hold: it is compared when the rest of them stands too
+    // Only the last one may exceed a transaction's size: it is marked as compared after its rest is stored.
     const rest = last.found.slice(CANDIDATES)
     await this.#write(function* () {
       for (const { version, claims, found, nodes } of compared) {
@@ -185,7 +188,7 @@ export class ComparedSpace {
     }
   }
 
-  /** @param said takes what was found */
+  /** @param findings receives the results */
   async #compareSome(candidates: readonly Candidate[], said: Said): Promise<void> {
     const { db } = this.#context
     const places = new Map(candidates.flatMap(({ one, other }) => [one, other]).map((place) => [nameOf(place), place]))
@@ -206,7 +209,7 @@ export class ComparedSpace {
   }
 }
 
-/** What is kept of what was found of a version: the first of each other one. */
+/** Selects the disagreements to store: the first ones with each other version. */
 function disagreementsOf({ found, copied }: Said): FoundDisagreement[] {
   const kept = new Map<number, number>()
   return found.flatMap((one): FoundDisagreement[] => {

@@ -8,7 +8,7 @@ import type { ClaimReply, ClaimRequest, FoundDisagreement } from './messages.js'
 
 /** Entry of the thread that reads and compares claims, of one space at a time. */
 
-/** Passages taken apart that are kept: those of the version in hand, and what many are compared with. */
+/** Maximum cached parsed passages: those of the current version, and those that are compared often. */
 const PASSAGES = 1000
 
 let index = new ClaimIndex()

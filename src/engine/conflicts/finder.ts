@@ -14,33 +14,34 @@ import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
 import { ClaimThread } from './thread.js'
 
-/** A space that publishes is looked at when it has not published for so long: who saves a file saves it again. */
+/** A space is processed after this time without a publication: people often save a file several times. */
 const REST_MS = 2000
-/** The thread is kept for so long when there is nothing to do: what it knows of a large space takes seconds to read. */
+/** The idle thread is kept this long: loading the claims of a large space takes seconds. */
 const IDLE_MS = 30_000
-/** Versions looked up at a time, most of which were compared: some milliseconds. */
+/** Versions per read, most of which are already compared: some milliseconds. */
 const LOOKED_UP = 250
-/** While documents are on their way to publication, time that is left to them for each time of work. */
+/** Factor of pause to work while documents are being compiled. */
 const PAUSE_SHARE = 10
 const LONGEST_PAUSE_MS = 100
 
 /**
- * Finds what documents of a space say against each other, behind the publication: questions go first, and so do documents
- * that are still on their way. What was not compared yet stands in the database, so a restart goes on with it.
+ * Finds contradictions between documents of a space, in the background after publication: questions and documents that
+ * are still compiling have priority. Pending versions are marked in the database, so the work continues after a
+ * restart.
  */
 export class ConflictFinder {
   #context: EngineContext | undefined
   readonly #stop = new AbortController()
   readonly #turns = createTurns(
     () => this.#turn(),
-    (error) => this.#context?.log.warn({ error: String(error) }, 'what was not compared yet could not be read'),
+    (error) => this.#context?.log.warn({ error: String(error) }, 'the documents to compare could not be read'),
   )
-  /** spaces with versions that may not be compared, and when each is looked at */
+  /** spaces with versions that may not be compared, and when each is processed */
   readonly #due = new Map<number, number>()
   readonly #places = new Map<number, Place>()
-  /** by space, the publication of which everything was compared */
+  /** by space, the publication up to which everything was compared */
   readonly #done = new Map<number, number>()
-  /** versions that could not be read; they are tried again after the next start */
+  /** versions that could not be read; they are retried after the next start */
   readonly #unreadable = new Map<number, Set<number>>()
   readonly #changes = new Changes()
   #working: Promise<void> | undefined
@@ -48,32 +49,32 @@ export class ConflictFinder {
   #open: ComparedSpace | undefined
   #closing: NodeJS.Timeout | undefined
 
-  /** Begins with what earlier processes left, or made in another format. */
+  /** Starts with versions that earlier processes left, or stored in another format. */
   async start(context: EngineContext): Promise<void> {
     this.#context = context
     for (const key of await context.db.read(spaceKeys())) this.published(key)
   }
 
-  /** Looks soon whether there is work. */
+  /** Checks soon for work. */
   wake(): void {
     this.#turns.wake()
   }
 
-  /** A space has published. */
+  /** Notes that a space has published. */
   published(spaceKey: number): void {
     this.#due.set(spaceKey, performance.now() + REST_MS)
     setTimeout(() => this.wake(), REST_MS).unref()
   }
 
-  /** spaces being worked on */
+  /** number of spaces that are being processed */
   get active(): number {
     return this.#working === undefined ? 0 : 1
   }
 
   /**
-   * Waits until everything that a space shows was compared, for so many milliseconds at most.
+   * Waits until everything that a space shows is compared, at most for the given time.
    *
-   * @returns whether it is; where it is not, the work goes on behind
+   * @returns whether it is; otherwise the work continues in the background
    */
   async catchUp(space: SpaceHead, milliseconds: number): Promise<boolean> {
     if (this.#isDone(space)) return true
@@ -84,7 +85,7 @@ export class ConflictFinder {
     return this.#isDone(space)
   }
 
-  /** Versions of a space that cannot be read. */
+  /** Number of versions of a space that cannot be read. */
   unreadable(spaceKey: number): number {
     return this.#unreadable.get(spaceKey)?.size ?? 0
   }
@@ -113,7 +114,7 @@ export class ConflictFinder {
     clearTimeout(this.#closing)
     this.#working = this.#workOff()
       .catch((error: unknown) => {
-        // the next turn tries again, with a thread of its own
+        // The next tick tries again with a new thread.
         if (!this.#stop.signal.aborted) context.log.warn({ error: String(error) }, 'documents could not be compared')
         return this.#closeThread()
       })
@@ -135,7 +136,7 @@ export class ConflictFinder {
     await thread?.close()
   }
 
-  /** The space that has waited longest of those that are due. */
+  /** The space that has been due longest. */
   #next(): number | undefined {
     const now = performance.now()
     return [...this.#due].filter(([, at]) => at <= now).sort(([, a], [, b]) => a - b)[0]?.[0]
@@ -158,7 +159,7 @@ export class ConflictFinder {
     }
   }
 
-  /** Looks at the next versions of a space. @returns whether those were the last */
+  /** Processes the next versions of a space. @returns whether those were the last */
   async #lookOn(spaceKey: number): Promise<boolean> {
     const context = this.#started()
     const space = await context.db.read(spaceByKey(spaceKey))
@@ -176,7 +177,7 @@ export class ConflictFinder {
         if (place < versions.length - 1 && !open.isFull) continue
         await open.store()
       }
-      // not before: what was not stored is compared again
+      // Not earlier: what was not stored is compared again.
       const { revision, nodes, key } = version
       this.#places.set(spaceKey, { revision, nodes, key })
     }
@@ -193,7 +194,7 @@ export class ConflictFinder {
       await space.compare(version)
     } catch (error) {
       this.#stop.signal.throwIfAborted()
-      // those before it are compared
+      // The versions before it are compared.
       await this.#open?.store()
       await this.#closeThread()
       const failed = this.#unreadable.get(spaceKey) ?? new Set()
@@ -213,7 +214,7 @@ export class ConflictFinder {
     return opened
   }
 
-  /** @param worked milliseconds since the last time */
+  /** @param worked milliseconds of work since the last call */
   async #letOthers(worked: number): Promise<void> {
     const { db, rightOfWay } = this.#started()
     this.#stop.signal.throwIfAborted()

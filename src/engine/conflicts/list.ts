@@ -21,12 +21,12 @@ import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { cursorAfter, fromCell, readableIn } from '../storage/readable.js'
 
-/** How long a list waits for documents that were not compared yet; what is left is compared behind. */
+/** Maximum wait of a list for documents that are not compared yet; the rest continues in the background. */
 const CATCH_UP_MILLISECONDS = 2500
 
 /**
- * Contradictions of a space, the newest first, of documents that the caller may both read; on demand with what only
- * differs. It says how many documents were not compared yet.
+ * Lists contradictions of a space, newest first, between documents that the caller may read; optionally also
+ * differences. It reports how many documents are not compared yet.
  *
  * @throws KsError `not-found` for the space, `invalid-cursor`
  */
@@ -60,7 +60,7 @@ async function countCompared({ db, conflicts }: EngineContext, { key }: SpaceRow
   }
 }
 
-/** The last look: the space may have been deleted while it was counted. */
+/** Reads the space again: it may have been deleted during counting. */
 function* pageBefore(
   caller: Caller,
   spaceId: string,

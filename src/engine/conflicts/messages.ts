@@ -2,12 +2,12 @@ import type { NamedPassage } from '../rows/conflicts.js'
 import type { Candidate } from './claim-index.js'
 import type { Disagreement } from './compare-claims.js'
 
-/** What the thread that compares claims and its owner say to each other; each request has one reply. */
+/** Messages between the thread that compares claims and its owner; each request has one reply. */
 
 export interface ClaimsOfVersion {
   version: number
   document: number
-  /** as `packClaims` makes them */
+  /** as from `packClaims` */
   claims: Uint8Array
 }
 
@@ -17,19 +17,19 @@ export interface FoundDisagreement extends Candidate, Disagreement {}
 export type ClaimRequest =
   /** reads the claims of a few passages of a version */
   | { type: 'read'; passages: NamedPassage[] }
-  /** what is known is forgotten: another space follows */
+  /** clears the index for another space */
   | { type: 'open' }
-  /** versions that were compared before */
+  /** adds versions that were compared before */
   | { type: 'add'; versions: ClaimsOfVersion[] }
-  /** candidates for some of a version's claims, from one place to another */
+  /** finds candidates for a range of a version's claims */
   | { type: 'match'; of: ClaimsOfVersion; from: number; to: number }
-  /** compares candidates over the passages that they name */
+  /** compares candidates, given the passages that they refer to */
   | { type: 'compare'; candidates: Candidate[]; passages: NamedPassage[] }
 
 export type ClaimReply =
   | { type: 'claims'; claims: Uint8Array }
   | { type: 'done' }
   | { type: 'candidates'; candidates: Candidate[]; claims: number }
-  /** with the versions of sentences that were the same, each time */
+  /** `copied`: versions of equal sentences, once for each */
   | { type: 'compared'; found: FoundDisagreement[]; copied: number[] }
   | { type: 'failed'; message: string }

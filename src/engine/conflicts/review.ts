@@ -7,17 +7,17 @@ import type { SpaceRow } from '../rows/spaces.js'
 import { profileOf } from '../spaces/profile.js'
 import type { Read, Write } from '../storage/program.js'
 
-/** Pairs that a model is asked about at a time, as for an answer. */
+/** Pairs per model call, as for an answer. */
 const PAIRS = 4
-/** … and of one space after one publication; the rules' word stands for the rest, until the next one. */
+/** Maximum pairs of one space after one publication; the rules decide about the rest until the next one. */
 const MOST_PAIRS = 100
-/** Nobody waits: a slow model may think. */
+/** Background work: a slow model is acceptable. */
 const TIMEOUT_MILLISECONDS = 60_000
 
 /**
- * Lets the reasoning model of a space look at the contradictions that the rules found: those that it finds compatible
- * are listed as differences. Each pair of sentences is asked about once, within the space's budget. Without a model, and where it
- * fails, the rules' word stands.
+ * Lets the reasoning model of a space review the contradictions that the rules found: pairs that it finds compatible
+ * are listed as differences. Each pair of sentences is sent once, within the space's budget. Without a model, or when
+ * it fails, the rules decide.
  *
  * @throws KsError when the signal aborts
  */
@@ -44,7 +44,7 @@ export async function reviewContradictions(
   }
 }
 
-/** @returns how many pairs the model was asked about */
+/** @returns number of pairs that were sent to the model */
 async function askModel(
   context: EngineContext,
   of: { space: SpaceRow; model: ModelReference },
@@ -70,14 +70,14 @@ const quotesOf = ({ one_quote, other_quote }: Unjudged): Says => [one_quote, oth
 
 const pairOf = (model: ModelReference, row: Unjudged): string => pairKey(model, quotesOf(row))
 
-/** Of contradictions, those whose sentences the model was not asked about. */
+/** Contradictions whose sentences the model has not judged. */
 function* unknownOf(spaceKey: number, model: ModelReference, rows: readonly Unjudged[]): Read<Unjudged[]> {
   const unknown: Unjudged[] = []
   for (const row of rows) if ((yield* knownVerdict(spaceKey, pairOf(model, row))) === undefined) unknown.push(row)
   return unknown
 }
 
-/** Keeps what the model said, and lists the contradictions by it, inside the caller's transaction. */
+/** Stores the model's verdicts and applies them to the contradictions, inside the caller's transaction. */
 function* settle(
   spaceKey: number,
   model: ModelReference,

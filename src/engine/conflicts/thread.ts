@@ -9,7 +9,7 @@ const ENDED = 'the thread of contradictions ended'
 
 type Reply<Type extends ClaimReply['type']> = Extract<ClaimReply, { type: Type }>
 
-/** The thread that reads and compares claims. It is asked one thing at a time; one that failed is closed. */
+/** The thread that reads and compares claims. It handles one request at a time; a failed one is closed. */
 export class ClaimThread {
   readonly #worker = new Worker(entryUrl(import.meta.url, './conflicts.worker.js'), {
     name: 'conflicts',

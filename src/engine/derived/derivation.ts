@@ -14,25 +14,25 @@ import { PageIndexBuilder } from './page-index/build.js'
 import { nodesAfter } from './page-index/nodes.js'
 import { packPageIndex } from './page-index/store.js'
 
-/** Nodes read before other work gets its turn: some 10 ms. */
+/** Nodes read before other work gets a turn: some 10 ms. */
 const SLICE = 24
 /** Versions looked up at a time. */
 const BATCH = 50
-/** In the background, time that is left to others for each time of work. */
+/** Pause in the background, as a multiple of the preceding work time. */
 const PAUSE_SHARE = 3
 
-/** How long the work of a space runs at full speed, since a query may wait for it. */
+/** Time for which a space is processed at full speed, since a query may wait for it. */
 export const FOREGROUND_MILLISECONDS = 4000
 
-/** Why the graph may lack something; undefined when it lacks nothing. */
+/** Degraded reason of an incomplete graph; undefined when it is complete. */
 export function graphBehind(unread: number): string | undefined {
   return unread === 0 ? undefined : `the graph of ${counted(unread, 'document')} is still being built`
 }
 
 /**
- * Makes the graph of every version that a space publishes, which mode deep and the views read beside the search indexes,
- * and the page index where `PageIndexer` has not come to it yet. It starts with the first such query of a space: a query
- * waits for it within a bound, the rest is made behind.
+ * Builds the graph of every version that a space publishes, which deep queries and views read together with the search
+ * indexes, and the page index where `PageIndexer` has not reached it yet. The first such query of a space starts the
+ * work and waits for a limited time; the rest is built in the background.
  */
 export class Derivations {
   readonly #context: EngineContext
@@ -45,8 +45,8 @@ export class Derivations {
   }
 
   /**
-   * Brings a space up to date for at most this long; what is left is made in the background.
-   * @returns how many documents are not there yet
+   * Updates a space for at most this time; the rest continues in the background.
+   * @returns number of documents that are not ready yet
    */
   async catchUp(space: SpaceRow, milliseconds: number): Promise<number> {
     if (this.#complete.get(space.key) === space.head_revision) return 0
@@ -56,12 +56,12 @@ export class Derivations {
     return this.unread(space)
   }
 
-  /** How many documents were not read yet. */
+  /** Number of documents that were not read yet. */
   async unread(space: SpaceRow): Promise<number> {
     return this.#complete.get(space.key) === space.head_revision ? 0 : countUnread(this.#context.db, space.key)
   }
 
-  /** spaces being worked on */
+  /** number of spaces being processed */
   get running(): number {
     return this.#behind.size
   }
@@ -101,14 +101,14 @@ export class Derivations {
         const before = Date.now()
         await this.#derive(space, version, room)
         if (this.#stop.signal.aborted) return
-        // nobody waits any more: the daemon has other work too
+        // no query waits any more: other work of the daemon gets its share
         if (before - started > FOREGROUND_MILLISECONDS) await this.#pause((Date.now() - before) * PAUSE_SHARE)
       }
     }
   }
 
   async #pause(milliseconds: number): Promise<void> {
-    // ended early by `close`
+    // `close` ends the wait early
     await sleep(milliseconds, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined)
   }
 
@@ -142,7 +142,7 @@ function* dueOf(spaceKey: number) {
   return { space, pending: space === undefined ? [] : yield* pendingVersions(spaceKey, BATCH) }
 }
 
-/** How many documents of a space were not read yet for page index and graph. */
+/** Number of documents of a space that were not read yet for page index and graph. */
 export async function countUnread(db: Driver, spaceKey: number): Promise<number> {
   const head = await db.read(headRevision(spaceKey))
   if (wholeOf(db).get(spaceKey) === head) return 0
@@ -152,7 +152,7 @@ export async function countUnread(db: Driver, spaceKey: number): Promise<number>
   return unread
 }
 
-/** The publications, by space, of which every document was read: that stays so. */
+/** By space, the revision whose documents were all read; that does not change any more. */
 const whole = new WeakMap<Driver, LRUCache<number, number>>()
 const REMEMBERED_SPACES = 10_000
 

@@ -9,11 +9,11 @@ import {
 } from '../rows/derivations.js'
 import type { Driver } from '../storage/driver.js'
 
-/** versions looked at before others get a turn: some milliseconds */
+/** Versions read before the event loop gets a turn: some milliseconds. */
 const SLICE = 250
 
 /**
- * Versions that a space shows, in the order of `Place`, and whether they meet a condition.
+ * Versions that a space shows, in order, each with whether it meets a condition.
  *
  * @param condition SQL over version `v`
  */
@@ -28,9 +28,9 @@ export function liveAfter(
 }
 
 /**
- * How many of the documents that a space shows meet a condition.
+ * Number of documents that a space shows and that meet a condition.
  *
- * @param condition SQL over the key of version `v`, and over document `d` where that is asked for
+ * @param condition SQL over the key of version `v`, and over document `d` where that is requested
  */
 export async function countLive(db: Driver, of: Counted, condition: string, ...parameters: number[]): Promise<number> {
   let n = 0

@@ -11,9 +11,9 @@ export interface Passage {
 }
 
 /**
- * A passage's terms as numbers, with its sentence borders: a stretch of `words`, which many passages share. Its title is
- * `[title, body)`, its body `[body, ends)`, and `[ends, end)` counts the terms of the body up to the end of each
- * sentence.
+ * A passage's terms as hashes, with sentence boundaries: a range of `words`, which many passages share. Its title is
+ * `[title, body)`, its body `[body, ends)`, and `[ends, end)` has, for each sentence, the number of body terms up to
+ * its end.
  */
 export interface AnalysedPassage {
   readonly words: Int32Array
@@ -23,12 +23,12 @@ export interface AnalysedPassage {
   readonly end: number
 }
 
-/** Hash of a term, 32 bits. Two of a query's terms and a passage's meet by chance once in ten million passages. */
+/** Hash of a term, 32 bits. A query's term and a passage's term collide about once in ten million passages. */
 export function termHash(term: string): number {
   return hashOf(term)
 }
 
-/** Where passages are analysed before it is known how long they are; used between two awaits only. */
+/** Buffer for analysing passages of unknown length; only used synchronously. */
 let scratch = new Int32Array(4096)
 let written = 0
 
@@ -63,13 +63,13 @@ function analyse({ title, body }: Passage): Omit<AnalysedPassage, 'words'> {
   return { title: 0, body: bodyAt, ends, end: written }
 }
 
-/** Cuts a passage into hashed terms and sentences. */
+/** Analyses a passage into hashed terms and sentence boundaries. */
 export function analysePassage(passage: Passage): AnalysedPassage {
   const places = analyse(passage)
   return { words: scratch.slice(0, places.end), ...places }
 }
 
-/** Which of some terms a passage or its title holds, each once, in the order of the terms. */
+/** Terms that a passage or its title contains, without duplicates, in the order of `terms`. */
 export function termsHeld({ words, title, ends }: AnalysedPassage, terms: readonly string[]): string[] {
   const wanted = new Map(terms.map((term) => [termHash(term), term]))
   const held = new Set<string>()
@@ -82,43 +82,43 @@ export function termsHeld({ words, title, ends }: AnalysedPassage, terms: readon
 
 /** About 10,000 passages of 300 words. */
 const CACHE_BYTES = 16 * 1024 * 1024
-/** The oldest gives way as a whole, so they are many; one is more than the longest passage. */
+/** The oldest slab is evicted as a whole, so there are many; one is larger than the longest passage. */
 const SLABS = 16
-/** Words before each passage: its key, in two halves, and where its parts end. */
+/** Header words of a passage: its key in two halves, and the ends of its parts. */
 const HEADER = 5
-/** What the index of an entry takes beside its words. */
+/** Bytes of an index entry in addition to its words. */
 const ENTRY_BYTES = 48
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT
 const HALF = 2 ** 32
 
 interface Slab {
   words: Int32Array
-  /** passages in it, those that were moved on among them */
+  /** number of passages, including those that were moved on */
   entries: number
   used: number
 }
 
 /**
- * Analysed passages by node key, in a few large buffers that fill one after the other: a buffer for each passage would
- * leave the process with holes between small allocations that it never gives back. The oldest slab is dropped with what
- * nobody asked for since it became one of the older half; a slab in hand stays as it is. A node's text never changes
- * under its key, so nothing has to be forgotten.
+ * Cache of analysed passages by node key, in a few large buffers that are filled one after the other: one buffer per
+ * passage would leave the process with fragmented memory. The oldest slab is evicted with the passages that were not
+ * used since it became one of the older half; slabs in use stay unchanged. A node's text never changes under its key,
+ * so nothing has to be invalidated.
  */
 export class PassageCache {
   readonly #slabBytes: number
   /** oldest first */
   readonly #slabs: Slab[] = []
-  /** slabs dropped before the first */
+  /** number of evicted slabs */
   #dropped = 0
-  /** of a key, its slab counted from the first ever times the words of a slab, and its place there */
+  /** by key: number of its slab since the start, times the words of a slab, plus its offset there */
   readonly #places = new Map<number, number>()
 
-  /** @param maxBytes of passages, with what their index takes */
+  /** @param maxBytes of passages, including their index entries */
   constructor(maxBytes = CACHE_BYTES) {
     this.#slabBytes = Math.floor(maxBytes / SLABS)
   }
 
-  /** The passage's terms, analysed now where they are not remembered. */
+  /** The analysed passage, from the cache if possible. */
   of(passage: Passage): AnalysedPassage {
     return this.#known(passage.key) ?? this.#analysed(passage)
   }
@@ -134,7 +134,7 @@ export class PassageCache {
     return number - this.#dropped < this.#slabs.length - SLABS / 2 ? this.#moved(key, found) : found
   }
 
-  /** Into the newest slab, since it was asked for. */
+  /** Copies a used passage into the newest slab. */
   #moved(key: number, { words, title, body, ends, end }: AnalysedPassage): AnalysedPassage {
     const found = words.subarray(title, end)
     return this.#stored(key, found, { title: 0, body: body - title, ends: ends - title, end: end - title })
@@ -147,7 +147,7 @@ export class PassageCache {
 
   #stored(key: number, words: Int32Array, places: Omit<AnalysedPassage, 'words'>): AnalysedPassage {
     const length = HEADER + words.length
-    // longer than a whole slab: not remembered
+    // a passage larger than a slab is not cached
     if (length * WORD_BYTES + ENTRY_BYTES > this.#slabBytes) return { words: words.slice(), ...places }
     const slab = this.#room(length)
     const at = slab.used
@@ -167,7 +167,7 @@ export class PassageCache {
     return Math.floor(this.#slabBytes / WORD_BYTES)
   }
 
-  /** The newest slab, with room for so many words. */
+  /** The newest slab, with capacity for this many words. */
   #room(length: number): Slab {
     const newest = this.#slabs.at(-1)
     if (newest !== undefined) {
@@ -180,7 +180,7 @@ export class PassageCache {
     return slab
   }
 
-  /** Its buffer is not used again: a query may still read it. */
+  /** The buffer is not reused: a query may still read it. */
   #dropOldest(): void {
     const oldest = this.#slabs.shift()
     const base = this.#dropped * this.#slabWords

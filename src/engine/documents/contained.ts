@@ -19,16 +19,16 @@ import type { Read, Write } from '../storage/program.js'
 import { retireDocuments } from './delete.js'
 import type { ReceivedContained } from './receive-contained.js'
 
-/** Documents of one transaction, so that it holds the event loop for some milliseconds. */
+/** number of documents in one transaction: it blocks the event loop for some milliseconds */
 const AT_ONCE = 128
 
-/** A document whose file was read, with the job that asked for it. */
+/** A document whose file was parsed, with the job that compiles it. */
 interface Container {
   job: JobRow
   document: DocumentRow
 }
 
-/** How many files lie around that of each of some documents. */
+/** Number of ancestors of each of some documents. */
 export function* depthsOf(documents: readonly DocumentRow[]): Read<number[]> {
   const depths: number[] = []
   for (const document of documents) depths.push(document.parent_id === null ? 0 : (yield* around(document)).length)
@@ -36,11 +36,12 @@ export function* depthsOf(documents: readonly DocumentRow[]): Read<number[]> {
 }
 
 /**
- * Makes documents of the files that lie in one, each with a job of its own, or finds those that are there with the same
- * bytes; those of a file that this one takes the place of go over to it with its publication. What lies in it no more goes.
- * A crash between two of its transactions is mended by the next run of the job, which finds what the first has made.
+ * Creates documents with jobs for the files contained in one, or finds existing documents with the same bytes. Children
+ * of an older file with the container's name move here when this one is published. Documents of files that are no
+ * longer inside are deleted. After a crash between two of its transactions, the next run of the job finds the documents
+ * of the first.
  *
- * @returns why there is no room for them
+ * @returns the reason if there is no capacity for them
  */
 export async function storeContained(
   context: EngineContext,
@@ -75,11 +76,11 @@ export async function storeContained(
   }
 }
 
-/** What becomes of a file. */
+/** A contained file, and its existing document. */
 interface Planned {
   file: ContainedFile
   filename: string
-  /** the document that holds its bytes under its name, of this container or of one whose place it takes */
+  /** the document with its bytes and name, of this container or of an older one with the container's name */
   there: DocumentRow | undefined
 }
 
@@ -87,7 +88,7 @@ function* planOf(container: DocumentRow, files: readonly ContainedFile[]): Read<
   const [namesakes = []] = yield* namesakesOf([container])
   const older = namesakes.filter(({ key }) => key < container.key)
   const byName = new Map<string, DocumentRow>()
-  // of two with one name the own one counts, and of those the newest
+  // of two documents with one name, that of this container counts, and of those the newest
   for (const row of (yield* containedIn([...older.reverse(), container])).flat()) byName.set(row.filename, row)
   return files.map((file) => {
     const filename = `${container.filename}/${file.name}`
@@ -96,7 +97,7 @@ function* planOf(container: DocumentRow, files: readonly ContainedFile[]): Read<
   })
 }
 
-/** @throws KsError `quota-exceeded`; `capacity-exceeded` where too much lies in the outermost file */
+/** @throws KsError `quota-exceeded`; `capacity-exceeded` when the outermost file contains too much */
 async function assertRoom(
   context: EngineContext,
   space: SpaceRow,
@@ -114,11 +115,11 @@ async function assertRoom(
   if (held.files + fresh.length > containedFiles || held.bytes + bytes > inflatedBytes)
     throw new KsError(
       'capacity-exceeded',
-      `${outermost.filename} holds more than ${containedFiles.toLocaleString('en-US')} files or ${inflatedBytes.toLocaleString('en-US')} bytes with all files in it, which is the limit`,
+      `${outermost.filename} exceeds the limit of ${containedFiles.toLocaleString('en-US')} files or ${inflatedBytes.toLocaleString('en-US')} bytes, nested files included`,
     )
 }
 
-/** @returns whether the job still wants it */
+/** @returns whether the job's claim is still valid */
 function* store(
   context: EngineContext,
   space: SpaceRow,
@@ -144,7 +145,7 @@ function* store(
   return true
 }
 
-/** Ends what earlier readings of the same file found, and this one did not. */
+/** Retires documents that an earlier compilation of the same file found, and this one did not. */
 function* retireOthers(space: SpaceRow, { job, document }: Container, files: readonly ContainedFile[]): Write<void> {
   if (!(yield* isWanted({ job, document }))) return
   const names = new Set(files.map(({ name }) => `${document.filename}/${name}`))

@@ -20,7 +20,10 @@ interface Removed {
   projections: number
 }
 
-/** Deletes documents, of those that the caller may know of: gone from every read when this resolves. Rows are purged later, bytes now where nobody holds them. */
+/**
+ * Deletes documents that the caller may read: no read shows them when this resolves. Rows are purged later; bytes are
+ * removed now unless other rows reference them.
+ */
 export async function deleteDocuments(
   context: EngineContext,
   caller: Caller,
@@ -43,9 +46,10 @@ async function removeDocuments(
   held: Lease[],
 ): Promise<BulkDelete> {
   const { db } = context
-  // listed for as long as it takes; a job that compiles one of them loses it in the transaction
+  // leases are listed for the duration of the deletion; a job that compiles one of the documents loses it in the
+  // transaction
   for (const { key, row } of await db.read(liveOf(caller, spaceId, documentIds))) held.push(leaseOf(context, key, row))
-  // whether nobody else holds the bytes shows only afterwards
+  // known only afterwards: whether other rows reference the bytes
   const outcome = await writeAnswer(db, caller, () => removeAll(caller, spaceId, documentIds), {
     answer: (done) => toReport(done, new Set()),
     lock: { tenant: caller.tenant, id: spaceId },
@@ -99,14 +103,14 @@ function* removeAll(caller: Caller, spaceId: string, documentIds: readonly strin
 interface Outcome {
   bulkJobId: string
   rows: { id: string; row: DocumentRow | undefined }[]
-  /** what lay in them */
+  /** their contained documents */
   within: DocumentRow[]
   removed: Map<string, Removed>
-  /** the log's last entry for the nodes; 0 where there are none */
+  /** the index log's last entry for the nodes; 0 if there are none */
   seq: number
 }
 
-/** @param withBytes ids of documents whose bytes are gone too */
+/** @param withBytes ids of documents whose bytes are removed, too */
 function toReport({ bulkJobId, rows, removed }: Outcome, withBytes: ReadonlySet<string>): BulkDelete {
   const items = rows.map(({ id, row }): BulkDelete['items'][number] => {
     const gone = removed.get(id)
@@ -136,15 +140,15 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
   return lease
 }
 
-/** Documents that were taken out of every later revision. */
+/** Documents that were hidden from every later revision. */
 export interface Retired extends Hidden {
-  /** those that were asked for, then those that lay in them */
+  /** the requested documents, then their contained ones */
   retired: DocumentRow[]
 }
 
 /**
- * Hides documents of a space from `revision` on, and with them what lies in their files, inside the caller's transaction.
- * What a newer file holds too is that one's from here on.
+ * Hides documents of a space from `revision` on, with their contained documents, inside the caller's transaction.
+ * Contained documents that a newer file contains too move to that one.
  */
 export function* retireDocuments(spaceKey: number, rows: readonly DocumentRow[], revision: number): Write<Retired> {
   if (rows.length === 0) return { made: [], seq: 0, retired: [] }
@@ -155,7 +159,7 @@ export function* retireDocuments(spaceKey: number, rows: readonly DocumentRow[],
   return { ...hidden, retired }
 }
 
-/** Documents and all that lies in them and goes with them. */
+/** The documents and all contained ones that are deleted with them. */
 function* withContained(rows: readonly DocumentRow[]): Write<DocumentRow[]> {
   const going = new Map(rows.map((row) => [row.key, row]))
   for (let level: readonly DocumentRow[] = rows; level.length > 0; ) {

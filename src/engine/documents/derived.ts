@@ -15,7 +15,7 @@ import { variantsOf } from './item-variants.js'
 import { isPaged, metadataOf, outlineOf, published, publishedItems, versionParts } from './published.js'
 
 const OUTLINE_VERSION = 'outline-1'
-/** Passages that are read before others get their turn. */
+/** number of passages per read, after which other work runs */
 const NODES_AT_ONCE = 1000
 
 export async function getParseArtifact(
@@ -47,7 +47,7 @@ export async function getOutline(
 ): Promise<JsonBody<DocumentOutline>> {
   const { space, document, row } = await db.read(published(caller, spaceId, documentId))
   const bySection = await nodesBySection(db, row.key)
-  // it may have been deleted between two slices, and its passages with it
+  // the document may have been deleted between two reads, with its passages
   const packed = await db.read(outlineOf(caller, spaceId, documentId, row))
   const head = {
     id: row.outline_id,
@@ -122,7 +122,7 @@ async function nodesBySection(db: Driver, versionKey: number): Promise<Map<strin
   }
 }
 
-/** @param paged whether the pages of its document can be drawn */
+/** @param paged whether the pages of its document can be rendered */
 function toItem(item: StoredItem, index: number, paged: boolean): MultimodalItem {
   const { asset, externalUri, captionElementId: _, drawn, ...rest } = item
   const stored = asset !== undefined

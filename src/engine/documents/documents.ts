@@ -14,7 +14,7 @@ import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readablePage, unlessDamaged } from '../storage/readable.js'
 
-/** Fields of a document among the metadata of its version. */
+/** Metadata fields of the document, among those of its version. */
 const DOCUMENT_FIELDS = [
   'documentDate',
   'datePublished',
@@ -26,7 +26,7 @@ const DOCUMENT_FIELDS = [
   'canonicalUrl',
 ] as const
 
-/** files whose sizes are asked for together */
+/** number of files whose sizes are requested together */
 const DESCRIBED_AT_ONCE = 32
 
 export function* listDocuments(caller: Caller, spaceId: string, page: PageRequest): Read<Page<DocumentAsset>> {
@@ -49,7 +49,7 @@ export function* getDocument(caller: Caller, spaceId: string, documentId: string
   return version === undefined ? asset : { ...asset, metadata: { ...fieldsOf(version), ...asset.metadata } }
 }
 
-/** What the document says of itself, as it was read. */
+/** The document's metadata fields, as they were parsed. */
 function fieldsOf({ title, metadata }: { title: string; metadata: string }): Record<string, unknown> {
   const said: unknown = unlessDamaged(() => fromCell(metadata))
   if (!isRecord(said)) return { title }
@@ -57,9 +57,10 @@ function fieldsOf({ title, metadata }: { title: string; metadata: string }): Rec
 }
 
 /**
- * Says for each name and hash whether sending the bytes would change anything. A document whose bytes are missing or of
- * another size is `changed`, since sending them again heals it; damage that keeps the size is found by `fsck`. One whose
- * last compilation failed or was canceled is `failed`: sending its bytes begins another.
+ * Reports for each name and hash whether an upload of the bytes would change anything. A document whose bytes are
+ * missing or have another size is `changed`, since an upload repairs it; damage with an unchanged size is found by
+ * `fsck`. A document whose last compilation failed or was canceled is `failed`: an upload of its bytes starts another
+ * one.
  */
 export async function checkDocuments(
   { db, objects }: EngineContext,
@@ -92,7 +93,7 @@ export async function checkDocuments(
   return { items }
 }
 
-/** @throws KsError `not-found` also for a source that leaves the caller out */
+/** @throws KsError `not-found` also for a source that the caller may not read */
 function* spaceAndSource(caller: Caller, spaceId: string, sourceId: string | undefined): Read<SpaceRow> {
   const space = yield* findSpace(caller.tenant, spaceId)
   if (sourceId !== undefined) yield* findSource(caller, space, sourceId)
@@ -101,9 +102,9 @@ function* spaceAndSource(caller: Caller, spaceId: string, sourceId: string | und
 
 interface Held {
   filename: string
-  /** absent where no document has the name */
+  /** undefined if no document has the name */
   row: DocumentRow | undefined
-  /** whether it was made from the same bytes, and whether their last compilation failed or was canceled */
+  /** whether its bytes are the same; and whether its last compilation failed or was canceled */
   isSame: boolean
   isFailed: boolean
 }

@@ -20,7 +20,7 @@ export interface ItemAsset {
   contentType: string
 }
 
-/** An item with what it belongs to. */
+/** An item with its document and version. */
 interface Located {
   document: DocumentRow
   row: VersionRow
@@ -28,11 +28,11 @@ interface Located {
   itemId: string
 }
 
-/** What was drawn last is often asked for again: bytes of it that are kept. */
+/** Size of the cache of drawings: a recent drawing is often requested again. */
 const KEPT_BYTES = 16 * 1024 * 1024
 const drawings = new WeakMap<EngineContext, LRUCache<string, Drawn>>()
 
-/** @throws KsError `asset-external` for a picture that the document only points to, `asset-too-large` */
+/** @throws KsError `asset-external` for a picture that is only linked, `asset-too-large` */
 export async function getItemAsset(
   context: EngineContext,
   caller: Caller,
@@ -67,7 +67,7 @@ async function findItem(packed: Uint8Array, itemId: string): Promise<StoredItem>
   throw notFound('item', itemId)
 }
 
-/** The bytes that are stored of an item. */
+/** The stored bytes of an item. */
 export async function storedAsset({ db }: Pick<EngineContext, 'db'>, { row, item, itemId }: Omit<Located, 'document'>) {
   if (item.asset === undefined) throw notFound('asset of item', itemId)
   if (item.asset.size > LIMITS.assetBytes)
@@ -81,7 +81,7 @@ export async function storedAsset({ db }: Pick<EngineContext, 'db'>, { row, item
   return { bytes: stored.bytes, contentType: stored.content_type }
 }
 
-/** A variant that `variantsOf` names; drawn anew, unless it was drawn a moment ago. */
+/** A variant from `listVariants`; drawn again, unless it is cached. */
 export async function drawVariant(context: EngineContext, of: Located, variant: string): Promise<Drawn> {
   const kept = drawings.get(context) ?? new LRUCache<string, Drawn>({ maxSize: KEPT_BYTES, sizeCalculation: sizeOf })
   drawings.set(context, kept)
@@ -104,7 +104,7 @@ async function drawNow(context: EngineContext, of: Located, variant: string): Pr
   return told(of, () => context.drawer.draw({ of: 'picture', bytes, maxSide, as: 'image/jpeg' }, of.document.tenant))
 }
 
-/** A page, or what stands in a box on it, of the file that was uploaded. */
+/** A page, or a box on it, of the uploaded file. */
 async function drawOnPage(
   context: EngineContext,
   of: Located,
@@ -125,7 +125,7 @@ async function drawOnPage(
   })
 }
 
-/** Names the item in what could not be drawn. */
+/** Adds the item's id to errors of drawing. */
 async function told<T>({ itemId }: Located, draw: () => Promise<T>): Promise<T> {
   try {
     return await draw()

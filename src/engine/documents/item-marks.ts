@@ -27,24 +27,24 @@ interface Located {
   itemId: string
 }
 
-/** `marks=120-480`: where the characters from 120 to before 480 of the document's text stand on the page of an item */
+/** `marks=120-480`: the boxes of characters 120 to 479 of the document's text on the page of an item */
 const NAME = /^marks=(\d{1,10})-(\d{1,10})$/
-/** Neighbours of a text that are compared to tell it from its repetitions. */
+/** number of characters around a text that are compared to distinguish it from repetitions */
 const NEIGHBOURS = 240
-/** Lines of one page that are looked for: a page of a directory has some hundred. */
+/** maximum number of lines on one page: a page of a directory has some hundred */
 const MOST_LINES = 2000
 
-/** The range that a variant asks the marks of. @returns nothing for other variants */
+/** The text range of a marks variant. @returns undefined for other variants */
 export function markedRange(variant: string): TextRange | undefined {
   const [, from, to] = NAME.exec(variant) ?? []
   return from === undefined || to === undefined ? undefined : { from: Number(from), to: Number(to) }
 }
 
 /**
- * Where a range of the document's text stands on the page of an item, or in a picture that is a document of its own: a box
- * for each line, in JSON.
+ * The boxes of a range of the document's text on the page of an item, or in a picture that is a document: one box for
+ * each line, in JSON.
  *
- * @throws KsError `not-found` where nothing is drawn on which something could be marked
+ * @throws KsError `not-found` if there is no page or picture to mark
  */
 export async function itemMarks(
   context: EngineContext,
@@ -81,7 +81,7 @@ function inPicture(read: RecognisedPage | undefined, wanted: readonly Wanted[]):
   return read === undefined ? undefined : markPicture(read, wanted)
 }
 
-/** A picture that is the document, not one that lies in it. */
+/** Whether the document itself is a picture, and not a document with pictures. */
 function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
   const { mediaType } = metadataOf(row)
   return modality === 'image' && typeof mediaType === 'string' && mediaType.startsWith('image/')
@@ -106,7 +106,7 @@ async function textsOn(artifact: Uint8Array, page: number, range: TextRange) {
 interface Span {
   start: number
   end: number
-  /** on the page; otherwise part of a table that may continue on it */
+  /** whether it is on the page; otherwise it is part of a table that may continue on it */
   isHere: boolean
 }
 

@@ -6,18 +6,21 @@ import { TABLE_FORMATS } from '../parse/tables/formats.js'
 
 type Variants = NonNullable<NonNullable<MultimodalItem['assetRef']>['variants']>
 
-/** Longer side of what is made smaller, in pixels. */
+/** Longer side of a preview, in pixels. */
 export const PREVIEW_SIDES = { thumbnail: 256, preview: 1024 } as const
-/** Longer side of a picture of a whole page: text of the size of footnotes can be read. */
+/** Longer side of a page image, in pixels: text of the size of footnotes is readable. */
 export const PAGE_SIDE = 1600
-/** Longer side of a figure or page at its finest. */
+/** Longer side of a picture or page at the highest resolution, in pixels. */
 export const FINEST_SIDE = 4096
 
 const JPEG = 'image/jpeg'
-/** Kinds of pictures that can be drawn at another size. */
+/** Types of pictures that can be drawn at another size. */
 const DRAWABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'image/tiff'])
 
-/** What is served of an item beside its own bytes, by name. @param isPaged whether the pages of its document can be drawn */
+/**
+ * The variants of an item besides its own bytes, by name. @param isPaged whether the pages of its document can be
+ * rendered
+ */
 export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
   const variants: Variants = {}
   const size = sizeOf(item)
@@ -27,7 +30,7 @@ export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
       const pixels = (length: number) => Math.max(1, Math.round(length * scale))
       variants[name] = { contentType: JPEG, width: pixels(size.width), height: pixels(size.height) }
     }
-  // of a page itself how large it is stands in the file alone
+  // the size of a page is only in the file
   else if (item.modality === 'page' && item.drawn === true)
     for (const name of Object.keys(PREVIEW_SIDES)) variants[name] = { contentType: JPEG }
   if (item.modality === 'table')
@@ -36,11 +39,11 @@ export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
   return variants
 }
 
-/** Pixels or points of a picture, and how much of them can be seen at most. */
+/** Size of a picture in pixels or points, and the maximum useful scale. */
 function sizeOf({ sourceMetadata, asset, drawn, boundingBox }: StoredItem) {
   if (drawn === true && boundingBox !== undefined) return { ...boundingBox, most: MOST_DPI / POINTS_PER_INCH }
   const { width, height } = sourceMetadata
-  // of a bullet there is nothing smaller to see
+  // a bullet needs no smaller version
   if (asset === undefined || !DRAWABLE.has(asset.contentType) || sourceMetadata.ornament === true) return undefined
   if (typeof width !== 'number' || typeof height !== 'number' || width * height > MAX_DRAWN_PIXELS) return undefined
   return { width, height, most: 1 }

@@ -16,7 +16,7 @@ function* locate(
   return { space, document: yield* findDocument(caller, space.key, documentId) }
 }
 
-/** A version with its elements, packed. */
+/** A version with its packed elements. */
 export function* versionParts(caller: Caller, spaceId: string, documentId: string, version: number) {
   const { document } = yield* locate(caller, spaceId, documentId)
   const row = yield* versionNumbered(document.key, version)
@@ -24,7 +24,7 @@ export function* versionParts(caller: Caller, spaceId: string, documentId: strin
   return { document, row, packed: yield* packedOf(row.key, 'artifact', row.artifact) }
 }
 
-/** The version that answers now. @throws KsError `not-found` before the first publication */
+/** The published version. @throws KsError `not-found` before the first publication */
 export function* published(caller: Caller, spaceId: string, documentId: string) {
   const { space, document } = yield* locate(caller, spaceId, documentId)
   const row = yield* publishedVersion(document.key)
@@ -32,31 +32,31 @@ export function* published(caller: Caller, spaceId: string, documentId: string) 
   return { space, document, row }
 }
 
-/** The same with its items, packed. */
+/** The published version with its packed items. */
 export function* publishedItems(caller: Caller, spaceId: string, documentId: string) {
   const found = yield* published(caller, spaceId, documentId)
   return { ...found, packed: yield* packedOf(found.row.key, 'items', found.row.items) }
 }
 
-/** The elements of a version, packed. @throws KsError `not-found` when the document is gone */
+/** The packed elements of a version. @throws KsError `not-found` when the document is deleted */
 export function* artifactOf(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
   yield* locate(caller, spaceId, documentId)
   return yield* packedOf(row.key, 'artifact', row.artifact)
 }
 
-/** The outline of a version, packed. @throws KsError `not-found` when the document is gone */
+/** The packed outline of a version. @throws KsError `not-found` when the document is deleted */
 export function* outlineOf(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
   yield* locate(caller, spaceId, documentId)
   return yield* packedOf(row.key, 'outline', row.outline)
 }
 
-/** What is told of a version beside its text. */
+/** The metadata of a version. */
 export function metadataOf({ metadata }: Pick<VersionRow, 'metadata'>): Record<string, unknown> {
   const value: unknown = fromCell(metadata)
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** Whether the pages of a version can be drawn. */
+/** Whether the pages of a version can be rendered. */
 export function isPaged(row: Pick<VersionRow, 'metadata'>): boolean {
   return metadataOf(row).mediaType === 'application/pdf'
 }

@@ -4,12 +4,12 @@ import type { SpaceRow } from '../rows/spaces.js'
 import type { Write } from '../storage/program.js'
 import { queueAgain } from './reindex.js'
 
-/** Whatever else is due comes first. */
+/** gives other due jobs precedence */
 const PAUSE_MS = 1000
 
 /**
- * Queues documents of which pages are still to be read in pictures, inside the transaction that publishes what is read of
- * them: nothing that ends the process between the two can lose the rest.
+ * Queues documents whose OCR is not complete, inside the transaction that publishes the pages so far: a crash between
+ * the two cannot lose the rest.
  */
 export function* readOn(space: SpaceRow, documents: readonly DocumentRow[]): Write<void> {
   if (documents.length === 0) return

@@ -7,10 +7,10 @@ import { holdObjects } from '../rows/objects.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 
-/** Files that get their names together. */
+/** number of files that become objects together */
 const KEPT_AT_ONCE = 64
 
-/** A file that is coming in. */
+/** A file that is being received. */
 interface Open {
   id: string
   content: PassThrough
@@ -18,15 +18,15 @@ interface Open {
 }
 
 /**
- * Takes bytes of files that lie in those that are being read, and makes them objects, which no row names yet: what nothing
- * comes to name, since the reading failed or the process died, is removed by the clean-up.
+ * Receives the bytes of contained files during parsing, and stores them as objects that no row references yet: if no
+ * row comes to reference them, since parsing failed or the process died, the clean-up removes them.
  */
 export class ReceivedContained implements ContainedSink {
   readonly #context: EngineContext
   readonly #tenant: string
   readonly #open = new Map<number, Open>()
   #staged: StagedObject[] = []
-  /** the lives in which objects came, by their keys */
+  /** the lives with which objects were stored, by their keys */
   readonly #lives = new Map<string, string>()
 
   constructor(context: EngineContext, tenant: string) {
@@ -35,14 +35,14 @@ export class ReceivedContained implements ContainedSink {
   }
 
   begin(place: number): void {
-    // what is open came from a process that is gone
+    // an open file came from a process that died
     this.#open.get(place)?.content.destroy()
     this.#open.delete(place)
   }
 
   async piece(place: number, bytes: Uint8Array): Promise<void> {
     const { content, staged } = this.#openAt(place)
-    // it was not taken: the rest of it would pass for all of it
+    // the file was rejected: its rest must not pass for the complete file
     if (content.destroyed) return void (await staged)
     if (!content.write(bytes) && !content.destroyed)
       await new Promise<void>((resolve) => {
@@ -65,13 +65,13 @@ export class ReceivedContained implements ContainedSink {
     if (this.#staged.length >= KEPT_AT_ONCE) await this.#keep()
   }
 
-  /** Makes the last of them durable. */
+  /** Stores the last files as objects. */
   async finish(): Promise<void> {
     await this.#keep()
     await this.discard()
   }
 
-  /** Removes what is half received. */
+  /** Removes incompletely received files. */
   async discard(): Promise<void> {
     const left = [...this.#open.values(), ...this.#staged]
     for (const { content } of this.#open.values()) content.destroy()
@@ -81,7 +81,7 @@ export class ReceivedContained implements ContainedSink {
     await Promise.all(left.map(({ id }) => this.#context.objects.discard(id)))
   }
 
-  /** Is part of the transaction that names objects. @throws ObjectGone where one was removed meanwhile */
+  /** Part of the transaction that references objects. @throws ObjectRemovedError if one was removed meanwhile */
   *hold(keys: readonly string[]): Write<void> {
     const lives = [...new Set(keys)].sort().map((key): [string, string] => [key, this.#lives.get(key) ?? ''])
     yield* holdObjects(this.#tenant, lives, Date.now())
@@ -94,7 +94,7 @@ export class ReceivedContained implements ContainedSink {
     const id = newId()
     const content = new PassThrough()
     const staged = objects.stage(id, content, options.limits.uploadBytes, 'a file within a file')
-    // looked at when the file has ended; until then a failure is not an unhandled one
+    // awaited when the file has ended; until then a failure must not count as unhandled
     staged.catch(() => content.destroy())
     const open = { id, content, staged }
     this.#open.set(place, open)

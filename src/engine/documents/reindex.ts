@@ -10,7 +10,7 @@ import { assertRoomForReindex } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-/** Queues documents to be compiled again; a document that is being compiled already keeps its job. */
+/** Queues documents for compilation; a document with an open job keeps that one. */
 export async function reindexDocuments(
   context: EngineContext,
   caller: Caller,
@@ -61,8 +61,8 @@ function* select(
 }
 
 /**
- * Makes jobs for the next version of each of some documents, inside the caller's transaction, which holds the row of the
- * space; one that is open is kept.
+ * Inserts jobs for the next version of each document, inside the caller's transaction, which has locked the row of the
+ * space; an open job is kept. @returns the open job of each document
  */
 export function* queueAgain(space: SpaceRow, rows: readonly DocumentRow[]): Write<JobRow[]> {
   const latest = yield* latestJobs(rows.map(({ key }) => key))

@@ -7,9 +7,9 @@ import { joinedTable, type TableCells, tableOf } from '../parse/tables/cells.js'
 import { formatTable, TABLE_FORMATS, type TableFormat } from '../parse/tables/formats.js'
 
 /**
- * The whole table that an element is, or is a part of, in one of its forms.
+ * The complete table of an element, in one format; the element may be one part of it.
  *
- * @throws KsError `not-found` when there is no such table, `asset-too-large` past the limit of an asset
+ * @throws KsError `not-found` when there is no such table, `asset-too-large` above the limit of an asset
  */
 export async function tableAsset(
   artifact: Uint8Array,
@@ -33,14 +33,14 @@ export async function tableAsset(
   return { bytes, contentType: TABLE_FORMATS[format] }
 }
 
-/** The elements of a long table in parts, of which one is named; other elements may be between them. */
+/** The elements of a long table in parts, by one of them; other elements may be between them. */
 async function* partsOf(artifact: Uint8Array, elementId: string): AsyncGenerator<CompiledElement> {
   const wanted = await indexesOfParts(artifact, elementId)
   let index = 0
   for await (const element of storedElements(artifact)) if (wanted.has(index++)) yield element
 }
 
-/** A table of an artifact: its index among all elements, and which part of a long one it is. */
+/** A table of an artifact: its index among all elements, and its number among the parts of a long table. */
 interface TablePart {
   index: number
   part: unknown

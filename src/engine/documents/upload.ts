@@ -44,7 +44,7 @@ interface Received {
 
 /**
  * Receives files. Write order: bytes into temporary files → commit `received` → fsync → rename, directories synced →
- * one transaction that makes assets and jobs. Only the last one is the acknowledgement; a crash before it leaves
+ * one transaction that inserts assets and jobs. Only the last step acknowledges the upload; a crash before it leaves
  * temporary files or unreferenced objects, never a row without bytes.
  */
 export async function beginUpload(
@@ -75,7 +75,7 @@ export async function beginUpload(
         return
       }
       bytes += staged.size
-      // several may have come in at the same time
+      // several files may have been received at the same time
       if (bytes > limits.bulkBytes) {
         await objects.discard(commitId)
         throw new KsError('upload-too-large', `an upload must be at most ${limits.bulkBytes} bytes long`)
@@ -117,20 +117,20 @@ async function commitUpload(
 ): Promise<AcceptedDocument[]> {
   const { db, options } = context
   if (db.damage !== undefined) throw db.damage
-  // crawls and imports that began while there was room
+  // for crawls and imports that began before the disk was full
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
   const { added, again } = await db.read(newOf(context, space, sourceId, received))
   if (added + again > 0) await assertRoomForPages(context, space, added + again)
   function* admitAll(held: () => Write<void>): Write<AcceptedDocument[]> {
     yield* held()
     const live = yield* findSpace(space.tenant, space.id)
-    // it may have been deleted while the bytes came in
+    // it may have been deleted while the bytes were received
     if (sourceId !== null) yield* findSource(caller, live, sourceId)
     if (live.frozen_at === null) yield* freezeEmbedding(space.key, Date.now())
     const made = new Map<Received, AcceptedDocument>()
     for (const turn of turnsOf(received))
       for (const [item, accepted] of yield* admit(caller, space, sourceId, turn)) made.set(item, accepted)
-    // several uploads may have been let in at once
+    // several uploads may have been admitted at once
     if (added > 0) yield* assertRawBytes(context, space)
     return received.flatMap((item) => made.get(item) ?? [])
   }
@@ -140,7 +140,7 @@ async function commitUpload(
     begin: () => beginCommits(context, space, sourceId, received),
     commit(held) {
       const { answered: _, ...unasked } = caller
-      // where more follows than the upload, the answer is not its own
+      // if the request continues after the upload, the upload is not its answer
       const asked = answer === undefined ? unasked : caller
       const look = () => admittedBefore(caller, space, received)
       return writeAnswer(db, asked, () => admitAll(held), { ...defined({ answer }), look, lock: space.key })
@@ -151,8 +151,8 @@ async function commitUpload(
 }
 
 /**
- * How many documents will be made, and how many are compiled again since their last compilation ended in vain.
- * @throws KsError `quota-exceeded` when there is no room for the new ones
+ * Number of documents that will be inserted, and of those that are compiled again since their last compilation failed.
+ * @throws KsError `quota-exceeded` when the new documents exceed the quota
  */
 function* newOf(
   context: EngineContext,
@@ -189,7 +189,7 @@ function* beginCommits(
   yield* beginUploadCommits(space, sourceId, files, instance, Date.now())
 }
 
-/** Nobody was promised anything: no commit stays under way, and no bytes stay that nothing else names. */
+/** Cleans up an upload that was not acknowledged: ends its commits, and removes bytes without other references. */
 async function forget(context: EngineContext, space: SpaceRow, received: Received[], error: unknown): Promise<void> {
   const { db, objects, log } = context
   const code = error instanceof KsError ? error.code : 'internal'
@@ -207,12 +207,12 @@ async function forget(context: EngineContext, space: SpaceRow, received: Receive
       received.map(({ objectKey }) => objectKey),
     )
   } catch (cause) {
-    // the next start and the garbage collection find what is left
+    // the next start and the garbage collection find the leftovers
     log.warn({ error: String(cause) }, 'a failed upload could not be cleaned up')
   }
 }
 
-/** Files in turns, none with two of one name: the later one of two finds what the earlier one made. */
+/** Splits files into rounds without duplicate names: the later one of two finds the document of the earlier one. */
 function turnsOf(received: readonly Received[]): Received[][] {
   const turns: Received[][] = []
   const times = new Map<string, number>()
@@ -225,8 +225,8 @@ function turnsOf(received: readonly Received[]): Received[][] {
 }
 
 /**
- * Makes assets and their jobs, or finds the assets that hold the same bytes under the same names. One whose last job failed
- * or was canceled gets a new job.
+ * Inserts assets and their jobs, or finds assets with the same bytes and names. One whose last job failed or was
+ * canceled gets a new job.
  */
 function* admit(
   caller: Caller,
@@ -250,7 +250,7 @@ function* admit(
   return [...there, ...(yield* compileAll(caller, space, sourceId, compiled))]
 }
 
-/** Makes the jobs of files, and the documents of those that have none. */
+/** Inserts the jobs of files, and the missing documents. */
 function* compileAll(
   caller: Caller,
   space: SpaceRow,
@@ -286,7 +286,7 @@ function* compileAll(
   return all
 }
 
-/** What an upload has made whose commit nobody confirmed. */
+/** The result of an upload whose commit was not confirmed. */
 function* admittedBefore(
   caller: Caller,
   space: SpaceRow,
@@ -328,7 +328,7 @@ interface Held {
   latest: JobRow | undefined
 }
 
-/** For each file the document that holds its bytes under its name already, with its latest job. */
+/** For each file the existing document with its bytes and name, and its latest job. */
 function* heldAs(space: SpaceRow, sourceId: string | null, files: readonly Received[]): Read<(Held | undefined)[]> {
   const newest = yield* newestNamed(
     space.key,

@@ -1,23 +1,23 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Whether an address may be dialled; takes it in any text form, an IPv6 one also in brackets. */
+/** Whether an address may be dialled; accepts any text form, IPv6 also in brackets. */
 export type AddressRule = (address: string) => boolean
 
-/** Of IPv6 only this part of the address space is the public internet (RFC 4291). */
+/** The only part of the IPv6 address space that is the public internet (RFC 4291). */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
-/** No setting opens these: they reach the machine next door, everybody at once, or nobody. */
+/** No setting allows these: they reach the local link, all hosts at once, or none. */
 const NEVER = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified'])
 
-/** Where clouds keep the credentials of a machine, outside the link-local range. */
+/** Addresses outside of the link-local range where clouds serve the credentials of a machine. */
 const METADATA_SERVICES = new Set(['100.100.100.200', '168.63.129.16', 'fd00:ec2::254', '192.0.0.192'])
 
 /**
- * The rule for requests that a user can aim: the public internet, and what the operator listed.
+ * The rule for requests whose address a user chooses: the public internet, and what the operator listed.
  *
  * @param allow addresses and CIDR ranges, IPv4 or IPv6
- * @throws Error that names an entry which is neither
+ * @throws Error that names an invalid entry
  */
 export function createAddressRule(allow: readonly string[]): AddressRule {
   const listed = allow.map(parseRange)
@@ -28,27 +28,30 @@ export function createAddressRule(allow: readonly string[]): AddressRule {
   }
 }
 
-/** An address of IPv4 in IPv6 clothes (RFC 4291, 2.5.5.2) is that IPv4 address. */
+/** Parses an address; an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) becomes that IPv4 address. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = text.replace(/^\[|\]$/g, '')
   // a zone id would name an interface of this machine
   return isIP(bare) === 0 || bare.includes('%') ? undefined : ipaddr.process(bare)
 }
 
-/** The rule for places that only the operator names, such as model servers: his own network too, but never these. */
+/**
+ * The rule for addresses that only the operator configures, such as model servers: private networks too, except for the
+ * forbidden ranges.
+ */
 export const operatorMayDial: AddressRule = (text) => {
   const address = parseAddress(text)
   return address !== undefined && !isNever(address)
 }
 
-/** Ranges that not even an address which the operator wrote down himself may be of. */
+/** Ranges that are forbidden even where the operator configured the address. */
 function isNever(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return NEVER.has(address.range()) || METADATA_SERVICES.has(address.toString())
 }
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Reads `10.0.0.0/8`, `127.0.0.1` or `fd00::/8`. @throws Error */
+/** Parses `10.0.0.0/8`, `127.0.0.1` or `fd00::/8`. @throws Error */
 export function parseRange(text: string): Range {
   const single = parseAddress(text)
   if (single !== undefined) return [single, single.kind() === 'ipv4' ? 32 : 128]
@@ -57,7 +60,7 @@ export function parseRange(text: string): Range {
   const length = /^\d{1,3}$/.test(bits ?? '') ? Number(bits) : Number.NaN
   const most = base?.kind() === 'ipv4' ? 32 : 128
   if (base === undefined || rest.length > 0 || !(length <= most)) {
-    throw new Error(`an address or a range such as 10.0.0.0/8, received ${JSON.stringify(text)}`)
+    throw new Error(`an address or a range such as 10.0.0.0/8 is expected, received ${JSON.stringify(text)}`)
   }
   return [base, length]
 }
@@ -66,7 +69,7 @@ function within(address: ipaddr.IPv4 | ipaddr.IPv6, [base, length]: Range): bool
   return address.kind() === base.kind() && address.match(base, length)
 }
 
-/** Addresses that carry another one inside (6to4, Teredo, NAT64) are of ranges with names of their own: refused whole. */
+/** Addresses that embed another one (6to4, Teredo, NAT64) are in named ranges, which are rejected entirely. */
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address.range() !== 'unicast') return false
   return address.kind() === 'ipv4' || address.match(GLOBAL_IPV6)

@@ -3,7 +3,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { asFailure, EgressFailure } from './failure.js'
 
 /**
- * The body of an answer, decoded, of at most `maxBytes`; one layer of compression, since honest servers use one.
+ * The decoded body of a response, limited to `maxBytes`. Decodes one layer of compression only, as honest servers use
+ * one.
  *
  * @param signal ends the body with its reason
  * @param over called once when nothing more will be read
@@ -14,7 +15,7 @@ export function boundedBody(
 ): Readable {
   const { encoding, maxBytes, signal, over } = options
   const bounded = Readable.from(chunksOf(body, encoding, maxBytes, signal), { objectMode: false })
-  // its reader is told; a body that nobody reads yet must not end the process
+  // its reader gets the error; without a reader it must not end the process
   bounded.on('error', () => undefined)
   const cut = () => void bounded.destroy(signal.reason)
   signal.addEventListener('abort', cut, { once: true })
@@ -27,7 +28,7 @@ export function boundedBody(
   return bounded
 }
 
-/** Lets go of a body that nobody reads. */
+/** Discards a body that is not read. */
 export function drop(body: Readable): void {
   body.on('error', () => undefined).destroy()
 }
@@ -55,7 +56,7 @@ function decode(body: Readable, encoding: string | undefined): Readable {
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity') return body
   const decoder = decoderOf(name)
-  if (decoder === undefined) throw new EgressFailure('a content encoding that is not understood')
+  if (decoder === undefined) throw new EgressFailure('unsupported content encoding')
   body.on('error', (error) => decoder.destroy(error))
   return body.pipe(decoder)
 }

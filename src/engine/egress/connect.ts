@@ -4,13 +4,13 @@ import type { buildConnector } from 'undici'
 import type { Resolve } from '../base/resolve.js'
 import type { AddressRule } from './addresses.js'
 
-/** Code of the error of a connection that was not made because of its address. */
+/** Error code of a connection that was rejected because of its address. */
 export const REFUSED_CODE = 'KS_ADDRESS_REFUSED'
 const resolveBySystem: Resolve = (name, done) => systemLookup(name, { all: true }, done)
 
 /**
- * Resolves a name once, for the connection itself: what was checked is what is dialled, however fast the DNS answer
- * changes. One address that is refused refuses the name, since the system would choose among them.
+ * Resolves a name once, for the connection itself: the address that was checked is the one that is dialled, however
+ * fast DNS changes. One forbidden address rejects the name, since the system would choose among them.
  */
 export function checkedLookup(mayDial: AddressRule, resolve: Resolve = resolveBySystem): LookupFunction {
   return (hostname, options, callback) => {
@@ -25,8 +25,8 @@ export function checkedLookup(mayDial: AddressRule, resolve: Resolve = resolveBy
 }
 
 /**
- * A connector that checks every connection: an address in the URL before it is dialled (no name is looked up then), and
- * the other end once more when it is there.
+ * A connector that checks every connection: an address in the URL before dialling (there is no lookup then), and the
+ * remote address after connecting.
  */
 export function checkedConnector(connect: buildConnector.connector, mayDial: AddressRule): buildConnector.connector {
   return (options, callback) => {
@@ -44,7 +44,7 @@ export function checkedConnector(connect: buildConnector.connector, mayDial: Add
   }
 }
 
-/** The code of an error of the network, '' for one without. */
+/** The code of a network error; '' without one. */
 export function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors[0])
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -1,6 +1,6 @@
 import { codeOf, REFUSED_CODE } from './connect.js'
 
-/** A fetch that failed. The message is one of a few fixed texts: nothing of the wire stands in it. */
+/** A failed fetch. The message is one of a few fixed texts and never contains data of the response. */
 export class EgressFailure extends Error {
   constructor(message: string) {
     super(message)
@@ -9,7 +9,7 @@ export class EgressFailure extends Error {
 }
 
 const TEXTS: Record<string, string> = {
-  [REFUSED_CODE]: 'its address is not of the public internet and not listed in egressAllow',
+  [REFUSED_CODE]: 'its address is neither public nor listed in egressAllow',
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'name not found',
   EAI_AGAIN: 'name not found',
@@ -18,19 +18,19 @@ const TEXTS: Record<string, string> = {
   ETIMEDOUT: 'connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
   UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the rest of the answer did not come in time',
-  UND_ERR_HEADERS_OVERFLOW: 'more header fields than are read',
-  HPE_HEADER_OVERFLOW: 'more header fields than are read',
+  UND_ERR_BODY_TIMEOUT: 'the rest of the answer did not arrive in time',
+  UND_ERR_HEADERS_OVERFLOW: 'too many header fields',
+  HPE_HEADER_OVERFLOW: 'too many header fields',
 }
 
-/** What a failure of the network is told as. */
+/** Converts a network error into a failure with a fixed text. */
 export function asFailure(error: unknown): EgressFailure {
   if (error instanceof EgressFailure) return error
   const code = codeOf(error)
   const known = TEXTS[code]
   if (known !== undefined) return new EgressFailure(known)
-  if (code.startsWith('HPE_')) return new EgressFailure('an answer that is not HTTP')
+  if (code.startsWith('HPE_')) return new EgressFailure('a response that is not HTTP')
   if (/CERT|SSL|TLS/.test(code)) return new EgressFailure('no trusted TLS connection')
   const undecodable = code.startsWith('Z_') || code.startsWith('ERR_')
-  return new EgressFailure(undecodable ? 'a body that cannot be decoded' : 'the connection broke off')
+  return new EgressFailure(undecodable ? 'a body that cannot be decoded' : 'the connection was interrupted')
 }

@@ -7,17 +7,17 @@ import { boundedBody, drop } from './body.js'
 import { checkedConnector, checkedLookup } from './connect.js'
 import { asFailure, EgressFailure } from './failure.js'
 
-/** Limits of one fetch, redirects included (decisions.md section 3). Bytes are counted after decoding. */
+/** Limits of one fetch, including redirects (decisions.md section 3). Bytes are counted after decoding. */
 const MAX_BYTES = 20 * 1024 * 1024
 const TIMEOUT_MS = 30_000
 const MAX_REDIRECTS = 5
 
-/** A body that is read as it comes may take this long, while something comes every half minute. */
+/** Maximal duration of a streamed body, as long as data arrives every half minute. */
 const STREAM_TIMEOUT_MS = 10 * 60_000
 const IDLE_MS = 30_000
 
 const CONNECT_TIMEOUT_MS = 10_000
-/** a crawl asks the same server again within this time */
+/** A crawl requests the same server again within this time. */
 const KEEP_ALIVE_MS = 4_000
 
 export const USER_AGENT = 'knowledge-spaces'
@@ -25,29 +25,31 @@ export const USER_AGENT = 'knowledge-spaces'
 export interface FetchOptions {
   /** default GET */
   method?: 'GET' | 'HEAD' | 'POST' | 'PROPFIND'
-  /** sent to every hop; lower-case names */
+  /** sent to every hop; names in lower case */
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** headers for the first address only: they speak of what that address gave before */
+  /** headers for the first address only: conditions on a previous response of that address */
   condition?: Record<string, string>
   /** headers for the origin of the first address only */
   credentials?: Record<string, string>
   signal?: AbortSignal
   maxBytes?: number
   timeoutMs?: number
-  /** default 5 for GET, none for other methods: an answer that leads elsewhere is given back as it is */
+  /**
+   * default 5 for GET, 0 for other methods; after the limit, the redirect is an error; with 0 it is returned as it is
+   */
   maxRedirects?: number
-  /** false: the bytes as the server keeps them, whatever they are encoded with */
+  /** false: the bytes as the server encodes them */
   decode?: boolean
 }
 
 export interface Answer {
-  /** where the body came from, after redirects */
+  /** final address, after redirects */
   url: string
   status: number
-  /** lower case, without parameters; '' when the server says none */
+  /** lower case, without parameters; '' without a content type */
   mediaType: string
-  /** by lower-case name; of several with one name the first */
+  /** by lower-case name; the first of several with one name */
   headers: Record<string, string>
 }
 
@@ -56,22 +58,25 @@ export interface Fetched extends Answer {
 }
 
 export interface Opened extends Answer {
-  /** fails with EgressFailure, or the signal's reason; has to be read or destroyed */
+  /** fails with EgressFailure or the signal's reason; must be read or destroyed */
   body: Readable
 }
 
-/** Requests to places that users name. */
+/** Requests to addresses that users choose. */
 export interface SafeFetch {
-  /** A request whose answer is held in memory. @throws EgressFailure; the signal's reason when it aborted */
+  /** Reads the complete response into memory. @throws EgressFailure; the signal's reason when it aborted */
   get(url: string, options?: FetchOptions): Promise<Fetched>
-  /** A request whose answer is read as it comes: only its parts have to come in time. @throws as `get` does */
+  /**
+   * Returns the response as a stream, for which only the gaps between its chunks are limited tightly. @throws like
+   * `get`
+   */
   open(url: string, options?: FetchOptions): Promise<Opened>
   close(): Promise<void>
 }
 
-/** One pool of connections, each checked by the rule; no environment proxies. */
+/** Creates a fetch with one pool of connections, each checked by the rule; environment proxies are ignored. */
 export function createSafeFetch(mayDial: AddressRule, resolve?: Resolve): SafeFetch {
-  // undici takes a tenth of a second to load, which a daemon without sources never has to spend
+  // undici takes a tenth of a second to load, so a daemon without sources never loads it
   let pool: Promise<Pool> | undefined
   const open = async (url: string, options: FetchOptions, defaultMs: number): Promise<Opened> => {
     const timeoutMs = options.timeoutMs ?? defaultMs
@@ -120,7 +125,7 @@ async function openPool(mayDial: AddressRule, resolve: Resolve | undefined): Pro
   return { agent, request }
 }
 
-/** Follows redirects one by one, each hop checked like the first. */
+/** Follows redirects one by one; each hop is checked like the first. */
 async function follow(
   pool: Pool,
   start: URL,
@@ -159,14 +164,14 @@ async function follow(
   }
 }
 
-/** 304 says where a thing is as little as that it is somewhere else. */
+/** Whether a status is a redirect; 304 is not. */
 function leadsOn(status: number): boolean {
   return status >= 300 && status <= 399 && status !== 304
 }
 
 /** @throws EgressFailure unless http or https, without a user name or password */
 function checkedUrl(text: string, base?: URL): string {
-  if (!URL.canParse(text, base?.href)) throw new EgressFailure('an address that is no URL')
+  if (!URL.canParse(text, base?.href)) throw new EgressFailure('an address that is not a URL')
   const url = new URL(text, base)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new EgressFailure('an address that is not http or https')

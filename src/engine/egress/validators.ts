@@ -1,19 +1,19 @@
 import { defined } from '../../lib/defined.js'
 
-/** What a server says to tell one state of a thing from another (RFC 9110, 8.8), each as the server wrote it. */
+/** Validators of a resource's state (RFC 9110, 8.8), as the server sent them. */
 export interface Validators {
   etag?: string
   lastModified?: string
 }
 
-/** One tag, weak or strong. `*` and lists would mean something else when they are sent back. */
+/** One tag, weak or strong. `*` and lists would have another meaning when sent back. */
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,1024}"$/
 const HTTP_DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/
-/** A time of modification that is not older than the answer by this much may stand for two states (RFC 9110, 8.8.2.2). */
+/** A modification time closer than this to the response may belong to two states (RFC 9110, 8.8.2.2). */
 const SETTLED_MS = 1000
 
-/** What an answer can be asked for again by; undefined where there is nothing to rely on. */
+/** Extracts the validators of a response; undefined where there are none to rely on. */
 export function validatorsOf(headers: Readonly<Record<string, string>>): Validators | undefined {
   const { etag = '', date = '', 'last-modified': modified = '' } = headers
   const isSettled =
@@ -25,17 +25,17 @@ export function validatorsOf(headers: Readonly<Record<string, string>>): Validat
   return Object.keys(validators).length === 0 ? undefined : validators
 }
 
-/** The headers that ask for a thing only if it is in another state than that of the validators. */
+/** Headers of a conditional request for a changed resource. */
 export function conditionOf({ etag, lastModified }: Validators): Record<string, string> {
   return {
     ...defined({ 'if-none-match': etag, 'if-modified-since': lastModified }),
   }
 }
 
-/** Whether an answer 304 speaks of the state of these validators: one that names another tag or a later time does not. */
+/** Whether a 304 response refers to the state of these validators: another tag or a later time means another state. */
 export function confirms(kept: Validators, headers: Readonly<Record<string, string>>): boolean {
   const { etag, 'last-modified': modified } = headers
-  // weak comparison: it is about what the thing says, not its bytes
+  // weak comparison: the content counts, not its bytes
   if (etag !== undefined && kept.etag !== undefined) return opaque(etag) === opaque(kept.etag)
   if (modified === undefined || kept.lastModified === undefined) return true
   return !(Date.parse(modified) > Date.parse(kept.lastModified))

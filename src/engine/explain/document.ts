@@ -20,7 +20,10 @@ const SUGGESTIONS = 5
 
 type Named = Pick<ExplainBody, 'documentId' | 'path'>
 
-/** The document that is asked about; the stages say why there is none. What the reader may not know of never was. */
+/**
+ * Finds the document that is asked about; the stages report why there is none. Documents that the reader may not know
+ * of are treated as if they never existed.
+ */
 export function* findAsked(
   reader: Reader,
   space: SpaceRow,
@@ -51,7 +54,7 @@ export function* findAsked(
   return row
 }
 
-/** By id; by whole name, newest first; or by what names and path have in common at their ends. */
+/** Finds documents by id; by complete name, newest first; or by a common end of name and path. */
 function* candidates(reader: Reader, space: SpaceRow, asked: Named): Read<DocumentRow[]> {
   if (asked.documentId !== undefined) {
     const row = yield* lookupDocument(reader, space.key, asked.documentId)
@@ -103,7 +106,7 @@ function stemOf(path: string): string {
   return dot > 0 ? base.slice(0, dot) : base
 }
 
-/** The version that queries see now; the stages say why there is none. */
+/** Finds the version that queries see now; the stages report why there is none. */
 export function* publishedNow(space: SpaceRow, row: DocumentRow, stages: Stages): Read<VisibleVersion | undefined> {
   const version = yield* versionAt(row.key, space.head_revision)
   const job = yield* latestJob(row.key)
@@ -138,7 +141,7 @@ export function* publishedNow(space: SpaceRow, row: DocumentRow, stages: Stages)
   failed(stages, 'not-published', {
     stage: 'publication',
     reason: 'not-published-yet',
-    text: `the document is not published yet: its compilation stands at ${job?.stage ?? 'unknown'}`,
+    text: `the document is not published yet: its compilation is at stage ${job?.stage ?? 'unknown'}`,
     figures,
   })
   return undefined

@@ -21,7 +21,7 @@ import { explainEvidence, explainRanking } from './ranking.js'
 import { failed, note, passed, type Stages, said } from './stages.js'
 import { explainRecorded, isReproduced, type Recorded, readTrace } from './trace.js'
 
-/** An explanation that takes longer is given up: its searches are those of a query. */
+/** Timeout: the searches are those of a query. */
 const TIMEOUT_MILLISECONDS = 60_000
 const TOO_LONG = 'the explanation took longer than its limit of 60 s'
 const PASSAGE_CHARACTERS = 400
@@ -29,8 +29,9 @@ const PASSAGE_CHARACTERS = 400
 type Shared = QueryShared & { gate: QueryGate }
 
 /**
- * Why a document is or is not in the evidence of a query: the query is run again on the code that answers it, watched
- * on the way. The stages are those of mode fast; another mode is run beside it, for what it shows.
+ * Explains why a document is or is not in the evidence of a query: the query runs again with the code that answers it,
+ * and its intermediate results are observed. The stages are those of mode fast; another mode runs in addition, for its
+ * result.
  *
  * @throws KsError as a query does, and `not-found` for a trace that is not the caller's
  */
@@ -49,7 +50,7 @@ export async function explainQuery(
   const timer = setTimeout(() => limit.abort(new KsError('unavailable', TOO_LONG)), TIMEOUT_MILLISECONDS)
   timer.unref()
   const leave = await shared.gate.enter(caller.tenant, signal)
-  // keeps what is deleted meanwhile from being taken away, as a query does
+  // Like a query, keeps deleted content from being purged meanwhile.
   const lease = context.leases.acquire({
     spaceKey: space.key,
     sessionId: newId(),
@@ -92,7 +93,7 @@ export async function explainQuery(
   }
 }
 
-/** What is explained, of a trace or as it would be asked now, admitted as a query. */
+/** Admits the query to explain, from a trace or as it would run now. */
 function* admitExplained(context: EngineContext, caller: Caller, spaceId: string, body: ExplainBody) {
   const space = yield* findSpace(caller.tenant, spaceId)
   const recorded = body.traceId === undefined ? undefined : yield* readTrace(caller, space, body.traceId)
@@ -115,9 +116,9 @@ function describe(body: ExplainBody, document: DocumentRow | undefined): Explana
 
 type AskedMode = ConcreteMode | 'auto'
 
-/** Modes that cannot be run here are noted: auto would ask a model, and a trace has run already. */
+/** Notes modes that cannot run here: auto would call a model, and a trace has already run. */
 function noteMode(mode: AskedMode, isTrace: boolean, stages: Stages): void {
-  const rest = 'what follows explains fast'
+  const rest = 'the following stages are those of mode fast'
   if (mode === 'auto') note(stages, 'mode', 'fast-only', `with mode auto a model chooses the mode; ${rest}`, { mode })
   else if (mode !== 'fast' && isTrace)
     note(stages, 'mode', 'fast-only', `the recorded query ran in mode ${mode}; ${rest}`, { mode })
@@ -133,13 +134,13 @@ interface StageRequest {
   query: string
   document: DocumentRow
   quote: string | undefined
-  /** the mode to run beside fast */
+  /** mode that runs in addition to fast */
   mode: Exclude<ConcreteMode, 'fast'> | undefined
   activeDocumentIds: string[]
   signal: AbortSignal
 }
 
-/** The stages of a document that exists, in the order of the query. */
+/** Runs the stages of an existing document, in the order of the query. */
 async function runStages(
   context: EngineContext,
   shared: Shared,
@@ -180,7 +181,7 @@ async function runStages(
   return { shown, ...passageOf(passages, outcome?.best.key) }
 }
 
-/** What the mode itself shows goes before what fast shows. */
+/** The result of the mode itself takes precedence over that of fast. */
 function judgeMode(byMode: boolean | undefined, stages: Stages): void {
   if (byMode === true) stages.verdict = 'shown'
   else if (byMode === false && stages.verdict === 'shown') stages.verdict = 'not-by-mode'
@@ -205,7 +206,7 @@ function isInScope(admitted: Admitted, document: DocumentRow, stages: Stages): b
   failed(stages, 'out-of-scope', {
     stage: 'scope',
     reason: 'not-among-active-documents',
-    text: `the query is limited to ${count} documents, and this is none of them`,
+    text: `the query is limited to ${count} documents, and this is not one of them`,
     figures: { documents: count },
   })
   return false
@@ -216,7 +217,7 @@ function reproducedOf(recorded: Recorded | undefined, run: StageRun | undefined)
   return { reproduced: isReproduced(recorded, run.shown) }
 }
 
-/** The verdict of a trace: what it recorded, or today's where today's run gives the very same evidence. */
+/** The verdict of a trace: what it recorded, or the current one if the query now gives exactly the same evidence. */
 function judgeTrace(
   settled: ExplainVerdict | undefined,
   now: ExplainVerdict | undefined,
@@ -224,7 +225,7 @@ function judgeTrace(
   run: StageRun | undefined,
 ): { verdict: ExplainVerdict | undefined } {
   if (settled !== undefined) return { verdict: settled }
-  // what keeps a document out before anything is searched held for the trace as well
+  // A document that is excluded before anything is searched was excluded from the trace as well.
   if (run?.shown === undefined) return { verdict: now }
   const { reproduced } = reproducedOf(recorded, run)
   return { verdict: reproduced === true && recorded?.row.mode === 'fast' ? now : 'unknowable' }

@@ -8,8 +8,8 @@ const HINTS: Record<ExplainVerdict, string> = {
   'not-published': 'wait for its job to end, then ask again',
   'compile-failed': 'repair the file and ingest it again, or reindex the document',
   'out-of-scope': 'name the document among the active ones, or limit the query to none',
-  'no-text': 'give the document a text layer (OCR) or put its text beside it, and ingest it again',
-  'passage-not-found': 'quote words that stand in one passage, or leave the quote out',
+  'no-text': 'give the document a text layer (OCR) or add its text as a separate file, and ingest it again',
+  'passage-not-found': 'quote words of a single passage, or leave the quote out',
   'index-behind': 'the indexes are catching up: ask again soon; if it stays so, restart the daemon',
   'no-term-in-common': 'ask in the words of the document, or add those of the question to it',
   'beyond-candidates': 'ask more precisely, with words that fewer documents hold',
@@ -23,14 +23,14 @@ const HINTS: Record<ExplainVerdict, string> = {
   unknowable: 'the trace keeps what was shown, not what was passed over: ask the question again and explain that',
 }
 
-/** What to do about it. */
+/** Advice for a verdict. */
 export function hintOf(verdict: ExplainVerdict, stages: readonly ExplainStage[]): string {
   const has = (reason: string) => stages.some((stage) => stage.reason === reason)
   if (has('ambiguous-path')) return 'give more of the path, or the id of the document'
   if (has('replaced')) return 'ask about the document that replaced it'
-  if (verdict === 'deleted' && has('gone-meanwhile')) return 'the document went while it was asked about: ask again'
+  if (verdict === 'deleted' && has('gone-meanwhile')) return 'the document was deleted during the explanation: ask again'
   if (has('published-later')) return 'the document was published after that query: ask again'
   if (verdict === 'no-term-in-common' && has('no-model'))
-    return `${HINTS[verdict]}; vector search could bring it once the space has enough text for its model`
+    return `${HINTS[verdict]}; vector search could find it once the space has enough text for its model`
   return HINTS[verdict]
 }

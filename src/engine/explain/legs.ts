@@ -15,17 +15,17 @@ import type { Read } from '../storage/program.js'
 import type { Passages } from './passages.js'
 import { failed, missed, passed, round, type Stages } from './stages.js'
 
-/** What both indexes say of the document beyond the candidates of the query. */
+/** Results of both indexes for the document, beyond the candidates of the query. */
 export interface Probe {
   /** the document's own passages, with their exact scores */
   own: SearchHits
-  /** the best of the space, as far as one search goes */
+  /** the best hits of the space, as many as one search returns */
   wide: SearchHits
-  /** what the text index holds, and what it should hold */
+  /** last entry that the text index has applied, and the newest one */
   watermark: { applied: number; newest: number }
 }
 
-/** Asks the indexes for the document alone and, for the ranks, for as many others as one search gives. */
+/** Searches the indexes for the document only and, to compute ranks, for as many other hits as one search returns. */
 export async function probe(
   context: EngineContext,
   admitted: Admitted,
@@ -72,7 +72,7 @@ async function searchBoth(
 
 type Leg = 'bm25' | 'cosine'
 
-/** The best of some passages by one leg. */
+/** The best of some passages by the score of one index. */
 function bestOf(hits: readonly SearchHit[], meant: Passages['meant'], leg: Leg): SearchHit | undefined {
   let best: SearchHit | undefined
   for (const hit of hits) {
@@ -82,12 +82,12 @@ function bestOf(hits: readonly SearchHit[], meant: Passages['meant'], leg: Leg):
   return best
 }
 
-/** Place of a score among hits, from 1. */
+/** Rank of a score among hits, from 1. */
 function rankOf(hits: readonly SearchHit[], leg: Leg, score: number): number {
   return 1 + hits.filter((hit) => (hit[leg] ?? Number.NEGATIVE_INFINITY) > score).length
 }
 
-/** The `n`-th best score of a leg; absent when there are fewer. */
+/** The `n`-th best score of an index; undefined when there are fewer. */
 function cutAt(hits: readonly SearchHit[], leg: Leg, n: number): number | undefined {
   const scores = hits.flatMap((hit) => (hit[leg] === undefined ? [] : [hit[leg]]))
   return scores.sort((a, b) => b - a)[n - 1]
@@ -95,19 +95,19 @@ function cutAt(hits: readonly SearchHit[], leg: Leg, n: number): number | undefi
 
 interface Standing {
   rank?: number
-  /** the rank is beyond this, which is as far as ranks are counted */
+  /** set instead of `rank` when it is beyond this, the maximum that is counted */
   rankBeyond?: number
   score: number
   limit: number
-  /** score of the last candidate that the leg gave */
+  /** score of the last candidate of the index */
   cut?: number
 }
 
-/** Rank and score of the best passage in a leg, against the last one that the leg takes. */
+/** Rank and score of the best passage in an index, compared with the last candidate. */
 function standing(record: FastRecord, wide: SearchHits, leg: Leg, score: number, taken: number): Standing {
   const hits = taken < LEG_CANDIDATES ? record.found.hits : wide.hits
   const rank = rankOf(hits, leg, score)
-  // what one search gives ends here: a rank beyond it is not counted
+  // One search returns at most this many: a rank beyond it is unknown.
   const counted = rank <= MAX_K
   const cut = cutAt(record.found.hits, leg, Math.min(taken, LEG_CANDIDATES))
   return {
@@ -121,7 +121,7 @@ function standing(record: FastRecord, wide: SearchHits, leg: Leg, score: number,
 const placeText = (at: { rank?: number; rankBeyond?: number }) =>
   at.rank === undefined ? `beyond rank ${at.rankBeyond ?? MAX_K}` : `rank ${at.rank}`
 
-/** Both legs for the meant passages. @returns whether an index lacks what it should hold */
+/** Explains the text search for the selected passages. */
 export function explainText(
   record: FastRecord,
   probed: Probe,
@@ -214,7 +214,7 @@ function* missingVector(embedded: EmbeddedQuery, probed: Probe, passages: Passag
   }
 }
 
-/** When neither leg brought the document, the legs are what kept it out. */
+/** Reports the indexes as the cause when neither returned the document. */
 export function judgeCandidacy(stages: Stages, passages: Passages, record: FastRecord): boolean {
   if (record.hits.some((hit) => passages.meant.has(hit.key))) return true
   const reasons = stages.list.filter(({ stage }) => stage === 'text-leg' || stage === 'vector-leg')
@@ -224,13 +224,13 @@ export function judgeCandidacy(stages: Stages, passages: Passages, record: FastR
   if (has('watermark-behind') || has('not-in-index'))
     failed(stages, 'index-behind', at('index-behind', 'a search index does not hold the document as it is published'))
   else if (has('beyond-limit'))
-    failed(stages, 'beyond-candidates', at('no-candidate', 'neither search brought it among its candidates'))
+    failed(stages, 'beyond-candidates', at('no-candidate', 'neither search returned it as a candidate'))
   else if (passages.termCounts.size === 0)
     failed(
       stages,
       'no-term-in-common',
       at('no-candidate', 'it shares no term with the query, and has no vector near it'),
     )
-  else failed(stages, 'index-behind', at('index-behind', 'the searches did not give what the passages hold'))
+  else failed(stages, 'index-behind', at('index-behind', 'the searches did not return passages that should match'))
   return false
 }

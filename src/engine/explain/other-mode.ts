@@ -16,10 +16,10 @@ interface ModeRequest {
 }
 
 /**
- * Runs a mode other than fast and says whether its evidence holds the passages that are meant; its own stages are not
- * told.
+ * Runs a mode other than fast and reports whether its evidence contains the selected passages; its own stages are not
+ * reported.
  *
- * @returns whether it does
+ * @returns whether it contains them
  */
 export async function explainMode(
   context: EngineContext,
@@ -38,8 +38,8 @@ export async function explainMode(
   const evidence = relevantPassages(retrieved.ranked, { ...retrieved, topK: admitted.profile.topK })
   const rank = 1 + evidence.findIndex(({ passage }) => passages.meant.has(passage.key))
   const figures = { mode, items: evidence.length, ...(rank > 0 ? { rank } : {}) }
-  const rest = 'the stages that follow are those of fast'
+  const rest = 'the following stages are those of mode fast'
   if (rank > 0) passed(stages, 'mode', 'shown-by-mode', `mode ${mode} shows it as number ${rank}; ${rest}`, figures)
-  else missed(stages, 'mode', 'not-by-mode', `mode ${mode} does not show it, why is not known; ${rest}`, figures)
+  else missed(stages, 'mode', 'not-by-mode', `mode ${mode} does not show it, for an unknown reason; ${rest}`, figures)
   return rank > 0
 }

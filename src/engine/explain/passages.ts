@@ -5,20 +5,20 @@ import { type NodeRow, nodesAfter, type VisibleVersion } from '../rows/explain.j
 import type { Driver } from '../storage/driver.js'
 import { failed, missed, passed, type Stages } from './stages.js'
 
-/** The passages of a document that are meant, as the analyser sees them. */
+/** The passages of a document that are explained, with their terms. */
 export interface Passages {
-  /** by row key; all of the document, or those that hold the quote */
+  /** by row key: all of the document, or those that contain the quote */
   meant: Map<number, NodeRow>
   /** row keys of all passages of the document */
   all: Set<number>
-  /** for each term of the query, in how many of the meant passages it occurs */
+  /** number of selected passages that contain each term of the query */
   termCounts: Map<string, number>
 }
 
-const SLICE = 100 // passages analysed in one turn of the event loop: some milliseconds
+const SLICE = 100 // passages analysed before yielding to other work: some milliseconds
 const SHOWN_TERMS = 50
 
-/** Reads the passages and counts the query's terms in them; the stages say what is missing. */
+/** Reads the passages and counts the query's terms in them; the stages report what is missing. */
 export async function readPassages(
   db: Driver,
   version: VisibleVersion,
@@ -81,7 +81,7 @@ function judge(found: Passages, characters: number, quote: string | undefined, s
   return found
 }
 
-/** Which terms of the query occur, after stemming and without stop words. */
+/** Explains which terms of the query occur, after stemming and without stop words. */
 export function explainTerms(query: string, terms: readonly string[], passages: Passages, stages: Stages): void {
   const asked = [...new Set(terms)]
   const present = asked.filter((term) => passages.termCounts.has(term))
@@ -103,7 +103,7 @@ export function explainTerms(query: string, terms: readonly string[], passages: 
   }
 }
 
-/** Each word of the query with the terms it became; none for a word that is left out. */
+/** Each word of the query with its terms; none for a stop word. */
 function wordsOf(query: string, asked: ReadonlySet<string>): { word: string; terms: string[] }[] {
   const words = new Set([...query.matchAll(/[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)?/gu)].map(([word]) => word))
   return [...words].slice(0, SHOWN_TERMS).map((word) => {

@@ -12,16 +12,16 @@ import {
 import type { Passages } from './passages.js'
 import { failed, missed, note, passed, round, type Stages } from './stages.js'
 
-/** What ranking gave to the passages that are meant. */
+/** Ranking result of the selected passages. */
 export interface Outcome {
-  /** the one that came furthest */
+  /** the passage with the best rank */
   best: Ranked
-  /** keys of what is shown, in order */
+  /** keys of the evidence, in order */
   shown: number[]
 }
 
 /**
- * From the candidates to the evidence: the stages of the passage that came furthest.
+ * Explains the stages from candidates to evidence, for the passage with the best rank.
  *
  * @param shown keys of the evidence, in order
  */
@@ -39,7 +39,7 @@ export function explainRanking(
     failed(stages, 'deleted', {
       stage: 'fusion',
       reason: 'gone-meanwhile',
-      text: 'its passages were candidates, but their text was gone when it was to be compared',
+      text: 'its passages were candidates, but they were deleted before the comparison',
     })
     return undefined
   }
@@ -73,7 +73,7 @@ export function explainRanking(
         'an equal passage of another copy is shown: outside of folders for old files, and of the newest document'
       failed(stages, 'copy-shown', { stage: 'top-k', reason: 'copy-shown', text, figures })
     } else if (place < profile.topK) {
-      const text = `it is number ${place + 1} of ${profile.topK} places, and the evidence ends with ${shown.length}: it is far behind the best, and neither answers by itself nor covers more of the question`
+      const text = `it is number ${place + 1} of at most ${profile.topK}, and the evidence ends with ${shown.length}: it is far behind the best, and neither answers by itself nor covers more of the question`
       failed(stages, 'beyond-relevance', { stage: 'top-k', reason: 'beyond-relevance', text, figures })
     } else {
       const verdict = compared < 0 && profile.rerank.enabled ? 'beyond-rerank' : 'beyond-top-k'
@@ -110,7 +110,7 @@ function explainFusion(record: FastRecord, best: Ranked, isCompared: boolean, re
     )
 }
 
-/** The rank score part by part, beside that of the last passage shown. */
+/** Explains the rank score part by part, compared with that of the last passage shown. */
 function explainRerank(
   { compared, ranked, model }: FastRecord,
   place: number,
@@ -169,7 +169,7 @@ function partsOf({ legs, features, likeness }: Compared): { name: keyof RankWeig
   return names.map((name) => ({ name, weight: RANK_WEIGHTS[name], value: values[name] }))
 }
 
-/** Whether the evidence holds the document, by any of its passages. */
+/** Whether the evidence contains the document, with any of its passages. */
 export function explainEvidence(shown: readonly number[], passages: Passages, stages: Stages, isShown: boolean): void {
   const ranks = shown.flatMap((key, index) => (passages.all.has(key) ? [index + 1] : []))
   const meant = shown.flatMap((key, index) => (passages.meant.has(key) ? [index + 1] : []))
@@ -178,7 +178,7 @@ export function explainEvidence(shown: readonly number[], passages: Passages, st
     passed(stages, 'evidence', 'shown', `the evidence holds it as number ${meant.join(', ')}`, figures)
     stages.verdict ??= 'shown'
   } else if (ranks.length > 0) {
-    const text = `another passage of the document stands in the evidence, as number ${ranks.join(', ')}`
+    const text = `another passage of the document is in the evidence, as number ${ranks.join(', ')}`
     note(stages, 'evidence', 'other-passage-shown', text, figures)
     stages.verdict = 'other-passage-shown'
   } else

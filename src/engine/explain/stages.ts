@@ -2,13 +2,13 @@ import type { ExplainStage, ExplainVerdict } from '../../contract/gateway/explai
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
-/** Collects the stages of one explanation; the first that keeps the document out gives the verdict. */
+/** Collects the stages of one explanation; the first one that excludes the document gives the verdict. */
 export interface Stages {
   readonly list: ExplainStage[]
   verdict: ExplainVerdict | undefined
 }
 
-/** Runs a part of an explanation that asks the database, and adds what it says. */
+/** Runs a part of an explanation that reads the database, and adds its stages. */
 export async function said<T>(db: Driver, stages: Stages, part: (own: Stages) => Read<T>): Promise<T> {
   const { made, own } = await db.read(withStages(stages.verdict, part))
   for (const stage of own.list) stages.list.push(stage)
@@ -36,7 +36,7 @@ export function note(stages: Stages, stage: Name, reason: string, text: string, 
   stages.list.push({ stage, outcome: 'note', reason, text, figures })
 }
 
-/** The stage that kept the document out. */
+/** Adds the stage that excluded the document. */
 export function failed(
   stages: Stages,
   verdict: ExplainVerdict,
@@ -46,7 +46,7 @@ export function failed(
   stages.verdict ??= verdict
 }
 
-/** A score as people compare them. */
+/** Rounds a score for display. */
 export function round(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }

@@ -11,11 +11,11 @@ import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { failed, note, passed, type Stages } from './stages.js'
 
-/** What a stored trace says that an explanation needs. */
+/** The parts of a stored trace that an explanation needs. */
 export interface Recorded {
   row: TraceRow
   bundle: EvidenceBundle | undefined
-  /** head of the space when the query ran */
+  /** head revision of the space when the query ran */
   revision: number | undefined
   activeDocumentIds: string[]
 }
@@ -44,7 +44,7 @@ function numberAt(value: Record<string, unknown>, outer: string, inner: string):
 
 type TracePart = NonNullable<Explanation['trace']>
 
-/** Place of the document in the recorded evidence, from 1. */
+/** Rank of the document in the recorded evidence, from 1. */
 function recordedRank(recorded: Recorded, documentId: string, quote: string | undefined): number | undefined {
   const index = (recorded.bundle?.items ?? []).findIndex(
     (item) =>
@@ -58,7 +58,7 @@ function flat(text: string): string {
   return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
-/** The stage that says what the trace recorded of the document; it may settle the matter. */
+/** Explains what the trace recorded about the document; this may decide the verdict. */
 export function* explainRecorded(
   space: SpaceRow,
   recorded: Recorded,
@@ -95,7 +95,7 @@ export function* explainRecorded(
   return part
 }
 
-/** Whether asking again gave exactly what the trace recorded, in the same order. */
+/** Whether running the query again gave exactly the recorded evidence, in the same order. */
 export function isReproduced(recorded: Recorded, nodeIds: readonly string[]): boolean {
   const then = recorded.bundle?.items.map((item) => item.nodeId) ?? []
   return then.length === nodeIds.length && then.every((id, index) => id === nodeIds[index])

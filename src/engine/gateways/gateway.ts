@@ -6,12 +6,12 @@ import { tellLeases } from '../rows/held-leases.js'
 import type { Write } from '../storage/program.js'
 import { RECOVERERS } from './recoverers.js'
 
-/** How much of what was taken from gateways that are gone, by kind; kinds of which there was nothing are absent. */
+/** Amount of work that was recovered from lost gateways, by kind; kinds without any are absent. */
 type Taken = Record<string, number>
 
 /**
- * This engine, as the others that are open on the same database see it: it has a row there and renews it, so that nobody
- * takes its work, and with each beat it takes the work of those that are gone.
+ * This engine as other engines on the same database see it: it renews a row, so that no other takes its work, and with
+ * each heartbeat it recovers the work of lost gateways.
  */
 export class Gateway {
   readonly #context: EngineContext
@@ -21,30 +21,30 @@ export class Gateway {
   #count = 1
   #beating: Promise<void> = Promise.resolve()
 
-  /** @param taken called when there may be work that others have left */
+  /** @param taken called when there may be recovered work */
   constructor(context: EngineContext, taken: () => void) {
     this.#context = context
     this.#taken = taken
   }
 
-  /** How many there are, this one among them, as of its last heartbeat. */
+  /** Number of gateways, this one included, as of its last heartbeat. */
   get count(): number {
     return Math.max(1, this.#count)
   }
 
-  /** Calls back when others took this gateway for dead: what it has in hand is theirs. */
+  /** Calls back when other gateways took this one for dead and have taken over its work. */
   whenLost(lost: () => void): void {
     this.#lost.push(lost)
   }
 
-  /** Makes the row, and takes up what gateways have left that are gone. Before anything is claimed. */
+  /** Inserts the row, and recovers the work of lost gateways. Call it before anything is claimed. */
   start(): void {
     const { db, instance, now, options, log } = this.#context
     db.recover(function* () {
       const { heldLock } = options
       if (heldLock !== undefined) yield* removeOfLock(instance, heldLock)
       yield* beat(instance, heldLock)
-      // on a full disk this runs later: then only the program knows what there was
+      // on a full disk the transaction runs later: then only the program has the result
       tell(log, yield* sweep(instance, now()))
     })
     this.#beating = this.#look()
@@ -53,16 +53,16 @@ export class Gateway {
     }, HEARTBEAT_MS).unref()
   }
 
-  /** Leaves in order: what is still claimed is anybody's at once. */
+  /** Stops in order: remaining claims are released at once. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#beating
     const { db, instance } = this.#context
-    // where it cannot be written, the next to hold the lock knows, or the heartbeat is missed
+    // if the write fails, the next holder of the lock, or the missed heartbeat, ends the claims
     await db.write(() => removeGateway(instance)).catch(() => undefined)
   }
 
-  /** Counts those that are there. Never rejects. */
+  /** Counts the gateways. Never rejects. */
   async #look(): Promise<void> {
     const { db, isShared, log } = this.#context
     if (!isShared) return
@@ -82,7 +82,7 @@ export class Gateway {
         isUrgent: true,
       })
       if (!wasThere) {
-        log.warn({}, 'others took this process for dead, and took over what it was at')
+        log.warn({}, 'other gateways took this process for dead and took over its work')
         for (const lost of this.#lost) lost()
       }
       tell(log, taken)
@@ -94,8 +94,8 @@ export class Gateway {
 }
 
 /**
- * Who slept, or whose clock was moved, finds its own beat too old: so may be those of others that slept too. They get the
- * time of one beat to say that they are there.
+ * A gateway that slept, or whose clock was moved, finds its own heartbeat too old: the others may have slept too. They
+ * get the time of one heartbeat to renew theirs.
  */
 function* beatAndSweep(
   instance: string,
@@ -121,5 +121,5 @@ function* sweep(instance: string, now: number): Write<Taken> {
 }
 
 function tell(log: EngineContext['log'], taken: Taken): void {
-  if (Object.keys(taken).length > 0) log.info(taken, 'work of processes that are gone was taken up')
+  if (Object.keys(taken).length > 0) log.info(taken, 'work of lost gateways was recovered')
 }

@@ -12,15 +12,18 @@ import { abandonUnacknowledged } from '../rows/staged-commits.js'
 import { giveUpUnfinished } from '../rows/vector-spaces.js'
 import type { Write } from '../storage/program.js'
 
-/** What becomes of one kind of work whose gateway is gone. */
+/** Recovers one kind of work of lost gateways. */
 interface Recoverer {
-  /** the work, for the log */
+  /** kind of work, for the log */
   what: string
-  /** Takes it from them, inside the sweep's transaction. @param now by which things grow old @returns how much it was */
+  /**
+   * Recovers the work, inside the transaction that removes the gateways. @param now time for ages and expiry @returns
+   * amount of recovered work
+   */
   recover(now: number): Write<number>
 }
 
-/** Every kind of work that names its gateway: a new one is added here. Idempotency keys are looked at when they are used. */
+/** Every kind of work that names its gateway: add new kinds here. Idempotency keys are checked when they are used. */
 export const RECOVERERS: readonly Recoverer[] = [
   { what: 'uploads', recover: abandonUnacknowledged },
   { what: 'removals', recover: freeRemovals },

@@ -13,10 +13,10 @@ import type { Read } from '../storage/program.js'
 import type { GraphView } from './read.js'
 
 export interface ExpansionRequest {
-  /** what the reader sees of the graph: names from elsewhere are as unknown as names that nothing mentions */
+  /** the reader's view of the graph: names outside of it are as unknown as names without any mention */
   view: GraphView
   query: string
-  /** nodes that hybrid recall ranks first, best first */
+  /** nodes ranked by hybrid retrieval, best first */
   seeds: readonly number[]
   /** ids or names of entities that the caller works with */
   active: readonly string[]
@@ -24,7 +24,7 @@ export interface ExpansionRequest {
 }
 
 export interface Expansion {
-  /** nodes that the graph leads to, with their weights, best first */
+  /** nodes found through the graph, with their weights, best first */
   nodes: { key: number; weight: number }[]
   /** nodes that mention an active entity */
   activeNodes: ReadonlySet<number>
@@ -40,24 +40,24 @@ export interface Expansion {
   }
 }
 
-/** Entities that one step leads on to, and nodes looked at of one entity. */
+/** Maximal number of entities per step, and of nodes per entity. */
 const FANOUT = 20
 const NODES_PER_ENTITY = 20
-/** Entities of which relations are followed. */
+/** Maximal number of entities whose relations are followed. */
 const MAX_SEEDS = 24
-/** Entities of the names of a question that are looked at before those are left out that its reader must not know of. */
+/** Maximal number of named entities that are loaded before those hidden from the reader are removed. */
 const MAX_CALLED = 1_000
-/** An entity named this often in a space says little of any of its nodes. */
+/** An entity with more mentions in a space says little about any of its nodes. */
 const COMMON = 200
-/** Entities whose nodes are looked up between two looks at the clock. */
+/** Entities whose nodes are looked up between two checks of the time limit. */
 const ENTITIES_AT_ONCE = 128
-/** Words of a question that are looked up as one name. */
+/** Maximal number of words of a question that form one name. */
 const LONGEST_NAME = 5
 /** Weights of entities: named by the caller, named by the question, mentioned in the first passage found. */
 const ACTIVE = 3
 const ASKED = 2
 const SEEN = 1
-/** What is left of a weight after a step: a stated relation leads further than a neighbourhood. */
+/** Factor of a weight after one step: a stated relation leads further than a co-occurrence. */
 const STEP = { mentions: 0.35, stated: 0.7 }
 
 interface Reached {
@@ -66,8 +66,8 @@ interface Reached {
 }
 
 /**
- * Follows the graph from what was found, what the question names and what the caller works with: one step along
- * relations, then to the nodes that mention what was reached. Bounded in breadth and time.
+ * Follows the graph from the retrieved nodes, the names of the question and the caller's entities: one step along
+ * relations, then to the nodes that mention the entities reached. Limited in breadth and time.
  */
 export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
   const { denied } = request.view
@@ -119,7 +119,7 @@ function keysOf(reached: readonly Reached[]): number[] {
   return reached.map(({ key }) => key)
 }
 
-/** Of entities, those that are not common, with the newest nodes that mention them, one more than are looked at. */
+/** The entities that are not common, each with its newest mentioning nodes, one more than are used. */
 function* telling(
   entities: readonly Reached[],
   denied: readonly string[],
@@ -151,7 +151,7 @@ function* activeEntities(view: GraphView, named: readonly string[]): Read<{ foun
   return { found: [...found], unknown }
 }
 
-/** Entities that the question names, in whatever case. */
+/** Entities that the question names, ignoring case. */
 function* askedEntities({ space, denied }: GraphView, query: string): Read<number[]> {
   const words = canonicalKey(query.slice(0, 2000)).split(' ')
   const names = new Set<string>()
@@ -159,7 +159,7 @@ function* askedEntities({ space, denied }: GraphView, query: string): Read<numbe
     for (let size = 1; size <= LONGEST_NAME && from + size <= words.length; size++)
       names.add(words.slice(from, from + size).join(' '))
   if (denied.length === 0) return yield* entitiesNamed(space.key, [...names], MAX_SEEDS)
-  // entities that the reader must not know of take no seeds from others
+  // entities hidden from the reader must not take the place of visible ones
   const found = yield* entitiesNamed(space.key, [...names], MAX_CALLED)
   return (yield* knownEntities(found, [...names], denied)).slice(0, MAX_SEEDS)
 }

@@ -23,11 +23,11 @@ import type { Read } from '../storage/program.js'
 import { unlessDamaged, unlessDamagedIn } from '../storage/readable.js'
 import { type GraphView, toEntity, toRelation } from './read.js'
 
-/** Rows read at a time, and how long a search for few that match may take before it answers with a cursor. */
+/** Rows read at a time, and maximal duration of a search with few matches before it returns a cursor. */
 const SLICE = 500
 const SEARCH_MILLISECONDS = 2000
 
-/** Entities that the reader sees, by canonical key. */
+/** Lists the entities that the reader sees, by canonical key. */
 export async function listEntities(view: GraphView, query: GraphEntitiesQuery): Promise<Page<GraphEntity>> {
   const part = query.query === undefined ? undefined : canonicalKey(query.query)
   const filter = filterHash('graph.entities', view.space.id, query.type, part)
@@ -49,7 +49,7 @@ export async function listEntities(view: GraphView, query: GraphEntitiesQuery): 
 }
 
 /**
- * Relations that the reader sees, oldest first; of one entity where one is named.
+ * Lists the relations that the reader sees, oldest first; with an entity, only its relations.
  *
  * @throws KsError `not-found` for an entity that the reader does not see
  */
@@ -75,14 +75,14 @@ export async function listRelations(view: GraphView, query: GraphRelationsQuery)
   }
 }
 
-/** An entity as the reader sees it, if the reader does and it is called as is wanted. */
+/** An entity as the reader sees it; undefined if it is hidden or its names do not match. */
 function* entityIn(view: GraphView, row: EntityRow, part: string | undefined): Read<GraphEntity | undefined> {
   const isWanted = part === undefined || row.canonical_key.includes(part) || (yield* isCalled(view, row.key, part))
   if (!isWanted || !(yield* isShown(view, 'entity', row.key))) return undefined
   return yield* unlessDamagedIn(() => toEntity(view, row))
 }
 
-/** A relation as the reader sees it, if the reader does. */
+/** A relation as the reader sees it; undefined if it is hidden. */
 function* relationIn(view: GraphView, row: RelationRow): Read<GraphRelation | undefined> {
   if (!(yield* isShown(view, 'relation', row.key))) return undefined
   const subject = yield* entityByKey(view, row.subject_key)

@@ -20,26 +20,26 @@ import {
 } from './model-extraction.js'
 import { keepExtraction, knownExtraction, type PassageNode } from './model-reads.js'
 
-/** Reads passages; `said` has the nodes that the model gave a usable answer for. */
+/** Reads passages with a model; `said` contains the nodes with a usable reply. */
 export interface ModelReader {
   read(nodes: readonly PassageNode[]): Promise<{ extraction: Extraction; said: Map<number, ModelExtraction> }>
-  /** Keeps what it said of a node, when the graph holds it: the same text is not asked again. */
+  /** Stores the extraction of a node that the graph contains: the same text is not requested again. */
   keep(node: PassageNode, said: ModelExtraction): Write<void>
 }
 
 const AT_ONCE = 4
 const REPLY_MILLISECONDS = 20_000
-/** All passages of one call, so that a slow model does not hold it. */
+/** Time limit of all passages of a call, so that a slow model does not block it. */
 const CALL_MILLISECONDS = 60_000
 
-/** The reasoning model of a space's profile; nothing where it has none, a built-in one, or one that is not there. */
+/** The reasoning model of a space's profile; undefined without one, for a built-in one, or one that is unavailable. */
 export function* readingModel(context: EngineContext, space: SpaceRow): Read<ModelReference | undefined> {
   const { reasoningModel } = yield* profileOf(space.key)
   if (reasoningModel === undefined || isBuiltin(reasoningModel)) return undefined
   return context.models.has(reasoningModel, 'generation') ? reasoningModel : undefined
 }
 
-/** A reader that asks a model of `readingModel`. */
+/** Creates a reader that uses the given model. */
 export function modelReader(
   context: EngineContext,
   space: SpaceRow,
@@ -54,9 +54,9 @@ export function modelReader(
     const known = await db.read(knownExtraction(space.key, model, node))
     if (known !== undefined || whole.aborted) return known
     const limited = AbortSignal.any([whole, AbortSignal.timeout(REPLY_MILLISECONDS)])
-    // a model that fails costs this passage's, since the rules have read it
+    // a failure only loses the model's part of this passage: the rules have read it
     return askPassage(generator, node.text, { signal: limited }).catch((error: unknown) => {
-      log.debug({ error: String(error) }, 'a model gave no entities of a passage')
+      log.debug({ error: String(error) }, 'a model returned no entities of a passage')
       return undefined
     })
   }
@@ -81,10 +81,10 @@ export function modelReader(
 }
 
 /**
- * What a model says of one passage.
+ * Extracts entities and relations of one passage with a model.
  *
- * @param options `urgent` false: nobody waits for it
- * @returns nothing where its reply is no usable one
+ * @param options `urgent: false` for background calls
+ * @returns undefined for an unusable reply
  * @throws KsError of the provider
  */
 export async function askPassage(

@@ -9,7 +9,10 @@ export interface PassageNode {
   text: string
 }
 
-/** What a model said of a passage, or of another one of the same text in the space; nothing where it was not asked. */
+/**
+ * A model's stored extraction of a passage, or of another passage of the space with the same text; undefined without
+ * one.
+ */
 export function* knownExtraction(
   spaceKey: number,
   model: ModelReference,
@@ -19,7 +22,7 @@ export function* knownExtraction(
   return said === undefined ? undefined : storedExtraction(said, text)
 }
 
-/** Keeps what a model said of a passage, which the graph holds now, inside the caller's transaction. */
+/** Stores a model's extraction of a passage that the graph contains now, within the caller's transaction. */
 export function* keepExtraction(
   spaceKey: number,
   model: ModelReference,

@@ -11,17 +11,17 @@ import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
-/** What one reader sees of a space's graph: what passages state that are visible at a revision and may be read. */
+/** One reader's view of a space's graph: what passages state that are visible at a revision and readable. */
 export interface GraphView extends Seen {
   db: Driver
   space: { key: number; id: string }
 }
 
-/** Passages listed of one entity or relation; `metadata.sourceNodesTruncated` says that there are more. */
+/** Passages listed per entity or relation; `metadata.sourceNodesTruncated` reports that there are more. */
 const SOURCE_NODES = 100
 const ALIASES = 10
 
-/** What a reader sees of an entity. */
+/** Converts an entity to what the reader sees of it. */
 export function* toEntity(view: GraphView, row: EntityRow, depth = 0): Read<GraphEntity> {
   const sources = yield* sourceNodes(view, 'entity', row.key, SOURCE_NODES + 1)
   const names = yield* namesOf(view, row)
@@ -37,7 +37,7 @@ export function* toEntity(view: GraphView, row: EntityRow, depth = 0): Read<Grap
   }
 }
 
-/** What a reader sees of a relation between two entities. */
+/** Converts a relation between two entities to what the reader sees of it. */
 export function* toRelation(
   view: GraphView,
   row: RelationRow,

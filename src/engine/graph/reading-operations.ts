@@ -9,9 +9,9 @@ import { readingModel } from './model-reader.js'
 import type { GraphReadings } from './readings.js'
 import { toReading } from './told-reading.js'
 
-/** Readings of whole spaces for their graphs. */
+/** Operations that read complete spaces for their graphs. */
 export interface GraphReadingOperations {
-  /** Begins one; one that is under way gets the new budget. */
+  /** Starts a reading; a running one gets the new budget. */
   start(caller: Caller, spaceId: string, body: StartGraphReadingBody): Promise<GraphReading>
   /** newest first */
   list(caller: Caller, spaceId: string): Promise<{ items: GraphReading[] }>

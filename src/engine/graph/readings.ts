@@ -33,18 +33,18 @@ import { addExtraction, extractionPrompt, type ModelExtraction, REPLY_TOKENS } f
 import { askPassage } from './model-reader.js'
 import { keepExtraction, knownExtraction, type PassageNode } from './model-reads.js'
 
-/** Passages looked up at a time, and questions that one reading asks at once. */
+/** Passages looked up at a time, and concurrent requests of one reading. */
 const SLICE = 200
 const AT_ONCE = 4
-/** How often it is looked whether the rules have read everything, and how long they may come no further. */
+/** Interval of checks whether the rules have read everything, and time without progress after which they are stuck. */
 const RULES_MS = 500
 const STUCK_MS = 60_000
-/** Answers in a row that say the text is at fault: the model is. */
+/** Consecutive text rejections after which the model is considered the cause. */
 const MOST_REFUSED = 8
-/** A passage that the model does not answer for in so many tries is left out. */
+/** A passage without an answer after this many attempts is skipped. */
 const MOST_TRIES = 4
 
-/** One reading at work. */
+/** State of a running reading. */
 interface Work {
   row: ReadingRow
   space: SpaceRow
@@ -52,15 +52,15 @@ interface Work {
   generator: Generator
   room: GraphRoom
   signal: AbortSignal
-  /** answers in a row that were refused for their text */
+  /** number of consecutive calls that were rejected for their text */
   refused: number
 }
 
 type Read = { passage: LivePassage; node: PassageNode; said?: ModelExtraction; failure?: unknown }
 
 /**
- * Reads whole spaces for their graph: the rules first, then the reasoning model of the profile, within a budget of tokens.
- * How far a reading is stands in its row, and what the model said of each text beside it, so a restart goes on with it.
+ * Reads complete spaces for their graph: the rules first, then the reasoning model of the profile, within a budget of
+ * tokens. A reading's position is in its row, together with the model's reply for each text, so a restart continues it.
  */
 export class GraphReadings {
   readonly #context: EngineContext
@@ -80,30 +80,30 @@ export class GraphReadings {
     })
   }
 
-  /** Goes on with what a stop interrupted; whatever kept a model from answering may have been changed since. */
+  /** Resumes interrupted readings; the cause of a model's failure may have been removed since. */
   start(): void {
     const { db, instance } = this.#context
     db.recover(() => readingRows.hurry(instance))
     this.wake()
   }
 
-  /** Looks soon whether a reading has to be worked at. */
+  /** Checks for work soon. */
   wake(): void {
     this.#runs.wake()
   }
 
-  /** readings that are under way, or will be without anybody's help */
+  /** number of readings that run or will run without intervention */
   get active(): Promise<number> {
     const { db, instance } = this.#context
     return db.read(readingRows.open(instance)).then(({ length }) => length)
   }
 
-  /** A reading has ended by the caller's transaction: nothing more is done for it. */
+  /** Stops a reading that the caller's transaction has ended. */
   ended(key: number): Promise<void> {
     return this.#runs.ended(key)
   }
 
-  /** Others took this gateway for dead. */
+  /** Stops work that another gateway has taken over. */
   lost(): void {
     this.#runs.lost()
   }
@@ -129,7 +129,7 @@ export class GraphReadings {
     log.info({ space: space.id, reading: row.id }, 'a space was read for its graph')
   }
 
-  /** Waits until the rules have read all documents, which has a pace of its own. */
+  /** Waits until the rules have read all documents, at their own pace. */
   async #byRules(row: ReadingRow, isAll: boolean, signal: AbortSignal): Promise<void> {
     const { db } = this.#context
     let left = Number.POSITIVE_INFINITY
@@ -147,7 +147,7 @@ export class GraphReadings {
     }
   }
 
-  /** @param withRead whether those are counted that the rules have read */
+  /** @param withRead whether to count the nodes that the rules have read */
   async #count(row: ReadingRow, withRead = false): Promise<void> {
     const { db } = this.#context
     const of = { spaceKey: row.space_key }
@@ -158,7 +158,7 @@ export class GraphReadings {
     await db.write(() => noteCounts(row.key, counts))
   }
 
-  /** Until the last passage was read. @throws the reason where it ends before that */
+  /** Reads until the last passage. @throws the reason of an earlier end */
   async #byModel(work: Work): Promise<void> {
     const { db, rightOfWay } = this.#context
     const { row, space, model, signal } = work
@@ -170,7 +170,7 @@ export class GraphReadings {
       if (slice.length === 0) return
       const unread = slice.filter(({ isRead }) => isRead === 0)
       const [next] = unread
-      // what was read before is passed over
+      // passages that were read before are skipped
       const passed = next === undefined ? slice : slice.slice(0, slice.indexOf(next))
       const place = passed.at(-1)?.key ?? open.node_key
       if (passed.length > 0)
@@ -180,7 +180,7 @@ export class GraphReadings {
     }
   }
 
-  /** Reads some passages at once, and moves on behind those of them that were read. */
+  /** Reads some passages concurrently, and advances past those that were read. */
   async #readNext(
     work: Work,
     open: ReadingRow,
@@ -255,7 +255,7 @@ export class GraphReadings {
     }
   }
 
-  /** What passes by itself is waited for; everything else ends the reading. */
+  /** Delays the reading after a temporary failure; any other failure ends it. */
   async #failed(row: ReadingRow, error: unknown, signal: AbortSignal): Promise<void> {
     if (error instanceof ReadingOver) return
     const { db, log } = this.#context
@@ -275,7 +275,7 @@ export class GraphReadings {
   }
 }
 
-/** A passage, and what the model said of its text before. */
+/** A passage, and the model's stored reply for its text. */
 function* lookedUp(
   spaceKey: number,
   model: ModelReference,
@@ -285,7 +285,7 @@ function* lookedUp(
   return { node, said: yield* knownExtraction(spaceKey, model, node) }
 }
 
-/** A reading is over, and its row says why. */
+/** Ends the run of a reading whose row has the reason. */
 class ReadingOver extends Error {}
 
 class PassageFailed extends Error {
@@ -297,7 +297,7 @@ class PassageFailed extends Error {
   }
 }
 
-/** Tokens that a question about a passage takes at most, by estimate. */
+/** Estimated maximal number of tokens of a request about a passage. */
 function costOf(passage: string): number {
   return extractionPrompt(passage).reduce((sum, { content }) => sum + estimateTokens(content), REPLY_TOKENS)
 }
@@ -307,7 +307,7 @@ function tokensOf(meter: TokenMeter): number {
   return inputTokens + outputTokens
 }
 
-/** Of the passages up to a place, those that are read now, and those that the model gave nothing usable for. */
+/** Among the passages up to a key, numbers of those read now, and of those without a usable reply. */
 function countsOf(
   slice: readonly LivePassage[],
   place: number,

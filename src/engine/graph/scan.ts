@@ -18,8 +18,8 @@ interface Version {
 }
 
 /**
- * Reads the next `limit` published passages of a space for the graph, and begins again after the last one: the rules
- * read all of them, and the reasoning model of the space's profile too, where it has one that answers.
+ * Reads the next `limit` published passages of a space for the graph, and starts over after the last one. The rules
+ * read all of them, and so does the reasoning model of the space's profile, if it is available.
  */
 export async function scanPassages(
   context: EngineContext,
@@ -58,7 +58,7 @@ function* beginScan(context: EngineContext, space: SpaceRow, limit: number) {
   return { nodes, room, reference: yield* readingModel(context, space) }
 }
 
-/** The passages after those of the call before; from the first one on when the last one was reached. */
+/** The passages after those of the previous call; continues with the first one after the last. */
 function* nextNodes(spaceKey: number, limit: number): Read<ScannedNode[]> {
   const started = yield* scannedUpTo(spaceKey)
   const rows = yield* nodesBetween(spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
@@ -84,7 +84,7 @@ function readByRules({ title, nodes }: Version): Extraction {
   return reader.finish()
 }
 
-/** @returns entities found. Passages that the model gave no usable answer for keep what the rules found. */
+/** @returns number of entities. Passages without a usable reply keep what the rules found. */
 async function readByModel(
   db: Driver,
   of: Parameters<typeof storeExtraction>[1],

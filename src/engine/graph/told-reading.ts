@@ -24,16 +24,16 @@ export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
   }
 }
 
-/** How to go on with what has ended early. */
+/** Advice for continuing a reading that ended early. */
 function messageOf({ state, budget, tokens, done, total, asked }: ReadingRow): string | undefined {
   if (state !== 'budget-spent') return undefined
   const left = Math.max(0, total - done)
   const cost = asked === 0 ? budget : Math.ceil((tokens / asked) * left)
   const wanted = Math.min(LIMITS.graphReadingTokens.max, roundedUp(Math.max(cost, LIMITS.graphReadingTokens.min)))
-  return `The budget of ${budget} tokens is spent, with ${done} of ${total} passages read. Begin again to go on there: the rest takes about ${wanted} tokens.`
+  return `The budget of ${budget} tokens is spent, with ${done} of ${total} passages read. Start again to continue: the rest takes about ${wanted} tokens.`
 }
 
-/** To two digits. */
+/** Rounds up to two significant digits. */
 function roundedUp(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1)
   return Math.ceil(value / unit) * unit

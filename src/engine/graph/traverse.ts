@@ -6,7 +6,10 @@ import { surestRelations } from '../rows/graph/relations.js'
 import type { Read } from '../storage/program.js'
 import { type GraphView, toEntity, toRelation } from './read.js'
 
-/** Relations looked at of one entity: a hub has tens of thousands, and reading them all would take the time of the rest. */
+/**
+ * Maximal number of relations read per entity: a hub has tens of thousands, and reading them all would take the time of
+ * the rest.
+ */
 const HUB = 2000
 
 interface Reached {
@@ -23,14 +26,14 @@ interface Followed {
 interface Walk {
   entities: Map<number, Reached>
   relations: Map<number, Followed>
-  /** relations whose other end was looked at */
+  /** number of relations whose other end was read */
   explored: number
   truncated: boolean
 }
 
 /**
- * Follows relations from an entity in both directions, level by level: of each entity the `fanout` surest relations
- * that the reader sees. Whatever a bound or the time leaves out makes the answer `truncated`.
+ * Follows relations from an entity in both directions, level by level: for each entity the `fanout` most confident
+ * relations that the reader sees. The answer is `truncated` if a limit or the time left anything out.
  *
  * @throws KsError `not-found` for an entity that the reader does not see
  */
@@ -72,7 +75,7 @@ export async function traverse(view: GraphView, query: TraverseQuery): Promise<G
   }
 }
 
-/** @returns whether the time was over before everything was looked at */
+/** @returns whether the time was over before everything was read */
 async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock: Clock): Promise<boolean> {
   let level = [...walk.entities.values()]
   for (let depth = 1; depth <= query.depth; depth++) {
@@ -103,10 +106,10 @@ async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock:
 }
 
 /**
- * The entity that a relation leads to, where the reader sees it.
+ * The entity at the other end of a relation, if the reader sees it.
  *
- * @param known the entity, where it was reached before
- * @returns nothing where the reader does not see the relation
+ * @param known the entity, if it was reached before
+ * @returns undefined if the reader does not see the relation
  */
 function* otherEnd(
   view: GraphView,
@@ -120,7 +123,7 @@ function* otherEnd(
   return { other: other !== undefined && (yield* isShown(view, 'entity', otherKey)) ? other : undefined }
 }
 
-/** Takes a relation, and the entity at its other end, into the answer. @returns the entity where it is new */
+/** Adds a relation, and the entity at its other end, to the answer. @returns the entity if it is new */
 function follow(
   query: TraverseQuery,
   walk: Walk,

@@ -18,15 +18,15 @@ import type { Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { inOneWrite, type Slice } from '../storage/slices.js'
 
-/** how long the answer to a write is kept under its idempotency key */
+/** how long the answer to a write is stored under its idempotency key */
 const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000
 
-/** until it is tried again to store how a request ended */
+/** interval of retries to store the outcome of a request */
 const WRITE_LATER_MS = 5000
-/** a database that does not come back in ten minutes is told by who asks again */
+/** after ten minutes without the database, the client's own retry finds the outcome missing */
 const LATE_TRIES = 120
 
-/** Answers kept under the keys that clients send with writes. A key belongs to one tenant and subject. */
+/** Answers stored under the keys that clients send with writes. A key belongs to one tenant and subject. */
 export interface Idempotency {
   /**
    * Claims a key for a request. Returns the stored response when the same request was answered before.
@@ -34,13 +34,13 @@ export interface Idempotency {
    */
   begin(caller: Caller, key: string, fingerprint: string): Promise<StoredResponse | undefined>
   /**
-   * Keeps the answer, as a part of the program whose effect it tells.
-   * @throws KsError `idempotency-conflict` where another gateway has the key by now: the effect must not come twice
+   * Stores the answer, inside the transaction with the request's effect.
+   * @throws KsError `idempotency-conflict` if another gateway has claimed the key: the effect must not happen twice
    */
   keep(caller: Caller, key: string, response: StoredResponse): Write<void>
-  /** Keeps the answer, where it is not the one that is kept already. */
+  /** Stores the answer, unless the same one is stored already. */
   finish(caller: Caller, key: string, response: StoredResponse): Promise<void>
-  /** Gives the key back, unless an answer was kept with the effect: the request had none. */
+  /** Releases the key, unless an answer was stored with the effect. */
   abandon(caller: Caller, key: string): Promise<void>
 }
 
@@ -48,13 +48,13 @@ export function createIdempotency(context: EngineContext): Idempotency {
   const { db, instance } = context
   const keep = (caller: Caller, key: string, { headers, content, ...response }: StoredResponse) =>
     keepAnswer(caller, key, instance, { ...response, headers: JSON.stringify(headers) }, content)
-  /** how requests ended while nothing could be written: what was done stays done, and its key stays usable */
+  /** outcomes of requests while no write was possible: their effects stay, and their keys stay usable */
   const unwritten = new Map<string, () => Write<unknown>>()
   const end = async (caller: Caller, key: string, write: () => Write<unknown>) => {
     try {
       await db.write(write)
     } catch (error) {
-      context.log.warn({ error: String(error) }, 'the end of a request with an Idempotency-Key could not be stored yet')
+      context.log.warn({ error: String(error) }, 'the outcome of a request with an Idempotency-Key could not be stored yet')
       unwritten.set(idOf(caller, key), write)
       triesLeft = LATE_TRIES
       writeLater()
@@ -62,7 +62,7 @@ export function createIdempotency(context: EngineContext): Idempotency {
   }
   let isLate = false
   let triesLeft = 0
-  /** other gateways take the request for running as long as that is not written */
+  /** other gateways consider the request running until this is written */
   const writeLater = () => {
     if (isLate) return
     isLate = true
@@ -89,7 +89,7 @@ export function createIdempotency(context: EngineContext): Idempotency {
     },
     *keep(caller, key, response) {
       if (!(yield* keep(caller, key, response)))
-        throw new KsError('idempotency-conflict', 'this Idempotency-Key was taken up by another process')
+        throw new KsError('idempotency-conflict', 'another process has claimed this Idempotency-Key')
     },
     async finish(caller, key, response) {
       const kept = await db.read(answerOf(caller, key))
@@ -100,14 +100,14 @@ export function createIdempotency(context: EngineContext): Idempotency {
   }
 }
 
-/** The stored answer; where there is none, the key is claimed for the request. */
+/** The stored answer; if there is none, the key is claimed for the request. */
 function* claimOrAnswer(
   caller: Caller,
   key: string,
   request: Pick<AnswerRow, 'fingerprint' | 'instance' | 'created_at'>,
 ): Write<StoredResponse | undefined> {
   const found = yield* answerOf(caller, key)
-  // the clean-up removes it later
+  // an expired row counts as missing; the clean-up removes it later
   const row = found !== undefined && found.created_at < request.created_at - ANSWERS_KEPT_MS ? undefined : found
   const [before, content] = row?.fingerprint.split(JOINT) ?? []
   if (row !== undefined && before !== request.fingerprint)
@@ -119,14 +119,14 @@ function* claimOrAnswer(
       headers: fromCell<Record<string, string>>(row.headers ?? '{}'),
       ...defined({ content }),
     }
-  // a request of a gateway that is gone left no answer: whether it had an effect, only doing it again can tell
+  // a lost gateway left no answer: only running the request again shows whether it had an effect
   if (row !== undefined && (row.instance === request.instance || (yield* isThere(row.instance))))
     throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
   yield* claimKey(caller, key, request)
   return undefined
 }
 
-/** Removes answers that were kept long enough. They belong to tenants, not to spaces. */
+/** Removes expired answers. They belong to tenants, not to spaces. */
 export async function forgetAnswers(db: Driver, now: number, batchRows: number): Promise<Slice> {
   const rows = await db.read(keysClaimedBefore(now - ANSWERS_KEPT_MS, batchRows))
   return inOneWrite(db, rows, batchRows, removeKey)
@@ -136,11 +136,11 @@ function idOf({ tenant, subject }: Caller, key: string): string {
   return JSON.stringify([tenant, subject, key])
 }
 
-/** A response kept under an idempotency key. */
+/** A response stored under an idempotency key. */
 export interface StoredResponse {
   status: number
   body: string
   headers: Record<string, string>
-  /** what the request's upload held, where it had one: the key is for this content only */
+  /** digest of the request's upload, if it had one: the key is valid for this content only */
   content?: string
 }

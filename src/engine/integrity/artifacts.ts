@@ -24,12 +24,12 @@ import { unlessDamaged } from '../storage/readable.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 
-/** Versions of small documents are read many at a time, those of large ones one by one. */
+/** Versions of small documents are read in batches, those of large ones one by one. */
 const SLICE_VERSIONS = { most: 64, bytes: 512 * 1024 }
 const SLICE_DOCUMENTS = 200
 const SLICE_NODES = 200
 
-/** What a version of a document holds, as far as it can be read. */
+/** The parts of a version, as far as they can be read. */
 export interface ReadVersion {
   artifact?: StoredArtifact
   outline?: CompiledOutlineNode[]
@@ -76,7 +76,9 @@ export function artifactHash(text: string, outline: CompiledOutlineNode[]): stri
 /** Checks one version. */
 export type VersionCheck = (row: ScannedVersion) => Promise<Finding[]>
 
-/** A phase that checks one version after the other. @param prepare reads what the next of them need together */
+/**
+ * Creates a phase that checks one version after the other. @param prepare reads what the next versions need together
+ */
 export function versionPhase(prepare: (scan: Scan, rows: ScannedVersion[]) => Promise<VersionCheck>): Phase {
   return async (scan, after) => {
     const { db } = scan.context
@@ -96,7 +98,7 @@ export function versionPhase(prepare: (scan: Scan, rows: ScannedVersion[]) => Pr
   }
 }
 
-/** Whether nothing of a version stands beside its row. */
+/** Whether all parts of a version are stored in its row. */
 function isInRow({ artifact, outline, items }: Packed): boolean {
   return artifact.length > 0 && outline.length > 0 && items.length > 0
 }
@@ -123,15 +125,15 @@ async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]>
     if (read[part] !== undefined) continue
     const [type, what] =
       row[part].length === 0
-        ? (['missing-artifact-object', 'is not there'] as const)
+        ? (['missing-artifact-object', 'is missing'] as const)
         : (['segment-hash-mismatch', 'cannot be unpacked'] as const)
     findings.push(finding(type, `${part}-unreadable`, `the ${part} of ${name} ${what}`, target, remedy))
   }
   if (read.artifact !== undefined && read.outline !== undefined) {
-    // the stored JSON of the outline is what was hashed
+    // the hash covers the JSON of the outline as it is stored
     for await (const piece of unpackedPieces(row.outline)) read.artifact.update(piece)
     if (read.artifact.digest('hex') !== row.artifact_hash) {
-      const message = `the artifact of ${name} is not what was stored: its hash differs`
+      const message = `the artifact of ${name} differs from what was stored: its hash does not match`
       findings.push(finding('segment-hash-mismatch', 'artifact-hash', message, target, remedy))
     }
   }
@@ -144,7 +146,7 @@ async function textHash(artifact: Uint8Array): Promise<Hash> {
   return await hashOfText(storedText(artifact))
 }
 
-/** @returns whether an outline can be read @throws KsError `data-damaged` */
+/** @returns true where an outline can be read @throws KsError `data-damaged` */
 async function isOutline(outline: Uint8Array): Promise<true> {
   for await (const _ of walkSections(outline, {}));
   return true
@@ -168,7 +170,7 @@ async function assetsOf(items: Uint8Array): Promise<StoredAsset[]> {
   return assets
 }
 
-/** Pictures of a version; of very many damaged ones the first are named, a repair puts all right. */
+/** Checks the pictures of a version. Reports only the first damaged ones; a repair fixes all. */
 function* checkAssets(
   row: ScannedVersion,
   assets: readonly StoredAsset[],
@@ -201,7 +203,7 @@ function* checkAssets(
   return findings
 }
 
-/** Documents that should have a published version, or a job that makes one, and have not. */
+/** Documents that should have a published version, or a running job, and have neither. */
 const documents: Phase = async (scan, after) => {
   const { rows, findings } = await scan.context.db.read(checkDocuments(scan, String(after ?? '')))
   return sliceOf(rows, SLICE_DOCUMENTS, findings, (row) => row.id)
@@ -220,18 +222,18 @@ function* checkDocument(scan: Scan, row: DocumentState): Read<Finding[]> {
   if (job !== undefined && unlessDamaged(() => job.completed_at) === null) return []
   const target = { type: 'artifact-object', documentAssetId: row.id } as const
   const name = JSON.stringify(row.filename)
-  // a model of a provider costs money and may be away: then a person decides
+  // a provider's model costs money and may be unavailable: a person decides
   const remedy: Remedy = isTrained(scan.space)
     ? { by: 'compiling-again', docKey: row.key }
     : { by: 'person', advice: `\`ks docs reindex ${row.id}\` compiles it again` }
   const message =
     row.parser_status === 'parsed'
       ? `${name} has no published version`
-      : `${name} waits to be compiled and no job does it`
+      : `${name} waits to be compiled, but has no job`
   return [finding('missing-artifact-object', 'version-missing', message, target, remedy)]
 }
 
-/** Every passage says what was stored: its hash is computed again. */
+/** Compares the hash of every passage with the stored one. */
 const nodes: Phase = async (scan, after) => {
   const { rows, findings } = await scan.context.db.read(checkNodes(scan, Number(after ?? 0)))
   return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
@@ -251,7 +253,7 @@ function* checkNodes(scan: Scan, after: number): Read<{ rows: HashedNode[]; find
       documentAssetId: owner.document,
       parseArtifactId: owner.artifact_id,
     } as const
-    const message = `passage ${row.id} does not say what was stored: its hash differs`
+    const message = `passage ${row.id} differs from what was stored: its hash does not match`
     const remedy: Remedy = { by: 'reading-again', versionKey: row.version_key }
     findings.push(finding('segment-hash-mismatch', 'node-hash', message, target, remedy))
   }

@@ -4,8 +4,8 @@ import type { Read } from '../storage/program.js'
 import type { Scan } from './findings.js'
 
 /**
- * Whether who asks may know of what a report names: a document, a passage, a version or a commit of a source whose scope
- * leaves the asker out is in no report, and no repair or collection of the asker's touches it.
+ * Whether a reader may see the target of a finding. Documents, passages, versions and commits of a source whose scope
+ * excludes the reader appear in no report, and no repair or collection by the reader changes them.
  */
 export function* isKnown({ space, reader }: Scan, target: IntegrityTarget): Read<boolean> {
   const { id = null, objectKey = null, documentAssetId = null, parseArtifactId = null } = target
@@ -14,7 +14,7 @@ export function* isKnown({ space, reader }: Scan, target: IntegrityTarget): Read
   return !(yield* isHidden(reader, space.key, names))
 }
 
-/** Of what was found, that which who asks may know of. @param targetOf what a finding names */
+/** Filters the findings that the reader may see. @param targetOf the target of a finding */
 export function* knownOf<T>(scan: Scan, found: readonly T[], targetOf: (found: T) => IntegrityTarget): Read<T[]> {
   const known: T[] = []
   for (const one of found) if (yield* isKnown(scan, targetOf(one))) known.push(one)

@@ -3,10 +3,13 @@ import type { Finding } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 import { checkBytes } from './raw-objects.js'
 
-/** an image has 10 MB at most */
+/** an image has at most 10 MB */
 const SLICE_ROWS = 25
 
-/** Files of the tenant's chat applications. They belong to no space, so every space of the tenant shows them. */
+/**
+ * Files of the tenant's chat applications. They belong to no space, so the check of every space of the tenant includes
+ * them.
+ */
 export const chatFiles: Phase = async ({ context, space }, after) => {
   const { db, objects } = context
   const rows = await db.read(chatFileBytes(space.tenant, String(after ?? ''), SLICE_ROWS))

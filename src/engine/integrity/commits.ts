@@ -8,7 +8,7 @@ import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 
-/** Staged commits of a space that are there for a reader, oldest first. */
+/** Staged commits of a space that a reader may see, oldest first. */
 export function* listCommits(
   reader: Reader,
   space: SpaceRow,

@@ -4,8 +4,8 @@ import type { Phase } from './phase.js'
 const ADVICE = 'put a backup in the place of the data directory (`ks restore`)'
 
 /**
- * The pages of the database file, and its indexes against its rows, as SQLite checks them. They are of no space: the
- * check of each space tells of them. A server checks its own.
+ * Checks the pages of the database file, and its indexes against its rows, with SQLite. They belong to no space, so the
+ * check of each space includes them. A server checks its own pages.
  */
 export const databasePages: Phase = async ({ context: { databaseFile } }) => {
   if (databaseFile === undefined) return { scanned: 0, findings: [] }

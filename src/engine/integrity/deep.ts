@@ -8,14 +8,14 @@ import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
 
 const SLICE_NODES = 50
-/** Passages with the very same vector may take every place; then being as near as they are is enough. */
+/** Passages with identical vectors may fill all hits; then equal similarity is enough. */
 const VECTOR_HITS = 50
 const TEXT_HITS = 1000
 const SAME = 0.9999
 
 /**
- * Every live passage is found by its own vector among all, and by its rarest word within its document. Counts alone do not
- * show that a graph has lost the way to a point, which approximate indexes do after many removals.
+ * Every live passage is found by its own vector among all, and by its rarest term within its document. Counts alone do
+ * not reveal a graph index that can no longer reach a point, as approximate indexes may after many removals.
  */
 const everyNode: Phase = async (scan, after) => {
   const { context, space } = scan
@@ -40,13 +40,13 @@ function* nodesToFind(scan: Scan, after: number): Read<{ active: VectorSpace | u
   return { active, rows: yield* indexedNodes(scan.space.key, active?.key, after, SLICE_NODES) }
 }
 
-/** A passage and a model that were there a moment ago may have been replaced. */
+/** A passage and a model that existed a moment ago may have been replaced. */
 function* stateNow(scan: Scan, nodeKey: number): Read<{ isLive: boolean; vectorSpace: string | undefined }> {
   return { isLive: yield* isNodeLive(nodeKey), vectorSpace: (yield* vectorSpaceInUse(scan))?.id }
 }
 
 function lostNode(row: IndexedNode, index: 'text' | 'vector'): Finding {
-  const how = index === 'text' ? 'its rarest word' : 'its own vector'
+  const how = index === 'text' ? 'its rarest term' : 'its own vector'
   return finding(
     'stale-projection',
     `${index}-lost`,
@@ -56,7 +56,7 @@ function lostNode(row: IndexedNode, index: 'text' | 'vector'): Finding {
   )
 }
 
-/** In how many of these passages each word stands. */
+/** Count of these passages that contain each term. */
 function frequencies(rows: IndexedNode[]): Map<string, number> {
   const found = new Map<string, number>()
   for (const row of rows)

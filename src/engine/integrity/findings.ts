@@ -3,7 +3,7 @@ import type { EngineContext } from '../context.js'
 import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 
-/** How an issue is put right; what it names is looked up again before anything is changed. */
+/** How an issue is fixed; its target is looked up again before anything is changed. */
 export type Remedy =
   | { by: 'nobody' }
   | { by: 'person'; advice: string }
@@ -18,15 +18,15 @@ export type Remedy =
   | { by: 'filling-vectors' }
   | { by: 'rebuilding-index' }
 
-/** An issue with what repair needs to know of it. */
+/** An issue with the data that its repair needs. */
 export interface Finding {
   issue: ConsistencyIssue
   remedy: Remedy
 }
 
-/** What a scan works on. */
+/** The input of a scan. */
 export interface Scan {
-  /** who asks */
+  /** identity of the caller */
   reader: Reader
   context: EngineContext
   space: SpaceRow
@@ -47,8 +47,10 @@ const SEVERITY: Record<IssueType, ConsistencyIssue['severity']> = {
 }
 
 /**
- * @param code what exactly was found, stable, finer than `type`
- * @param severity where it is not that of the type
+ * Creates a finding.
+ *
+ * @param code stable code, more specific than `type`
+ * @param severity only where it differs from the default of the type
  */
 export function finding(
   type: IssueType,

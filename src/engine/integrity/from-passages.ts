@@ -12,8 +12,8 @@ interface Part<T> {
 }
 
 /**
- * An artifact and an outline made of passages, where a document's bytes are lost. Passages know their text, their place in
- * the document, their elements and their sections, so offsets and ids stay as they were; what no passage held is blank.
+ * Rebuilds an artifact and an outline from passages, where the bytes of a document are lost. Passages know their text,
+ * offsets, elements and sections, so offsets and ids do not change; text outside of passages becomes spaces.
  */
 export async function fromPassages(
   title: string,
@@ -32,14 +32,14 @@ function textOf(nodes: StoredNode[]): string {
   const end = Math.max(...nodes.map((node) => node.end_offset))
   let text = ' '.repeat(end)
   for (const { text: body, start_offset: start, end_offset: stop } of nodes) {
-    // a passage of a cut table repeats the header before its own slice
+    // a passage of a split table repeats the header before its own rows
     const own = body.slice(body.length - (stop - start))
     text = text.slice(0, start) + own + text.slice(start + own.length)
   }
   return text
 }
 
-/** Elements of a passage: the first carries its text, all keep their ids, so that what names them still finds them. */
+/** Elements of a passage: the first contains its text, all keep their ids, so that references to them stay valid. */
 function elementsOf(node: StoredNode): CompiledElement[] {
   const ids = unlessDamaged(() => fromCell<unknown>(node.elements))
   const sectionPath = strings(node.section)
@@ -59,7 +59,7 @@ function elementsOf(node: StoredNode): CompiledElement[] {
   })
 }
 
-/** Sections by the ids and paths that passages name; a parent that no passage names gets the title of its path. */
+/** Sections from the ids and paths of passages; a parent without passages gets its title from the path. */
 function outlineOf(title: string, nodes: StoredNode[]): CompiledOutlineNode[] {
   const sections = new Map<string, CompiledOutlineNode>()
   const roots: CompiledOutlineNode[] = []

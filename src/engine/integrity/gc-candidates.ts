@@ -24,7 +24,7 @@ interface Collectable {
   reason: string
   count?: number
   bytes: number
-  /** what else distinguishes this occasion of the same target: an object may become an orphan twice */
+  /** distinguishes repeated events of one target: an object may become an orphan twice */
   occasion: string | number
 }
 
@@ -40,7 +40,7 @@ function candidate({ space }: Scan, { type, target, reason, count, bytes, occasi
   }
 }
 
-/** How a target is told from others. */
+/** A key that is unique among targets. */
 export function targetName(target: IntegrityTarget): string {
   return JSON.stringify([
     target.type,
@@ -61,7 +61,7 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
     candidate(scan, {
       type: 'staged-object',
       target: { type: 'raw-object', objectKey: file.key },
-      reason: 'no document and no upload under way names these bytes',
+      reason: 'no document and no running upload refers to these bytes',
       bytes: file.size,
       occasion: file.changedAt,
     }),
@@ -69,7 +69,7 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
   return sliceOf(files, SLICE, found, (file) => file.key)
 }
 
-/** Of files, the orphans that this space shows. */
+/** The orphaned files that the report of this space includes. */
 function* collectable({ context, space, now }: Scan, files: readonly StoredFile[]): Read<StoredFile[]> {
   const found: StoredFile[] = []
   for (const file of files)
@@ -103,7 +103,7 @@ const commits: Phase<GcCandidate> = async (scan, after) => {
         id: row.id,
         ...defined({ objectKey: row.published_object_key ?? undefined, documentAssetId: row.document_id ?? undefined }),
       },
-      reason: `the commit is ${row.status} and past its time`,
+      reason: `the commit is ${row.status} and has expired`,
       bytes: 0,
       occasion: '',
     }),
@@ -122,7 +122,7 @@ const artifacts: Phase<GcCandidate> = async (scan, after) => {
         documentAssetId: row.document_id,
         parseArtifactId: row.artifact_id,
       },
-      reason: 'the version was never published and nobody works on it',
+      reason: 'the version was never published and no job works on it',
       count: row.node_count + 1,
       bytes: row.bytes,
       occasion: '',
@@ -153,7 +153,7 @@ const projections: Phase<GcCandidate> = async (scan) => {
     candidate(scan, {
       type: 'index-projection',
       target: { type: 'index-projection', id: row.id },
-      reason: 'a newer embedding model took the place of this one',
+      reason: 'a newer embedding model has replaced this one',
       count: Math.max(1, row.vectors),
       bytes: row.vectors * row.dimension * 2,
       occasion: '',
@@ -162,7 +162,7 @@ const projections: Phase<GcCandidate> = async (scan) => {
   return { scanned: rows.length, findings }
 }
 
-/** Traces from before this time are kept by nothing. */
+/** Traces before this time have no reason to be kept. */
 export function* traceCutoff(spaceKey: number, now: number): Read<number> {
   return now - (yield* retentionOf(spaceKey)).answerTraceRetentionDays * DAY_MS
 }
@@ -177,7 +177,7 @@ const traces: Phase<GcCandidate> = async (scan, after) => {
     candidate(scan, {
       type: 'answer-trace',
       target: { type: 'knowledge-path', id: row.id, virtualPath: `/evidence/${row.id}` },
-      reason: 'the trace is older than the retention policy keeps traces',
+      reason: 'the trace is older than the retention period for traces',
       bytes: row.bytes,
       occasion: '',
     }),
@@ -185,7 +185,7 @@ const traces: Phase<GcCandidate> = async (scan, after) => {
   return sliceOf(rows, SLICE, found, (row) => row.id)
 }
 
-/** Everything that can be collected; with a prefix only objects whose keys begin with it. */
+/** Phases for everything that can be collected; with a prefix, only for objects whose keys begin with it. */
 export function candidatePhases(prefix: string | undefined): Phase<GcCandidate>[] {
   if (prefix === undefined) return [orphans, leftovers, commits, artifacts, strayNodes, projections, traces]
   return [orphans, leftovers].map((phase) => async (scan, after) => {

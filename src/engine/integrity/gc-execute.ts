@@ -26,10 +26,10 @@ import { isCompiling } from './lease-list.js'
 import { isCollectable, isLeftover } from './raw-objects.js'
 
 const VECTORS_A_TRANSACTION = 2000
-/** Outcomes are remembered for so long; a dry run is not that old when it is executed. */
+/** How long outcomes are stored; a dry run is executed sooner. */
 const REMEMBER_MS = 30 * 24 * 60 * 60 * 1000
 
-/** A removal that is under way, written down before anything is unlinked and finished by a repetition. */
+/** A removal in progress: recorded before any file is removed, and finished by a repeated call. */
 interface Ticket {
   begin(): Write<void>
   end(): Write<void>
@@ -37,8 +37,8 @@ interface Ticket {
 }
 
 /**
- * Removes candidates. What a client sends only says where to look: each is checked again against rows and files, in the
- * transaction that lets go of it, so a candidate that is forged or out of date removes nothing.
+ * Removes candidates. The request only says where to look: each is checked again against rows and files, in the
+ * transaction that removes it, so a forged or outdated candidate removes nothing.
  */
 export async function executeCandidates(scan: Scan, candidates: GcCandidate[]): Promise<GcExecuted> {
   const items: GcExecuted['items'] = []
@@ -59,7 +59,7 @@ function nameOf({ objectKey, parseArtifactId, virtualPath, id, type }: Integrity
   return objectKey ?? id ?? parseArtifactId ?? virtualPath ?? type
 }
 
-/** @returns whether it is gone, now or by an earlier call with the same key */
+/** @returns whether it is removed, now or by an earlier call with the same key */
 async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   const { context, space, now } = scan
   const { db } = context
@@ -149,7 +149,7 @@ async function finish(db: Driver, ticket: Ticket): Promise<true> {
   return true
 }
 
-/** failed-terminal, canceled → gc-pending → bytes gone → gc-complete. */
+/** failed-terminal, canceled → gc-pending → bytes removed → gc-complete. */
 export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_TICKET): Promise<boolean> {
   const { context, space, now } = scan
   const { db, objects } = context
@@ -201,7 +201,7 @@ async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<
   return key !== undefined && (await collectStrayNodes(scan, key, key, ticket)) > 0
 }
 
-/** Removes passages without a version, from rows and indexes. @returns how many */
+/** Removes passages without a version, from rows and indexes. @returns their count */
 export async function collectStrayNodes(
   { context, space }: Scan,
   first: number,

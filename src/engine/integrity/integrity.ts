@@ -28,7 +28,7 @@ import { repairPage } from './repair.js'
 
 type CommitsPage = PageRequest & { status?: StagedCommitStatus | undefined }
 
-/** Whether rows, files and indexes agree, and what may be removed. */
+/** Checks that rows, files and indexes agree, and collects what is no longer needed. */
 export interface IntegrityOperations {
   fsck(
     caller: Caller,

@@ -13,7 +13,7 @@ import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 
-/** Active leases of a space that are there for a reader, oldest first. @throws KsError `invalid-cursor` */
+/** Active leases of a space that a reader may see, oldest first. @throws KsError `invalid-cursor` */
 export function* listLeases(
   context: EngineContext,
   reader: Reader,
@@ -34,7 +34,7 @@ export function* listLeases(
   }
 }
 
-/** Leases of a space, of all gateways, but for those on documents that the reader may not know of. */
+/** Leases of a space, of all gateways, except those on documents that the reader may not see. */
 export function* knownLeases(context: EngineContext, reader: Reader, spaceKey: number): Read<KnownLease[]> {
   const held = [...(yield* compilations(spaceKey)), ...(yield* leasesOf(context, spaceKey))]
   const all = held.sort((a, b) => a.acquiredAt - b.acquiredAt)
@@ -44,14 +44,14 @@ export function* knownLeases(context: EngineContext, reader: Reader, spaceKey: n
   return all.filter(({ targetId }) => !hidden.has(targetId))
 }
 
-/** Whether a compilation holds one of these things, named by id or virtual path, whatever gateway works on it. */
+/** Whether a compilation on any gateway has a lease on one of these targets, given by id or virtual path. */
 export function* isCompiling(spaceKey: number, names: readonly (string | undefined)[]): Read<boolean> {
   return (yield* compilations(spaceKey)).some(
     ({ targetId, virtualPath }) => names.includes(targetId) || names.includes(virtualPath),
   )
 }
 
-/** Leases of compilations: the rows of their jobs, which beat with their gateways. */
+/** Leases of compilations: rows of their jobs, renewed by the heartbeats of their gateways. */
 function* compilations(spaceKey: number): Read<KnownLease[]> {
   return (yield* heldDocuments(spaceKey)).map((held) => compiling(spaceKey, held))
 }

@@ -20,7 +20,7 @@ export interface ScanPage<T> {
   cursor?: string
 }
 
-/** A call ends about then and leaves the rest to the next: others wait for the event loop and the disk. */
+/** Approximate duration of a call, which leaves the rest to the next: other work needs the event loop and the disk. */
 const BUDGET_MS = 2000
 const MAX_SCANNED = 50_000
 
@@ -40,10 +40,10 @@ export async function checkPage(
 }
 
 /**
- * Runs phases from where a cursor stopped until a page is full or its time is over.
+ * Runs phases from the position of a cursor until a page is full or its time is over.
  *
  * @param filter what the cursor may be used with
- * @param targetOf what a finding names: what the asker may not know of is left out
+ * @param targetOf the target of a finding; findings that the reader may not see are omitted
  * @throws KsError `invalid-cursor`
  */
 export async function scanPage<T>(
@@ -63,7 +63,7 @@ export async function scanPage<T>(
     scanned += slice.scanned
     after = slice.next
     if (after === undefined) phase++
-    // rows of the database are read without waiting for anything
+    // reading rows never yields to the event loop
     if (clock.due) await clock.turn()
     const full = findings.length > LIMITS.reportEntries - SLICE_FINDINGS || scanned >= MAX_SCANNED
     if (phase < phases.length && (full || clock.over))

@@ -1,22 +1,22 @@
 import type { Finding, Scan } from './findings.js'
 
-/** A place within a phase: the last key that was looked at. */
+/** A position within a phase: the last key that was scanned. */
 export type Place = string | number
 
-/** One slice of a phase: at most `SLICE_FINDINGS` of what is looked for. */
+/** One slice of a phase, with at most `MAX_SLICE_FINDINGS` findings. */
 export interface Slice<T = Finding> {
   scanned: number
   findings: T[]
-  /** where to go on; absent at the end of the phase */
+  /** where to continue; absent at the end of the phase */
   next?: Place
 }
 
-/** Looks at some things after a place; `undefined` is the beginning. */
+/** Scans some items after a position; `undefined` is the beginning. */
 export type Phase<T = Finding> = (scan: Scan, after: Place | undefined) => Promise<Slice<T>>
 
 export const SLICE_FINDINGS = 200
 
-/** The slice of some rows; a full one is followed by another. */
+/** Makes the slice of some rows; another slice follows if it is full. */
 export function sliceOf<R, T>(rows: R[], full: number, findings: T[], place: (row: R) => Place): Slice<T> {
   const last = rows.at(-1)
   const more = rows.length >= full && last !== undefined

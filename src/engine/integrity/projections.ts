@@ -7,7 +7,7 @@ import { type Finding, finding, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import type { Phase } from './phase.js'
 
-/** Work that goes on makes rows and index differ for moments: they are compared when they stand still. */
+/** Running work makes rows and index differ for moments: they are compared again until both are unchanged. */
 const ATTEMPTS = 20
 const PAUSE_MS = 100
 
@@ -19,7 +19,7 @@ interface Truth {
   busy: boolean
 }
 
-/** What the indexes should hold, counted from rows. */
+/** Expected content of the indexes, counted from rows. */
 function* truthOf(scan: Scan): Read<Truth> {
   const { space } = scan
   const active = yield* vectorSpaceInUse(scan)
@@ -33,8 +33,8 @@ function* truthOf(scan: Scan): Read<Truth> {
 }
 
 /**
- * Text and vector index against the rows: both hold as many passages as are live, and the newest change. While a space
- * is written to all the time they cannot be compared, which is said as an issue of severity `info`.
+ * Compares the text and the vector index with the rows: both must contain all live passages and the newest change.
+ * While a space is written to all the time they cannot be compared, and an issue of severity `info` reports that.
  */
 export const projections: Phase = async (scan) => {
   let settled: Finding[] | undefined
@@ -47,13 +47,13 @@ export const projections: Phase = async (scan) => {
     const after = await scan.context.db.read(truthOf(scan))
     const still = before.seq === after.seq && before.nodes === after.nodes && before.vectors === after.vectors
     const differences = compare(scan, after, status)
-    // differences that compiling explains say nothing of the indexes; those that stay are looked at again, to be sure
+    // Differences while documents compile say nothing about the indexes; the last attempt confirms those that stay.
     if (differences.length === 0 || (still && !after.busy && attempt === ATTEMPTS - 1)) settled = differences
   }
   return settled === undefined ? { scanned: 0, findings: [notCompared(scan)] } : { scanned: 2, findings: settled }
 }
 
-/** Says that indexes and vectors could not be judged, since work goes on. */
+/** Reports that indexes and vectors could not be compared because of running work. */
 export function notCompared({ space }: Scan): Finding {
   const message = `indexes and vectors of space ${space.slug} were not compared with the rows: documents are being compiled or vectors trained; check again when they are done`
   const target = { type: 'index-projection', id: space.id } as const

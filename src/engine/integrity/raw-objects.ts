@@ -12,14 +12,14 @@ import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 import { workspaceObjectPhases } from './workspace-objects.js'
 
-/** Bytes that one slice hashes, and documents and files that it looks at. */
+/** Bytes that one slice hashes, and documents and files that it checks. */
 const SLICE_BYTES = 256 * 1024 * 1024
 const SLICE_ROWS = 200
 const SLICE_FILES = 200
-/** What is younger may belong to work that goes on. */
+/** Anything younger may belong to running work. */
 export const GRACE_MS = 60 * 60 * 1000
 
-/** Every document's bytes are read again and hashed. */
+/** Reads and hashes the bytes of every document. */
 const documents: Phase = async (scan, after) => {
   const rows = await scan.context.db.read(documentBytes(scan.space.key, String(after ?? ''), SLICE_ROWS))
   let bytes = 0
@@ -50,7 +50,7 @@ interface Held extends Omit<ReceivedBytes, 'id'> {
   stillThere(): Promise<boolean>
 }
 
-/** Reads the bytes of an object again and compares them with what was received. */
+/** Reads the bytes of an object and compares them with what was received. */
 export async function checkBytes(objects: ObjectStore, held: Held): Promise<Finding | undefined> {
   const read = await objects.measure(held.object_key).catch(unlessAway)
   return await compareBytes(held, read)
@@ -59,12 +59,12 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
 async function compareBytes(held: Held, read: Measured): Promise<Finding | undefined> {
   const { target } = held
   const name = JSON.stringify(held.name)
-  const remedy = { by: 'person', advice: `upload ${name} again: the same bytes take their place` } as const
+  const remedy = { by: 'person', advice: `upload ${name} again: the same bytes replace them` } as const
   const isWhole = read !== undefined && 'sha256' in read && read.size === held.size_bytes && read.sha256 === held.sha256
   // it may have been deleted while it was read
   if (isWhole || !(await held.stillThere())) return undefined
   if (read === undefined)
-    return finding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are not there`, target, remedy)
+    return finding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are missing`, target, remedy)
   if ('error' in read)
     return finding(
       'checksum-mismatch',
@@ -77,17 +77,17 @@ async function compareBytes(held: Held, read: Measured): Promise<Finding | undef
     const message = `${name} has ${read.size} bytes on disk, ${held.size_bytes} were received`
     return finding('size-mismatch', 'raw-object-size', message, target, remedy)
   }
-  const message = `the bytes of ${name} are not those that were received: their hash differs`
+  const message = `the bytes of ${name} differ from what was received: their hash does not match`
   return finding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
 }
 
-/** Files of the tenant that no row names, each shown by one space. */
+/** Files of the tenant that no row refers to, each reported by one space. */
 const strangers: Phase = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
   const keys = files.flatMap(({ key, isObject }) => (isObject ? [key] : []))
   const names = await context.db.read(namesOf(space.tenant, keys, scan.now))
-  // of almost all there is nothing to be said: only the others are looked at one by one
+  // Almost all need no report: only the others are checked one by one.
   const doubtful = files.filter(({ key }) => names.get(key) !== 'named-and-noted')
   const findings = await context.db.read(straysAmong(scan, await context.objects.described(doubtful)))
   return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
@@ -102,18 +102,18 @@ function* straysAmong(scan: Scan, files: readonly StoredFile[]): Read<Finding[]>
   return findings
 }
 
-/** What is to be said of a file, unless a row names it or it is too young to tell. */
+/** Finds the problem of a file; none where a row refers to it, or it is too young to judge. */
 function* strayAt({ context, space, now }: Scan, file: StoredFile): Read<Finding | undefined> {
   const target = { type: 'raw-object', objectKey: file.key } as const
   if (!file.isObject) {
-    const message = `${JSON.stringify(file.key)} is not a file of this store; it is left alone`
+    const message = `${JSON.stringify(file.key)} is not a file of this store; it is kept`
     return finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' })
   }
   if (yield* isReferenced(file.key, now)) return yield* unnoted(space.tenant, file)
   const name = `object ${file.key.slice(-8)} of ${file.size} bytes`
   const doubt = context.identity.doubt()
   if (doubt !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
-    const message = `${name} belongs to no document that the database knows; it stays, because ${doubt}`
+    const message = `${name} belongs to no document in the database; it is kept because ${doubt}`
     return finding('orphaned-staged-object', 'unknown-object', message, target, { by: 'nobody' }, 'warning')
   }
   if (!isOld(file, now)) return undefined
@@ -121,30 +121,30 @@ function* strayAt({ context, space, now }: Scan, file: StoredFile): Read<Finding
   return finding('orphaned-staged-object', 'orphaned-object', `${name} belongs to no document`, target, remedy)
 }
 
-/** An object that is needed, and that no upload or removal would agree by. */
+/** A referenced object without a row, which uploads and removals need to coordinate. */
 function* unnoted(tenant: string, { key }: StoredFile): Read<Finding | undefined> {
   if ((yield* objectRow({ tenant, key })) !== undefined) return undefined
   const target = { type: 'raw-object', objectKey: key } as const
-  const message = `object ${key.slice(-8)} is needed and has no row of its own`
+  const message = `object ${key.slice(-8)} is referenced, but has no row`
   const remedy = { by: 'noting-object', objectKey: key } as const
   return finding('orphaned-staged-object', 'object-without-row', message, target, remedy, 'warning')
 }
 
-/** Rows of objects that have no bytes and that nothing names. */
+/** Rows of objects without bytes and without references. */
 const emptyRows: Phase = async (scan, after) => {
   const { context, space, now } = scan
   const rows = await context.db.read(objectRows(space.tenant, String(after ?? ''), SLICE_FILES))
   const findings: Finding[] = []
   const old = rows.flatMap((row) => {
     const key = ObjectStore.key(row.tenant, row.sha256)
-    // damage of the row itself is told with that of all rows
+    // damage of the row itself is reported by the check of all rows
     return ObjectStore.isKey(key) && isOld({ modifiedAt: row.touched_at }, now) ? [key] : []
   })
   const names = await context.db.read(namesOf(space.tenant, old, now))
   for (const key of old) {
     if (names.get(key) !== 'noted' || (await context.objects.describe(key)) !== undefined) continue
     if (!(await context.db.read(isEmptyRow(scan, key)))) continue
-    const message = `object ${key.slice(-8)} has a row and no bytes, and nothing names it`
+    const message = `object ${key.slice(-8)} has a row, but no bytes and no references`
     const target = { type: 'raw-object', objectKey: key } as const
     const remedy = { by: 'removing-object', objectKey: key } as const
     findings.push(finding('orphaned-staged-object', 'object-without-bytes', message, target, remedy))
@@ -161,7 +161,7 @@ function isOld(file: { modifiedAt: number }, now: number): boolean {
   return now - file.modifiedAt >= GRACE_MS
 }
 
-/** Whether an object may be collected: an orphan, and the database knows all objects. */
+/** Whether an object may be collected: an orphan, while the database knows all objects. */
 export function* isCollectable(
   context: EngineContext,
   file: { key: string; modifiedAt: number },
@@ -170,12 +170,15 @@ export function* isCollectable(
   return (yield* isOrphan(file, now)) && context.identity.doubt() === undefined
 }
 
-/** Whether an object is older than the grace and named by no document, live or being purged, no open commit, no chat. */
+/**
+ * Whether an object is older than the grace period and no document (live or being purged), open commit or chat refers
+ * to it.
+ */
 function* isOrphan(file: { key: string; modifiedAt: number }, now: number): Read<boolean> {
   return isOld(file, now) && !(yield* isReferenced(file.key, now))
 }
 
-/** Temporary files of this space's uploads that ended. Those of uploads without a row are removed by the next start. */
+/** Temporary files of this space's ended uploads. Those of uploads without a row are removed by the next start. */
 const leftovers: Phase = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? ''))
   const some = files.slice(0, SLICE_FILES)
@@ -184,7 +187,7 @@ const leftovers: Phase = async (scan, after) => {
     finding(
       'orphaned-staged-object',
       'orphaned-temporary-file',
-      `an upload that ended left ${file.size} bytes behind`,
+      `an ended upload left ${file.size} bytes`,
       { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
       { by: 'removing-staged', id: file.id },
     ),
@@ -197,7 +200,7 @@ const leftovers: Phase = async (scan, after) => {
   }
 }
 
-/** Of temporary files, those of this space's uploads that ended. */
+/** Filters the temporary files that ended uploads of this space left. */
 export function* leftoversOf<T extends TemporaryFile>(scan: Scan, files: readonly T[]): Read<T[]> {
   const left: T[] = []
   for (const file of files) if (yield* isLeftover(scan, file)) left.push(file)
@@ -213,7 +216,7 @@ interface TemporaryFile {
   modifiedAt: number
 }
 
-/** Commits that failed or were canceled so long ago that nothing of them has to be kept. */
+/** Commits that failed or were canceled and are past their retention. */
 const expiredCommits: Phase = async (scan, after) => {
   const rows = await scan.context.db.read(
     collectableCommits(scan.space.key, String(after ?? ''), scan.now, SLICE_FILES),
@@ -222,7 +225,7 @@ const expiredCommits: Phase = async (scan, after) => {
     finding(
       'failed-commit-expired',
       'failed-commit-expired',
-      `staged commit ${row.id} is ${row.status} and past its time`,
+      `staged commit ${row.id} is ${row.status} and has expired`,
       { type: 'staged-commit', id: row.id, ...defined({ documentAssetId: row.document_id ?? undefined }) },
       { by: 'collecting-commit', commitId: row.id },
     ),

@@ -10,11 +10,11 @@ import { projections } from './projections.js'
 import { missingVectors, vectors } from './vectors.js'
 
 const SLICE_NODES = 500
-/** Passages of small documents are read together up to so many. */
+/** Passages of small documents are read together up to this count. */
 const NODES_TOGETHER = 500
 const SLICE_STRAYS = 200
 
-/** What a version's passages point to: sections of its outline, elements of its artifact; and that all are there. */
+/** Checks that a version has all its passages, and that they refer to existing sections and elements. */
 const versions = versionPhase(prepareReferences)
 
 async function prepareReferences(scan: Scan, rows: ScannedVersion[]): Promise<VersionCheck> {
@@ -32,7 +32,7 @@ async function prepareReferences(scan: Scan, rows: ScannedVersion[]): Promise<Ve
   return (row) => checkReferences(scan, row, together?.get(row.key))
 }
 
-/** @param known the version's passages, where they were read before */
+/** @param known the version's passages, if they were read before */
 async function checkReferences(
   scan: Scan,
   row: ScannedVersion,
@@ -83,7 +83,7 @@ function lostReference(
   if (sections !== undefined && !sections.has(node.outline_node))
     return {
       code: 'section-missing',
-      what: `stands in section ${JSON.stringify(node.outline_node)}, which the outline lacks`,
+      what: `refers to section ${JSON.stringify(node.outline_node)}, which the outline lacks`,
     }
   if (elements === undefined) return undefined
   const named = idsIn(node.elements)
@@ -91,7 +91,7 @@ function lostReference(
   const lost = named.find((id) => !elements.has(id))
   return lost === undefined
     ? undefined
-    : { code: 'element-missing', what: `names element ${JSON.stringify(lost)}, which the artifact lacks` }
+    : { code: 'element-missing', what: `refers to element ${JSON.stringify(lost)}, which the artifact lacks` }
 }
 
 function idsIn(json: string): string[] | undefined {
@@ -115,7 +115,7 @@ async function elementIds(artifact: Uint8Array): Promise<Set<string>> {
   return ids
 }
 
-/** Passages whose version is gone: no read shows them, they only take room. */
+/** Passages without a version: no read returns them, they only take space. */
 const strayNodes: Phase = async (scan, after) => {
   const rows = await scan.context.db.read(placedNodes(scan.space.key, Number(after ?? 0), SLICE_STRAYS))
   const findings = rows

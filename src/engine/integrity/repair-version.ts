@@ -27,10 +27,10 @@ interface Damaged extends StoredVersion {
 }
 
 /**
- * Puts a version right: from its document's bytes, read once more, where reading gives what was stored; else by compiling
- * the document again; and where the bytes are damaged too, from the passages that are left. No model is asked.
+ * Repairs a version without a model: from the bytes of its document, parsed again, if that gives the stored content;
+ * otherwise by compiling the document again; and where the bytes are damaged too, from the remaining passages.
  *
- * @returns why nothing was done; nothing when it was
+ * @returns why nothing was done; nothing when it was repaired
  */
 export async function repairVersion(scan: Scan, versionKey: number): Promise<string | undefined> {
   const stored = await scan.context.db.read(storedVersion(scan.space.key, versionKey))
@@ -42,7 +42,7 @@ export async function repairVersion(scan: Scan, versionKey: number): Promise<str
   return restoreFromPassages(damaged)
 }
 
-/** What the parser makes of the document's bytes now. @returns nothing when the bytes are not those received */
+/** Parses the bytes of the document again. @returns nothing when the bytes are not those received */
 async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument | undefined> {
   const { compiler, objects } = scan.context
   const file = await objects.measure(document.object_key).catch(unlessAway)
@@ -54,7 +54,7 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument 
   return result?.ok === true ? result.document : undefined
 }
 
-/** Whether a reading is the one that was stored: its hash says so, or most of the passages that are whole do. */
+/** Whether the parsed document is the stored one: by its hash, or by all intact passages. */
 function isSameReading({ row, nodes }: Damaged, read: PreparedDocument): boolean {
   if (read.nodes.length !== row.node_count) return false
   if (read.artifactHash === row.artifact_hash) return true
@@ -68,7 +68,7 @@ function hashOf({ title, text, start_offset: startOffset, end_offset: endOffset 
   return nodeHash({ title, text, startOffset, endOffset })
 }
 
-/** Writes a reading over the rows of its version, in one transaction; passages keep their keys and ids. */
+/** Writes a parsed document over the rows of its version, in one transaction; passages keep their keys and ids. */
 async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): Promise<string | undefined> {
   const { db, indexes } = scan.context
   const write = function* (): Write<number> {
@@ -94,7 +94,7 @@ function* writeAssets(versionKey: number, assets: readonly PreparedAsset[]): Wri
   yield* insertAssets(versionKey, assets)
 }
 
-/** Notes changed passages in the projection log. @returns the last entry; 0 for none */
+/** Adds changed passages to the index log. @returns the last entry; 0 for none */
 function* logChanged(scan: Scan, { first_node: first }: ScannedVersion, changed: PreparedNode[]): Write<number> {
   let seq = 0
   if (first === null) return seq
@@ -102,23 +102,23 @@ function* logChanged(scan: Scan, { first_node: first }: ScannedVersion, changed:
   return seq
 }
 
-/** The parser reads the document otherwise than it did: a new version takes the place of this one. */
+/** The parser result differs from the stored one: a new version replaces this one. */
 async function compileInstead({ scan, row, document }: Damaged): Promise<string | undefined> {
   const { context, space } = scan
   if (!isTrained(space))
-    return `reading gives other passages by now: \`ks docs reindex ${document.id}\` compiles it again`
+    return `the document now gives other passages: \`ks docs reindex ${document.id}\` compiles it again`
   if (row.until_revision !== null) await context.db.write(() => markObsolete([row], scan.now))
   else await context.db.write(() => queueAgain(space, [document]), { lock: space.key })
   context.wake()
   return undefined
 }
 
-/** The document's bytes are of no use: what its passages say is all there is. */
+/** The bytes of the document are unusable: only its passages remain. */
 async function restoreFromPassages({ scan, row, nodes }: Damaged): Promise<string | undefined> {
   const { db } = scan.context
   const damaged = nodes.some((node) => Buffer.compare(hashOf(node), node.row_hash) !== 0)
   if (damaged || nodes.length !== row.node_count || nodes.length === 0)
-    return 'the bytes of the document and passages of it are damaged: upload the document again'
+    return 'the bytes and some passages of the document are damaged: upload the document again'
   const read = await readVersion(row)
   const { artifact, outline } = await fromPassages(row.title, nodes, read)
   const hash = artifactHash(artifact.value.text, outline.value)

@@ -18,22 +18,22 @@ import { repairVersion } from './repair-version.js'
 type Item = RepairReport['items'][number]
 
 const ACTIONS: Record<Exclude<Remedy['by'], 'person'>, string> = {
-  nobody: 'nothing: no repair can change it',
+  nobody: 'none: no repair is possible',
   'removing-object': 'remove the object',
   'noting-object': 'write the row of the object',
   'removing-staged': 'remove the temporary file',
-  'collecting-commit': 'collect the commit with what it left',
-  'reading-again': 'read the document again, or put it together from its passages',
+  'collecting-commit': 'collect the commit with its leftovers',
+  'reading-again': 'read the document again, or rebuild it from its passages',
   'compiling-again': 'queue the document to be compiled again',
   'removing-nodes': 'remove the passage',
   'removing-vector': 'compute the vector again from the passage',
-  'filling-vectors': 'compute the vectors that are missing',
-  'rebuilding-index': 'build the indexes of the space anew from rows',
+  'filling-vectors': 'compute the missing vectors',
+  'rebuilding-index': 'rebuild the indexes of the space from rows',
 }
 
 /**
- * Checks one page and puts right what can be put right without a person and without asking a model. Everything is detected
- * anew: what a client says it saw counts for nothing. Each repair is one durable step, so an interrupted one is repeated.
+ * Checks one page and repairs what needs neither a person nor a model. Issues are detected again: those that the client
+ * reports do not count. Each repair is one durable step, so that an interrupted one is repeated.
  */
 export async function repairPage(scan: Scan, body: RepairBody): Promise<RepairReport> {
   const { scanned, findings, cursor } = await checkPage(scan, body)
@@ -74,7 +74,7 @@ async function treat(
   if (remedy.by === 'person') return { issue, status: 'manual', action: remedy.advice }
   if (remedy.by === 'nobody') return { issue, status: 'not-repairable', action: ACTIONS.nobody }
   if (dryRun) return { issue, status: 'would-repair', action: ACTIONS[remedy.by] }
-  // many issues may have one remedy, such as an index that is built anew
+  // many issues may share one remedy, such as rebuilding an index
   const key = JSON.stringify(remedy)
   const running = done.get(key) ?? attempt(scan, remedy)
   done.set(key, running)
@@ -89,12 +89,12 @@ async function attempt(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nob
     return refused === undefined ? { repaired: true, action } : { repaired: false, action: refused }
   } catch (error) {
     scan.context.log.warn({ space: scan.space.id, remedy, error: String(error) }, 'a repair failed')
-    const why = error instanceof KsError ? error.message : 'it failed unexpectedly; the log of the daemon tells why'
+    const why = error instanceof KsError ? error.message : 'it failed unexpectedly; see the log of the daemon'
     return { repaired: false, action: `${action}: ${why}` }
   }
 }
 
-/** @returns why nothing was done; nothing when it was */
+/** @returns why nothing was done; nothing when it was repaired */
 async function apply(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobody' }>): Promise<string | undefined> {
   const { context, space } = scan
   switch (remedy.by) {
@@ -126,12 +126,12 @@ async function apply(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobod
 }
 
 function heldUnless(gone: boolean): string | undefined {
-  return gone ? undefined : 'something needs it by now: it stays'
+  return gone ? undefined : 'it is in use again: kept'
 }
 
 async function compileAgain({ context, space }: Scan, docKey: number): Promise<string | undefined> {
   const { db } = context
-  if (!isTrained(space)) return 'compiling would ask the embedding model: reindex the document yourself'
+  if (!isTrained(space)) return 'compiling would use the embedding model: reindex the document yourself'
   const again = function* (): Write<boolean> {
     const row = yield* liveDocument(docKey)
     return row !== undefined && (yield* queueAgain(space, [row])).length > 0
@@ -144,12 +144,12 @@ async function compileAgain({ context, space }: Scan, docKey: number): Promise<s
 async function fillAll(scan: Scan): Promise<string | undefined> {
   const { context, space } = scan
   const active = await context.db.read(vectorSpaceInUse(scan))
-  if (active === undefined || !isTrained(space)) return 'this would ask the embedding model of a provider'
+  if (active === undefined || !isTrained(space)) return 'this would use the embedding model of a provider'
   await fillVectors(context, space, active, new AbortController().signal)
   return undefined
 }
 
-/** Forgets a damaged vector, and computes it anew where the passage is live and the model is our own. */
+/** Removes a damaged vector, and computes it again where the passage is live and the model is built in. */
 async function renewVector(
   scan: Scan,
   { vectorSpaceKey, nodeKey }: { vectorSpaceKey: number; nodeKey: number },
@@ -157,7 +157,7 @@ async function renewVector(
   const { context, space } = scan
   const { db } = context
   const active = await db.read(vectorSpaceInUse(scan))
-  if (active?.key !== vectorSpaceKey) return 'another embedding model is in use by now'
+  if (active?.key !== vectorSpaceKey) return 'another embedding model is in use now'
   await db.write(() => removeVector(vectorSpaceKey, nodeKey))
   if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)
   return undefined

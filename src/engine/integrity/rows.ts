@@ -11,7 +11,7 @@ import { type Phase, type Place, SLICE_FINDINGS, type Slice } from './phase.js'
 const SLICE_ROWS = SLICE_FINDINGS
 /** Bytes that other checks read and compare with their hashes. */
 const CHECKED_ELSEWHERE: ReadonlySet<unknown> = new Set(['packed', 'object-bytes', 'vector', 'bytes'])
-/** Columns by which a row is named, best first. */
+/** Columns that identify a row, best first. */
 const NAMES = ['id', 'key', 'jti']
 const TARGETS: Readonly<Record<string, IntegrityTarget['type']>> = {
   documents: 'raw-object',
@@ -21,15 +21,17 @@ const TARGETS: Readonly<Record<string, IntegrityTarget['type']>> = {
   staged_commits: 'staged-commit',
   vectors: 'index-projection',
 }
-/** Columns that reading the document again writes anew. */
+/** Columns that reading the document again rewrites. */
 const READ_AGAIN: Readonly<Record<string, readonly string[]>> = {
   versions: ['artifact_hash'],
   nodes: ['section', 'elements', 'kind', 'page', 'start_offset', 'end_offset', 'row_hash'],
 }
 const ADVICE =
-  'take the row from a backup, or delete what it describes: `sqlite3` on the database of a stopped daemon shows what is left of it'
+  'restore the row from a backup, or delete what it describes: `sqlite3` on the database of a stopped daemon shows its remaining content'
 
-/** Every row of a table of the space, or of its tenant: each column has the format that `format-tables.ts` names. */
+/**
+ * Checks every row of a table of the space, or of its tenant: each column must have the format in `format-tables.ts`.
+ */
 function tablePhase(name: string, table: TableFormat): Phase {
   const columns = Object.entries(table.columns).filter(([, { kind }]) => !CHECKED_ELSEWHERE.has(kind))
   const reading = { name, table, columns: columns.map(([column]) => column) }
@@ -92,7 +94,7 @@ function* damaged(
   return finding(table.derived ? 'segment-hash-mismatch' : 'checksum-mismatch', 'row-damaged', message, target, remedy)
 }
 
-/** The document that a row was made of, by which it is decided who may know of it. */
+/** The document that a row was derived from, which determines who may see it. */
 function* documentOf(name: string, row: AnyRow): Read<{ documentAssetId?: string }> {
   if (name === 'documents') return { documentAssetId: String(row['id']) }
   const key = row['doc_key']
@@ -117,11 +119,11 @@ function sliceAfter(
 ): Slice {
   if (scanned < SLICE_ROWS || last === undefined) return { scanned, findings }
   const next = JSON.stringify(place.map((column) => last[column]))
-  // a key that is not text any more reads as another: the rows behind it cannot be reached by it
+  // a key that is no longer text reads back as another: rows after it cannot be reached
   return { scanned, findings, ...(next === after ? {} : { next }) }
 }
 
-/** One for each table with a column whose form can be wrong. */
+/** One phase for each table with a column whose format can be violated. */
 export const rowPhases: Phase[] = Object.entries(TABLE_FORMATS)
   .filter(([, table]) => Object.values(table.columns).some(({ kind }) => hasForm(kind)))
   .map(([name, table]) => tablePhase(name, table))

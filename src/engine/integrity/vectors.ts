@@ -17,12 +17,15 @@ import { type Phase, sliceOf } from './phase.js'
 import { notCompared } from './projections.js'
 
 const SLICE_VECTORS = 200
-/** Passages without a vector are embedded to see whether they could have one. */
+/** Passages without a vector are embedded to determine whether they could have one. */
 const SLICE_MISSING = 64
-/** Vectors are stored with unit length in half precision; a flipped bit that matters moves the length more than this. */
+/**
+ * Vectors are stored with unit length in half precision; a flipped bit that matters changes the length by more than
+ * this.
+ */
 const LENGTH_TOLERANCE = 0.01
 
-/** Vectors in use: each has its passage, its dimensions and unit length. */
+/** Each vector in use must have its passage, its dimension and unit length. */
 export const vectors: Phase = async (scan, after) => {
   const rows = await scan.context.db.read(vectorsInUse(scan.space.key, Number(after ?? 0), SLICE_VECTORS))
   const findings = rows.flatMap((row) => checkVector(scan, row))
@@ -43,7 +46,7 @@ function checkVector(scan: Scan, row: OwnedVector): Finding[] {
   } as const
   const again: Remedy = isTrained(scan.space)
     ? remedy
-    : { by: 'person', advice: `\`ks docs reindex ${row.document ?? ''}\` asks the embedding model again` }
+    : { by: 'person', advice: `\`ks docs reindex ${row.document ?? ''}\` uses the embedding model again` }
   return [finding('stale-projection', 'vector-damaged', `the vector of passage ${row.node} is damaged`, target, again)]
 }
 
@@ -57,14 +60,14 @@ function hasUnitLength(halves: Uint8Array): boolean {
 }
 
 /**
- * Live passages that have no vector in the model in use, although they could: a passage of unknown words has none. What a
- * provider owes is on its way, or stands in the status of the space.
+ * Live passages without a vector in the model in use, although they could have one: a passage of unknown words has
+ * none. Vectors that a provider still has to compute appear in the status of the space.
  */
 export const missingVectors: Phase = async (scan, after) => {
   const { context, space } = scan
   const { active, rows, busy } = await context.db.read(nodesLeftOut(scan, Number(after ?? 0)))
   if (active === undefined || rows.length === 0) return { scanned: 0, findings: [] }
-  // what has no vector yet may be about to get one
+  // missing vectors may be about to be computed
   if (busy) return { scanned: 0, findings: [notCompared(scan)] }
   const trained = isTrained(space)
   const possible = trained
@@ -84,7 +87,7 @@ export const missingVectors: Phase = async (scan, after) => {
         { type: 'index-projection', id: row.id, documentAssetId: row.document },
         trained
           ? { by: 'filling-vectors' }
-          : { by: 'person', advice: `\`ks docs reindex ${row.document}\` asks the embedding model` },
+          : { by: 'person', advice: `\`ks docs reindex ${row.document}\` uses the embedding model` },
       ),
     )
   return sliceOf(rows, SLICE_MISSING, findings, (row) => row.key)

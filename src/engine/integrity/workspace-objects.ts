@@ -10,19 +10,19 @@ import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 
-/** files hold at most a mebibyte */
+/** files have at most one mebibyte */
 const SLICE = 64
 
-/** The bytes of every file in the workspaces are read again and hashed. */
+/** Reads and hashes the bytes of every file in the workspaces. */
 const files: Phase = async (scan, after) => {
   const rows = await scan.context.db.read(workspaceFileBytes(scan.space.key, Number(after ?? 0), SLICE))
-  return check(scan, rows, isWorkspaceFileThere, 'write the file again: the same content takes their place')
+  return check(scan, rows, isWorkspaceFileThere, 'write the file again: the same content replaces them')
 }
 
-/** And of every file that a snapshot froze. */
+/** The same for every file of a snapshot. */
 const frozen: Phase = async (scan, after) => {
   const rows = await scan.context.db.read(snapshotFileBytes(scan.space.key, Number(after ?? 0), SLICE))
-  const advice = 'a file of a workspace with the same content, written again, takes their place'
+  const advice = 'write a workspace file with the same content: it replaces them'
   return check(scan, rows, isSnapshotFileThere, advice)
 }
 
@@ -51,11 +51,11 @@ type Measured = { size: number; sha256: string } | { error: string } | undefined
 
 function verdict(row: WrittenBytes, read: Measured): [(typeof ISSUES)[keyof typeof ISSUES] | undefined, string] {
   const name = JSON.stringify(row.path)
-  if (read === undefined) return [ISSUES.missing, `the bytes of ${name} are not there`]
+  if (read === undefined) return [ISSUES.missing, `the bytes of ${name} are missing`]
   if ('error' in read) return [ISSUES.unreadable, `the bytes of ${name} cannot be read: ${read.error}`]
   if (read.size !== row.size_bytes)
     return [ISSUES.size, `${name} has ${read.size} bytes on disk, ${row.size_bytes} were written`]
-  if (read.sha256 !== row.sha256) return [ISSUES.hash, `the bytes of ${name} are not those that were written`]
+  if (read.sha256 !== row.sha256) return [ISSUES.hash, `the bytes of ${name} differ from what was written`]
   return [undefined, '']
 }
 

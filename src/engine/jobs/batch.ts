@@ -8,19 +8,19 @@ import { spaceByKey } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 
-const BATCH_JOBS = 32 // two batches that are compiled are the maxActiveJobCount of a new space
+const BATCH_JOBS = 32 // two compiling batches are the maxActiveJobCount of a new space
 const BATCH_BYTES = 8 * 1024 * 1024
-/** files over this are compiled alone: one slow file then holds nobody else up */
+/** larger files are compiled alone: a slow file then blocks no other */
 const ALONE_BYTES = 1024 * 1024
-/** jobs that were running this often when the process died, or failed this often in company, are suspects */
+/** jobs with this many crashes, or failures in a batch with others, are suspects */
 const ALONE_AFTER_FAILURES = 2
 
-/** Whether a job may be what ends processes: then nothing else is compiled beside it, so that nobody else is blamed. */
+/** Whether a job may crash processes: then it is compiled alone, so that no other job is blamed. */
 export function isSuspect(job: JobRow): boolean {
   return Math.max(job.unclean_ends, job.attempts) >= ALONE_AFTER_FAILURES
 }
 
-/** Jobs of a space that are due, the longest due first: at most `most`, and what is large or was in trouble alone. */
+/** Due jobs of a space, the longest due first, at most `maxJobs`; a large file or a suspect is alone in its batch. */
 function* selectBatch(spaceKey: number, due: DueAt, most: number): Read<Work[]> {
   const work: Work[] = []
   let bytes = 0
@@ -39,10 +39,10 @@ function* selectBatch(spaceKey: number, due: DueAt, most: number): Read<Work[]> 
 }
 
 /**
- * The next batch of the space whose turn it is.
+ * The next batch, of the next space in turn.
  *
- * @param last key of the space that had the turn before
- * @param beside jobs that spaces are busy with here beside those that are read and stored, by their keys
+ * @param lastSpace key of the space with the previous batch
+ * @param extraJobs additional jobs of spaces that run here after their compilation, by space key
  */
 export function* nextBatch(
   context: EngineContext,
@@ -66,13 +66,16 @@ export function* nextBatch(
   }
 }
 
-/** How many jobs of a space may run at once, by its quota. */
+/** Maximum number of parallel jobs of a space, by its quota. */
 function* mostJobs(context: EngineContext, spaceKey: number): Read<number> {
   const space = yield* spaceByKey(spaceKey)
   return space === undefined ? BATCH_JOBS : quotasOf(context, space).maxActiveJobCount
 }
 
-/** Claims a batch of a space, as far as there is room yet. @returns what is claimed by this: a job may have been canceled since it was looked up */
+/**
+ * Claims a batch of a space, as far as its quota permits. @returns the claimed jobs: others may have been canceled
+ * since they were read
+ */
 export function* claim(
   context: EngineContext,
   spaceKey: number,

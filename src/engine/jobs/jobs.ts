@@ -35,6 +35,6 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
     { answer: (canceled) => canceled.job, lock: { tenant: caller.tenant, jobId: id } },
   )
   await indexes.follow(job.knowledgeSpaceId, dropped)
-  context.wake() // those who wait for the job are told at the runner's next turn
+  context.wake() // the runner's next tick notifies those who wait for the job
   return job
 }

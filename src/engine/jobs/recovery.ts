@@ -3,12 +3,12 @@ import { endCommits } from '../rows/staged-commits.js'
 import { dropUnpublished } from '../rows/versions.js'
 import type { Write } from '../storage/program.js'
 
-/** jobs that were running at this many deaths of their process are given up */
+/** jobs that were running at this many crashes fail */
 const MAX_UNCLEAN_ENDS = 5
-const CRASH_LOOP = { code: 'crash-loop', message: 'the daemon died again and again while it compiled this document' }
+const CRASH_LOOP = { code: 'crash-loop', message: 'the daemon crashed repeatedly while it compiled this document' }
 const CRASH_LOOP_DAYS = 7 // failedCommitRetentionDays of a new space
 
-/** Work that a gateway had claimed which is gone is free again; what was running at many deaths is given up. @returns how much it was */
+/** Releases jobs of lost gateways; jobs that were running at too many crashes fail. @returns number of released jobs */
 export function* recoverClaims(): Write<number> {
   const freed = yield* freeOrphans()
   for (const job of freed) {

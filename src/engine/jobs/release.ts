@@ -5,15 +5,18 @@ import { failRetryably } from '../rows/staged-commits.js'
 import type { Write } from '../storage/program.js'
 import { startOver } from './start-over.js'
 
-/** Why a batch is tried again. */
+/** Why a batch is retried. */
 export interface Why {
   failure: Failure
   passes: boolean
-  /** whether its jobs begin anew */
+  /** whether its jobs start over */
   fromStart: boolean
 }
 
-/** Gives claims back that still hold. @returns the log's last entry for what the index has to forget of jobs that begin anew; 0 for nothing */
+/**
+ * Releases claims that are still valid. @returns the index log's last entry for nodes of jobs that start over; 0 if
+ * there are none
+ */
 export function* release(work: readonly Work[], now: number, why?: Why): Write<number> {
   let dropped = 0
   for (const { job } of work) {

@@ -14,7 +14,7 @@ import type { Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
 /**
- * Tries a job again: one that failed or was canceled begins anew as a job of its own, one that waits goes on at once.
+ * Retries a job: one that failed or was canceled gets a new job, a deferred one becomes due now.
  *
  * @returns the job that runs now
  * @throws KsError `not-found`; `already-terminal` when the job was published
@@ -42,7 +42,9 @@ export async function retryJob(context: EngineContext, caller: Caller, id: strin
   return job
 }
 
-/** Begins every document of a space anew whose last job failed or was canceled, and asks its provider again at once. */
+/**
+ * Starts a new job for every document of a space whose last job failed or was canceled, and retries its provider now.
+ */
 export async function retryFailed(context: EngineContext, caller: Caller, spaceId: string): Promise<RetriedJobs> {
   const { db } = context
   const retried = await writeAnswer(

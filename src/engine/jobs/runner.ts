@@ -29,18 +29,21 @@ import { besideCompiling, compiling, type Running } from './running.js'
 
 /** one batch is parsed while another is stored */
 const BATCHES_AT_ONCE = 2
-/** between two looks at jobs that somebody waits for and another gateway may be at */
+/** interval for awaited jobs that another gateway may be running */
 const AWAITED_POLL_MS = 1000
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
 
-/** Runs compilation jobs. The table is the queue, and claims are its rows: they end with their gateway. Spaces take turns. */
+/**
+ * Runs compilation jobs. The table is the queue, and claims are its rows: they end with their gateway. Spaces take
+ * turns.
+ */
 export class JobRunner {
   readonly #context: EngineContext
   readonly #stop = new AbortController()
   readonly #turns = createTurns(
     () => this.#turn(),
-    (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be taken; it is tried again'),
+    (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be claimed; retrying'),
     () => (this.#context.isShared && this.#settled.size > 0 ? AWAITED_POLL_MS : IDLE_POLL_MS),
   )
   readonly #running = new Map<Promise<void>, Running>()
@@ -68,7 +71,7 @@ export class JobRunner {
     this.wake()
   }
 
-  /** Looks for work soon. @param spaceKey whose model may be due */
+  /** Starts a tick soon. @param spaceKey of a space whose model may be due for training */
   wake(spaceKey?: number): void {
     if (spaceKey !== undefined) this.#lookAgain(spaceKey)
     this.#turns.wake()
@@ -80,19 +83,19 @@ export class JobRunner {
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
   }
 
-  /** Resolves when a job has ended, however, or waits for what may take days to pass. */
+  /** Resolves when a job has ended in any way, or waits for a problem that may last for days. */
   settled(jobId: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting = this.#settled.get(jobId) ?? new Set()
       waiting.add(resolve)
       this.#settled.set(jobId, waiting)
       this.#tellSettled([jobId]).catch(reject)
-      // another gateway may end it, which nobody tells
+      // another gateway may end the job, and sends no notification
       if (this.#context.isShared) this.wake()
     })
   }
 
-  /** Takes no new work and waits until what runs has stopped at a durable step. */
+  /** Takes no new work and waits until running work has stopped at a durable step. */
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
     clearTimeout(this.#quietTimer)
@@ -102,7 +105,7 @@ export class JobRunner {
 
   async #turn(): Promise<void> {
     await this.#tellSettled([...this.#settled.keys()])
-    // what room is left on a full disk is for those who read and those who remove
+    // on a full disk the remaining space is reserved for reads and removals
     while (
       !this.#isStopped() &&
       !this.#stop.signal.aborted &&
@@ -144,7 +147,7 @@ export class JobRunner {
         this.#running.delete(run)
         this.#lastBatch.set(spaceKey, performance.now())
         this.#tellSettled(work.map(({ job }) => job.id)).catch((error: unknown) =>
-          this.#context.log.warn({ error: describe(error) }, 'who waits for jobs is told later'),
+          this.#context.log.warn({ error: describe(error) }, 'waiters for jobs are notified later'),
         )
         this.#maybeTrain(spaceKey)
         this.wake()
@@ -164,21 +167,21 @@ export class JobRunner {
         await this.#release(work)
         return
       }
-      log.warn({ space: space.id, jobs: work.length, error: describe(error) }, 'a batch failed and is tried again')
+      log.warn({ space: space.id, jobs: work.length, error: describe(error) }, 'a batch failed and is retried')
       await this.#retryLater(space.key, work, error)
     } finally {
       await this.#freeLeftOver(work)
     }
   }
 
-  /** No claim outlives its batch, whatever became of the batch: nobody would take the job up before the next start. */
+  /** Releases claims that are left after a batch: otherwise no gateway would take the jobs before the next start. */
   async #freeLeftOver(work: Work[]): Promise<void> {
     const { db, instance, log } = this.#context
     if (this.#stop.signal.aborted) return
     const claims = work.map(({ job }) => job)
     const jobs = await db.read(countClaimed(instance, claims))
     if (jobs === 0) return
-    log.warn({ jobs }, 'jobs were left by their batch and are taken up again')
+    log.warn({ jobs }, 'claims were left after a batch and are released')
     await this.#untilWritten('the claims of a batch', () => db.write(() => dropClaims(instance, claims)))
   }
 
@@ -203,28 +206,28 @@ export class JobRunner {
   }
 
   /**
-   * Gives claims back. What failed waits a while; what passes by itself counts as no try.
+   * Releases claims. Failed jobs are deferred; a temporary problem counts as no attempt.
    *
-   * @returns the log's last entry for what the index has to forget of jobs that begin anew
+   * @returns the index log's last entry for nodes of jobs that start over
    */
   async #release(work: Work[], why?: Why): Promise<number> {
     const { db, now } = this.#context
     const [first] = work
     if (first === undefined) return 0
-    // all of one space: what is stored of a job that begins anew goes
+    // all jobs are of one space; the stored data of jobs that start over are removed
     const write = () => db.write(() => release(work, now(), why), { lock: first.job.space_key })
-    // a stop does not wait for room on the disk: the next start finds the claims of this process and frees them
+    // a stop does not wait for disk space: the next start releases the claims of this process
     const dropped = await (why === undefined ? write() : this.#untilWritten('when jobs are tried again', write))
     await this.#tellSettled(work.map(({ job }) => job.id))
     return dropped
   }
 
-  /** The next batch of the space whose turn it is. */
+  /** Claims the next batch, of the next space in turn. */
   async #claim(): Promise<{ spaceKey: number; work: Work[] } | undefined> {
     const { db } = this.#context
     const next = await db.read(nextBatch(this.#context, this.#lastSpace, besideCompiling(this.#running.values())))
     if (next === undefined) return undefined
-    // it has its turn when what runs has ended
+    // the suspect is claimed when the running batches have ended
     if (this.#running.size > 0 && next.work.some(({ job }) => isSuspect(job))) return undefined
     this.#lastSpace = next.spaceKey
     const { spaceKey, work } = next
@@ -234,10 +237,10 @@ export class JobRunner {
     return { spaceKey, work: claimed }
   }
 
-  /** Trains the model of a space, or fills what lacks vectors, where that is due. */
+  /** Trains the model of a space, or fills missing vectors, if that is due. */
   #maybeTrain(spaceKey: number): void {
     inSpace(this.#context.db, spaceKey, () => this.#trainIfDue(spaceKey)).catch((error: unknown) =>
-      this.#context.log.warn({ error: describe(error) }, 'whether a model is due could not be looked up'),
+      this.#context.log.warn({ error: describe(error) }, 'could not check whether a model is due'),
     )
   }
 
@@ -265,12 +268,12 @@ export class JobRunner {
       .finally(() => {
         this.#trainingOf.delete(spaceKey)
         this.#maybeTrain(spaceKey)
-        this.wake() // the vectors of the model before left room in the file
+        this.wake() // the vectors of the previous model left free space in the file
       })
     this.#trainingOf.set(spaceKey, training)
   }
 
-  /** Whether nothing is trained now: one model at a time, and none that has just failed. It is looked again. */
+  /** Whether no training may start now: one model at a time, and none that has just failed. Schedules another check. */
   #mustWait(spaceKey: number): boolean {
     if (this.#trainingOf.has(spaceKey)) return true
     const failed = (this.#failedTraining.get(spaceKey) ?? 0) > performance.now()
@@ -284,7 +287,7 @@ export class JobRunner {
     return performance.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
   }
 
-  /** Asks once more when the space may have become quiet. */
+  /** Schedules another check for the time when the space may be idle. */
   #lookAgain(spaceKey: number): void {
     this.#restless.add(spaceKey)
     this.#quietTimer ??= setTimeout(() => {
@@ -306,7 +309,7 @@ export class JobRunner {
       })
   }
 
-  /** Tells those who wait for jobs of those that have settled. */
+  /** Notifies those who wait for jobs that have settled. */
   async #tellSettled(jobIds: string[]): Promise<void> {
     const awaited = jobIds.filter((id) => this.#settled.has(id))
     if (awaited.length === 0) return
@@ -318,7 +321,7 @@ export class JobRunner {
   }
 }
 
-/** What is to be done behind the jobs of a space: train its model, or fill what lacks a vector. */
+/** The maintenance of a space after its jobs: training of its model, or filling of missing vectors. */
 function* dueBehind(
   context: EngineContext,
   audits: VectorAudits,

@@ -1,25 +1,25 @@
-/** With so many jobs of a space that wait for their publication none is begun. */
+/** no job of a space starts while this many of its jobs wait for their publication */
 const WAITING_AT_ONCE = 640
 
-/** A batch on its way. */
+/** A running batch. */
 export interface Running {
   spaceKey: number
   jobs: number
   isAlone: boolean
-  /** its jobs are not read and stored any more */
+  /** its jobs are parsed and stored */
   isStored: boolean
-  /** … and wait for their publication: others are compiled beside it */
+  /** its jobs wait for their publication: other batches are compiled meanwhile */
   isWaiting: boolean
 }
 
-/** Batches that are read and stored, or that still have work of their own. */
+/** Batches that are being compiled and stored, or that have further work to do. */
 export function compiling(running: Iterable<Running>): Running[] {
   return [...running].filter(({ isWaiting }) => !isWaiting)
 }
 
 /**
- * Jobs that count beside those whose rows say that they are compiled, by their spaces' keys: of batches that are stored and
- * still have work of their own. A space of which enough waits for publication is as full as it can be.
+ * Number of jobs by space that count in addition to those with compiling rows: of stored batches with further work. A
+ * space with enough jobs that wait for publication counts as full.
  */
 export function besideCompiling(running: Iterable<Running>): Map<number, number> {
   const beside = new Map<number, number>()

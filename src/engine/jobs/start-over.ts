@@ -5,10 +5,11 @@ import { dropUnpublished } from '../rows/versions.js'
 import type { Write } from '../storage/program.js'
 
 /**
- * Takes back what a job has stored, inside the caller's transaction and behind `failRetryably`: it begins anew. As long
- * as its passages are rows, every start of the indexes reads them, and what they do to one they do to all of the space.
+ * Removes the stored data of a job so that it starts over, inside the caller's transaction and after
+ * `failCommitForRetry`. As long as its passages are rows, every start of the indexes reads them, and a passage that
+ * crashes the index process affects all of the space.
  *
- * @returns the log's entry for what the index has to forget; 0 for nothing
+ * @returns the index log's entry for its nodes; 0 if it has none
  */
 export function* startOver(job: JobRow): Write<number> {
   if (!(yield* requeue(job.key))) return 0

@@ -7,21 +7,21 @@ import { openInside } from '../../local/open-inside.js'
 import type { EngineContext } from '../context.js'
 import { type BackedDocument, backedDocuments, keepFingerprint } from '../rows/local-files.js'
 
-/** How the file that a document was made from stands to it. */
+/** The state of a file compared with the document that was made from it. */
 export type FileState = 'verified' | 'changed' | 'gone'
 
-/** A file that looks different and has kept its size is read, up to this. */
+/** a file with changed times and the same size is read up to this size */
 const READ_BYTES = 16 * 1024 * 1024
-/** An answer does not wait longer for the disk; what is not known by then is left unsaid. */
+/** a query does not wait longer for the disk; files without a result by then are left out */
 const PATIENCE_MS = 300
-/** A disk that hangs holds so many threads and no more. */
+/** a disk that hangs blocks at most this many threads */
 const LOOKS_AT_ONCE = 4
 
 let looking = 0
 
 /**
- * Looks at the files that documents were made from, as far as the operator of this daemon recorded them; nothing is
- * said of the others, nor where this daemon may not look at local files.
+ * Checks the recorded files of documents; files without a record are left out, and all files if this daemon may not
+ * read local files.
  *
  * @param documents row keys
  */
@@ -49,7 +49,7 @@ async function stateOf(context: EngineContext, row: BackedDocument): Promise<Fil
     const stats = await stat(row.path, { bigint: true })
     if (!stats.isFile()) return 'gone'
     const isSame = row.fingerprint === plainFingerprint(stats) || (await hasSameBytes(context, row, stats))
-    // bytes that were read last may belong to a document that is not published yet
+    // the bytes that were recorded last may belong to a document that is not published yet
     return isSame && row.sha256 === row.document_sha ? 'verified' : 'changed'
   } catch (error) {
     return isMissing(error) ? 'gone' : undefined
@@ -58,18 +58,18 @@ async function stateOf(context: EngineContext, row: BackedDocument): Promise<Fil
   }
 }
 
-/** Reads a file whose times changed; when its bytes did not, that is remembered. */
+/** Reads a file whose times have changed; if its bytes have not, the new fingerprint is stored. */
 async function hasSameBytes({ db, log }: EngineContext, row: BackedDocument, stats: BigIntStats): Promise<boolean> {
   const { fingerprint, size } = fileFacts(stats, Date.now())
   const known = Number(row.fingerprint.split('-')[0])
   if ((row.fingerprint !== '' && size !== known) || size > READ_BYTES) return false
   const hash = createHash('sha256')
-  // a link that took the place of the file, or of a folder above it, is not followed out of the folder
+  // a symbolic link in place of the file or a parent folder is not followed out of the folder
   const fd = openInside(row.path, row.root === null ? undefined : await realpath(row.root))
   for await (const chunk of createReadStream('', { fd, ...(size === 0 ? {} : { end: size - 1 }) })) hash.update(chunk)
   if (hash.digest('hex') !== row.sha256) return false
   db.write(() => keepFingerprint(row, fingerprint)).catch((error: unknown) =>
-    log.warn({ error: String(error) }, 'how a file looks could not be kept'),
+    log.warn({ error: String(error) }, 'the fingerprint of a file could not be stored'),
   )
   return true
 }

@@ -11,7 +11,7 @@ import { readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { addWatch, listWatches, removeWatch } from './watches.js'
 
-/** Which files of this machine documents are made from, and which folders are watched for them. */
+/** The local files that documents are made from, and the watched folders. */
 export interface LocalFileOperations {
   /** @throws KsError `not-found` */
   list(
@@ -23,8 +23,11 @@ export interface LocalFileOperations {
   record(caller: Caller, spaceId: string, body: RecordLocalFilesBody): Promise<{ recorded: number; forgotten: number }>
   /** Watches of one tenant, or of all. */
   watches(tenant?: string): Promise<KeptWatch[]>
-  /** Keeps a watch; one of the same folder and space gets the new rules. @throws KsError `not-found`, `invalid-request` */
-  /** @param answer makes what the request is answered with */
+  /**
+   * Stores a watch; the rules of an existing one for the same folder and space are replaced. @throws KsError
+   * `not-found`, `invalid-request`
+   */
+  /** @param answer computes the response of the request */
   addWatch(caller: Caller, body: AddWatchBody, answer: (watch: KeptWatch) => unknown): Promise<KeptWatch>
   /** @throws KsError `not-found` */
   removeWatch(caller: Caller, id: string): Promise<void>
@@ -43,7 +46,7 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
     },
     async record(caller, spaceId, body) {
       await db.read(findSpace(caller.tenant, spaceId))
-      // what is recorded is uploaded next
+      // recorded files are uploaded next
       compiler.warm()
       for (const path of [body.root, ...body.files.map((file) => file.path)])
         if (path !== undefined && !isAbsolute(path))
@@ -64,7 +67,7 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
   }
 }
 
-/** Rows up to one more than are wanted, and what was made of them. */
+/** One row more than requested, and the documents of the rows. */
 function* filesOf(caller: Caller, spaceId: string, wanted: Parameters<LocalFileOperations['list']>[2]) {
   const space = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* localFiles(space.key, { ...wanted, limit: wanted.limit + 1 })

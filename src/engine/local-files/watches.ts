@@ -15,7 +15,7 @@ export function* listWatches(tenant?: string): Read<KeptWatch[]> {
   return readable(yield* watchRows(tenant), toWatch)
 }
 
-/** @param answer makes what the request is answered with */
+/** @param answer computes the response of the request */
 export function addWatch(
   db: Driver,
   caller: Caller,
@@ -34,7 +34,7 @@ export function addWatch(
       if (other !== undefined)
         throw new KsError(
           'invalid-request',
-          `folder ${folder} overlaps ${other.folder}, which the space watches already`,
+          `folder ${folder} overlaps ${other.folder}, already watched by the space`,
         )
       if (known.length >= LIMITS.watches)
         throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)

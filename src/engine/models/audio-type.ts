@@ -1,4 +1,4 @@
-/** Media type of audio by its first bytes; undefined for what is none that a browser plays. */
+/** Detects the media type of audio by its first bytes; undefined for formats that browsers do not play. */
 export function audioTypeOf(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 12)).toString('latin1')
   if (head.startsWith('RIFF') && head.slice(8, 12) === 'WAVE') return 'audio/wav'

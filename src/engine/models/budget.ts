@@ -1,49 +1,49 @@
 import { KsError } from '../../contract/errors.js'
 
-/** `parserPages` is counted where documents are read, not by a model's budget. */
+/** `parserPages` is counted where documents are parsed, not by a model's budget. */
 export type BudgetCounter = 'embeddingTokens' | 'llmTokens' | 'rerankRequests' | 'parserPages'
-/** What calls of models use up. */
+/** What calls of models consume. */
 export type ModelCounter = Exclude<BudgetCounter, 'parserPages'>
 
-/** Limits of a UTC day; null or absent = none. Names as in the manifest's `providerBudgets`. */
+/** Limits per UTC day; null or absent = none. Names as in the manifest's `providerBudgets`. */
 export interface ProviderBudgets {
   maxEmbeddingTokensPerDay?: number | null
   maxLlmTokensPerDay?: number | null
   maxRerankRequestsPerDay?: number | null
 }
 
-/** What use is counted for: a knowledge space, as a rule. */
+/** The unit that usage is counted for: mostly a knowledge space. */
 export interface Account {
-  /** absent: of none, as the deployment itself */
+  /** absent for the deployment itself */
   tenant?: string
   id: string
 }
 
-/** Who pays for a call. */
+/** The account that pays for a call. */
 export interface BudgetAccount extends Account {
-  /** asked at every call, so that a changed manifest holds at once */
+  /** evaluated at every call, so that a changed manifest applies at once */
   limits: () => ProviderBudgets | Promise<ProviderBudgets>
 }
 
-/** Where a day's use is counted. */
+/** The storage of daily usage counters. */
 export interface BudgetStore {
-  /** used so far on `day` (`YYYY-MM-DD`, UTC) */
+  /** usage so far on `day` (`YYYY-MM-DD`, UTC) */
   used(account: Account, day: string, counter: BudgetCounter): number | Promise<number>
-  /** Adds to a counter, for everybody at once; a negative delta gives back. */
+  /** Adds to a counter, visible to all gateways; a negative delta returns budget. */
   add(account: Account, day: string, counter: BudgetCounter, delta: number): void
 }
 
-/** What a call set aside before it was made. */
+/** Budget reserved for a call before it is made. */
 export interface Reservation {
-  /** Replaces the estimate by what was really used; the first call counts, later ones change nothing. */
+  /** Replaces the estimate by the actual usage; only the first call has an effect. */
   settle(actual: number): void
 }
 
 export interface Budget {
   /**
-   * Sets `estimate` aside for one call. It counts from the beginning, so that calls that ask at once see each other.
+   * Reserves `estimate` for one call. It counts at once, so that concurrent calls see each other.
    *
-   * @throws KsError `quota-exceeded` when the day's limit does not hold it
+   * @throws KsError `quota-exceeded` when it exceeds the day's limit
    */
   reserve(counter: ModelCounter, estimate: number): Promise<Reservation>
 }
@@ -54,7 +54,7 @@ const COUNTERS = {
   rerankRequests: { limit: 'maxRerankRequestsPerDay', label: 'rerank requests' },
 } as const
 
-/** A store that forgets at the end of the process, and yesterday at once. */
+/** A store in memory that keeps the current day only. */
 export function memoryBudgetStore(): BudgetStore {
   let today = ''
   const counts = new Map<string, number>()
@@ -71,7 +71,7 @@ export function memoryBudgetStore(): BudgetStore {
   }
 }
 
-/** Counts what providers are given to do for one account. */
+/** Counts the usage of one account. */
 export function createBudget(account: BudgetAccount, store: BudgetStore, now: () => number): Budget {
   const today = () => new Date(now()).toISOString().slice(0, 10)
   return {
@@ -82,7 +82,7 @@ export function createBudget(account: BudgetAccount, store: BudgetStore, now: ()
       store.add(account, day, counter, estimate)
       if ((await store.used(account, day, counter)) > limit) {
         store.add(account, day, counter, -estimate)
-        throw new KsError('quota-exceeded', `the daily budget of ${limit} ${label} does not hold another ${estimate}`, {
+        throw new KsError('quota-exceeded', `the daily budget of ${limit} ${label} has not enough left for another ${estimate}`, {
           retryAfter: secondsToMidnight(now()),
         })
       }
@@ -99,8 +99,8 @@ export function createBudget(account: BudgetAccount, store: BudgetStore, now: ()
 }
 
 /**
- * Tokens a text is likely to have: a token for four ASCII characters, one for each other character. Deliberately on
- * the high side for European text; the provider's own count replaces it where it gives one.
+ * Estimates the tokens of a text: one per four ASCII characters, one per other character. Deliberately high for
+ * European text; the provider's own count replaces it where there is one.
  */
 export function estimateTokens(text: string): number {
   let other = 0
@@ -110,7 +110,7 @@ export function estimateTokens(text: string): number {
 
 const DAY_SECONDS = 86_400
 
-/** Until the next UTC day. @param now milliseconds since the epoch */
+/** Seconds to the next UTC day. @param now milliseconds since the epoch */
 export function secondsToMidnight(now: number): number {
   return DAY_SECONDS - (Math.floor(now / 1000) % DAY_SECONDS)
 }

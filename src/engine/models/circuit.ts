@@ -1,28 +1,28 @@
-/** Consecutive failed calls after which a model is left alone: two could be chance, ten is a minute of waiting users. */
+/** Consecutive failed calls that open the circuit: two could be chance, ten mean a minute of waiting users. */
 const FAILURES_TO_OPEN = 5
 
-/** How long it is left alone before one call may try again: shortly at first, then twice as long after each try. */
+/** Time before one call may probe the model: short at first, doubled after each failed probe. */
 const OPEN_MS = { first: 1000, longest: 15_000 }
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
-/** A circuit breaker (M. Nygard, "Release It!"): a model that keeps failing is answered for, not asked. */
+/** A circuit breaker (M. Nygard, "Release It!"): calls to a model that keeps failing fail at once. */
 export interface Circuit {
   /** Milliseconds until a call may be made; 0 = now. */
   blockedFor(): number
-  /** Begins a call; the first one after the open time is the probe, and others stay blocked until it ends. */
+  /** Begins a call; the first one after the open time is the probe, and other calls stay blocked until it ends. */
   enter(): CircuitCall
   state(): CircuitState
-  /** HTTP status of the last failure, where it had one. */
+  /** HTTP status of the last failure, if it had one. */
   lastStatus(): number | undefined
 }
 
-/** One call; only the first outcome it tells counts. */
+/** One call; only its first reported outcome counts. */
 export interface CircuitCall {
   succeeded(): void
-  /** @param status of the response, where there was one */
+  /** @param status of the response, if there was one */
   failed(status?: number): void
-  /** It ended without telling anything: its caller left. */
+  /** The caller gave up before an outcome. */
   abandoned(): void
 }
 
@@ -56,7 +56,7 @@ export function createCircuit(now: () => number): Circuit {
           failures++
           lastStatus = status
           if (!isOpen()) return
-          // calls that were under way before say nothing of how long it takes
+          // calls that began before the circuit opened do not extend the open time
           if (failures === FAILURES_TO_OPEN) openMs = OPEN_MS.first
           else if (wasProbe) openMs = Math.min(openMs * 2, OPEN_MS.longest)
           openUntil = now() + openMs

@@ -6,10 +6,10 @@ import { ProviderFailure } from '../base/provider-failure.js'
 import { operatorMayDial } from '../egress/addresses.js'
 import { checkedLookup, codeOf, REFUSED_CODE } from '../egress/connect.js'
 
-/** A model server answers the connection at once or is not there. */
+/** A model server accepts the connection at once or is not running. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Longer than the gap between a person's questions, shorter than what servers commonly keep (60 s and more). */
+/** Longer than the gap between a person's questions, shorter than the keep-alive of common servers (60 s and more). */
 const KEEP_ALIVE_MS = 30_000
 
 export interface EgressAnswer {
@@ -21,13 +21,13 @@ export interface EgressAnswer {
   body: Readable
 }
 
-/** A body that is written already, and its media type. */
+/** A serialized body with its media type. */
 export interface EgressBody {
   type: string
   content: string | Buffer
 }
 
-/** The only way out to a model provider: one keep-alive pool, no redirects, no environment proxies. */
+/** The only connection to model providers: one keep-alive pool, no redirects, no environment proxies. */
 export interface Egress {
   /**
    * Posts a body. Aborting the signal cuts the connection, also while the body is read.
@@ -39,14 +39,14 @@ export interface Egress {
 }
 
 export function createEgress(): Egress {
-  // Loading undici takes a tenth of a second, which a daemon without providers never has to spend.
+  // Loading undici takes a tenth of a second, so a daemon without providers never loads it.
   let pool: Promise<{ agent: Undici.Agent; request: typeof Undici.request }> | undefined
   const open = async () => {
     const { Agent, request } = await import('undici')
     const agent = new Agent({
       connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup(operatorMayDial) },
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // the guard times the whole call; these would be a second, hidden clock
+      // the guard limits the duration of the complete call; timeouts here would compete with it
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -79,7 +79,7 @@ export function createEgress(): Egress {
   }
 }
 
-/** The chunks of an answer; fails beyond `maxBytes`, and cuts the connection when the reader leaves early. */
+/** Reads the chunks of a response; fails beyond `maxBytes`, and closes the connection when the reader stops early. */
 export async function* readChunks(
   answer: EgressAnswer,
   maxBytes: number,
@@ -100,7 +100,7 @@ export async function* readChunks(
   }
 }
 
-/** A whole answer as text, of at most `maxBytes`. */
+/** Reads a complete response as text of at most `maxBytes`. */
 export async function readText(answer: EgressAnswer, maxBytes: number, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of readChunks(answer, maxBytes, signal)) chunks.push(chunk)
@@ -121,7 +121,7 @@ const CODES: Record<string, { kind: 'unreachable' | 'reset'; detail: string }> =
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'reset', detail: 'shorter than announced' },
 }
 
-/** The raw error ends here: messages of network errors quote addresses, and those of parsers quote the wire. */
+/** Hides the raw error: messages of network errors contain addresses, and those of parsers contain received data. */
 function networkFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason
   if (error instanceof ProviderFailure) return error
@@ -129,7 +129,7 @@ function networkFailure(error: unknown, signal: AbortSignal): unknown {
   if (code === 'UND_ERR_DESTROYED') return new ProviderFailure('unexpected', 'the daemon is closing its connections')
   const known = CODES[code]
   if (known) return new ProviderFailure(known.kind, known.detail)
-  if (code === REFUSED_CODE) return new ProviderFailure('unexpected', 'its address is of a refused range')
+  if (code === REFUSED_CODE) return new ProviderFailure('unexpected', 'its address is in a forbidden range')
   if (code.startsWith('HPE_')) return new ProviderFailure('malformed', 'not HTTP')
   if (/CERT|SSL|TLS|ERR_OSSL/.test(code)) return new ProviderFailure('unexpected', 'no trusted TLS connection')
   return new ProviderFailure('unexpected', 'network error')

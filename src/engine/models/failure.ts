@@ -1,16 +1,15 @@
 import { KsError } from '../../contract/errors.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 
-// 501 and 505 are 5xx, but say that the server will never do it
 
-/** Whatever a provider's code threw, as a failure that is safe to show. */
+/** Converts anything that a provider's code threw into a failure that is safe to show. */
 export function toFailure(error: unknown): ProviderFailure {
   if (error instanceof ProviderFailure) return error
-  // what else arrives here is a fault of ours, and its message may quote anything
+  // anything else is a defect of ours, and its message may contain confidential text
   return new ProviderFailure('unexpected', error instanceof Error ? error.name : typeof error)
 }
 
-/** The one sentence that leaves this part: provider and class of failure, nothing that came over the wire. */
+/** The only sentence that leaves this module: provider and kind of failure, nothing that the provider sent. */
 export function toKsError(provider: string, failure: ProviderFailure): KsError {
   const message = `provider ${JSON.stringify(provider)} ${describeFailure(failure)}`
   const options = { cause: failure }
@@ -31,11 +30,11 @@ function describeFailure(failure: ProviderFailure): string {
     case 'malformed':
       return `sent an answer that cannot be used: ${failure.message}`
     case 'context-too-long':
-      return 'was given more text than its model can hold'
+      return 'got more text than fits the context window of its model'
     case 'circuit-open':
-      return 'keeps failing and is left alone for a while'
+      return 'keeps failing and is not called for a while'
     case 'program':
-      return `could not do it: its program ${failure.message}`
+      return `failed: its program ${failure.message}`
     case 'unexpected':
       return `could not be called: ${failure.message}`
   }
@@ -45,7 +44,7 @@ function describeRefusal({ refusal, status }: ProviderFailure): string | undefin
   if (refusal === undefined) return undefined
   if (refusal.kind === 'quota') return `has no quota left (${status})`
   const model = JSON.stringify(refusal.model)
-  // a wrong address is answered like this too
+  // servers also send 404 for a wrong address
   return status === 404 ? `has no model ${model}, or not at this address (404)` : `does not know the model ${model}`
 }
 

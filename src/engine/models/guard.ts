@@ -6,25 +6,25 @@ import { type Circuit, type CircuitCall, type CircuitState, createCircuit } from
 import { toFailure, toKsError } from './failure.js'
 import type { Slots } from './slots.js'
 
-/** The first try and three more. */
+/** The first attempt and three more. */
 const MAX_TRIES = 4
 
-/** With four tries: waits of up to 0.3, 0.6 and 1.2 s, so that a restarting server is met again within a query. */
+/** With four attempts: waits of up to 0.3, 0.6 and 1.2 s, so that a query survives the restart of a server. */
 const BACKOFF = { baseMs: 300, capMs: 5000 }
 
-/** A provider that asks for more quiet than this is asked again all the same: a wrong header must not end the service. */
+/** Limit of `Retry-After`: a wrong header must not disable the provider for longer. */
 const MAX_QUIET_MS = 3_600_000
 
-/** What all models of one provider share. */
+/** The state that all models of one provider share. */
 export interface ProviderGate {
   readonly provider: string
-  /** of a call that somebody waits for, and of one that nobody does */
+  /** timeouts of foreground and background calls */
   readonly timeoutMs: number
   readonly ingestTimeoutMs: number
   readonly firstTokenTimeoutMs: number
-  /** epoch milliseconds before which the provider asked not to be called (`Retry-After`) */
+  /** epoch milliseconds before which the provider must not be called (`Retry-After`) */
   quietUntil: number
-  /** of the answer that asked for that; 429 where it had none */
+  /** status of the response with that `Retry-After`; 429 without one */
   quietStatus?: number
 }
 
@@ -35,21 +35,24 @@ export interface GuardClock {
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** somebody waits for the answer: goes first in the queue, and the time in the queue counts against the timeout */
+  /**
+   * a request waits for the answer: the call goes first in the queue, and its time in the queue counts against the
+   * timeout
+   */
   urgent: boolean
-  /** how often it has the time of one call; default 1 */
+  /** multiple of the timeout; default 1 */
   times?: number
 }
 
-/** Stands between the engine and one model. Every failure leaves it as a `KsError`, an abort as the signal's reason. */
+/** Protects the calls of one model. Every failure becomes a `KsError`, an abort the signal's reason. */
 export interface Guard {
   /** Runs a call with timeout, retries, circuit breaker and concurrency limit. */
   run<T>(call: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<T>
   /**
-   * The same for a stream, which is not tried again once an event was passed on. The timeout begins anew with every
-   * event, and time the consumer takes is not counted.
+   * The same for a stream, which is not retried once an event was passed on. The timeout restarts with every event, and
+   * the consumer's time is not counted.
    *
-   * @param meaningOf `alive` = the model is at work, nothing to pass on; `last` = the call has succeeded
+   * @param meaningOf `alive` = the model is working without output; `last` = the call has succeeded
    */
   stream<T>(
     open: (signal: AbortSignal) => AsyncIterable<T>,
@@ -59,7 +62,7 @@ export interface Guard {
   circuit(): CircuitState
 }
 
-/** One guard for one model of a provider. @param slots what it shares with others of the provider */
+/** Creates the guard of one model. @param slots shared with other models of the provider */
 export function createGuard(gate: ProviderGate, slots: Slots, clock: GuardClock): Guard {
   const circuit = createCircuit(clock.now)
   return {
@@ -122,7 +125,7 @@ interface Entry {
   streams: boolean
 }
 
-/** Waits in the provider's queue; what it returns is one call's stay there, over all its tries. */
+/** Waits in the provider's queue. The result controls one call over all its attempts. */
 async function enter(entry: Entry) {
   const { gate, circuit, options } = entry
   options.signal?.throwIfAborted()
@@ -136,7 +139,7 @@ async function enter(entry: Entry) {
     throw error
   })
   timers.resume()
-  // what the provider did says more than that the time for trying again ran out
+  // the last failure of the provider tells more than the timeout of the retries
   let earlier: ProviderFailure | undefined
 
   return {
@@ -146,12 +149,12 @@ async function enter(entry: Entry) {
     resumeClock: timers.resume,
     succeeded: call.succeeded,
 
-    /** Waits while the provider wants quiet, or fails at once where that is longer than the call may take. */
+    /** Waits until `Retry-After` has passed; fails at once where that exceeds the remaining time. */
     async untilQuietEnds() {
       const waitMs = gate.quietUntil - entry.clock.now()
       if (waitMs <= 0) return
       if (waitMs >= timers.left()) {
-        throw new ProviderFailure('status', 'asked for quiet', {
+        throw new ProviderFailure('status', 'Retry-After', {
           status: gate.quietStatus ?? 429,
           retryAfterMs: waitMs,
         })
@@ -159,7 +162,7 @@ async function enter(entry: Entry) {
       await sleep(waitMs, scope.signal)
     },
 
-    /** Returns when the next try may be made; throws what the caller shall see where there is none. */
+    /** Returns when the next attempt may start; throws the caller's error if there is none. */
     async afterFailure(error: unknown, attempt: number) {
       if (options.signal?.aborted) throw options.signal.reason
       const failure = toFailure(scope.signal.aborted ? scope.signal.reason : error)
@@ -178,7 +181,7 @@ async function enter(entry: Entry) {
     leave() {
       timers.pause()
       scope.dispose()
-      // cuts a connection that the consumer of a stream left open
+      // closes a connection that the consumer of a stream left open
       scope.abort()
       call.abandoned()
       release()
@@ -186,7 +189,7 @@ async function enter(entry: Entry) {
   }
 }
 
-/** Milliseconds until the next try; undefined where there shall be none, or no time is left for it. */
+/** Milliseconds until the next attempt; undefined where there is none or no time is left for it. */
 function waitBeforeRetry(
   { gate, clock }: Entry,
   failure: ProviderFailure,
@@ -212,7 +215,8 @@ async function takeSlot(entry: Entry, signal: AbortSignal): Promise<{ release: (
     throw whyAborted(entry, signal)
   })
   try {
-    // it may have opened while this call was waiting; asked and entered in one step, or two calls would be the probe
+    // the circuit may have opened during the wait; the check and `enter` must be synchronous, or two calls would be the
+    // probe
     refuseWhenOpen(gate, circuit)
     return { release, call: circuit.enter() }
   } catch (error) {
@@ -229,14 +233,14 @@ function refuseWhenOpen(gate: ProviderGate, circuit: Circuit): void {
   throw toKsError(gate.provider, new ProviderFailure('circuit-open', 'open', failure))
 }
 
-/** The caller's own reason where the caller left, else the timeout. */
+/** The caller's own reason if the caller aborted, else the timeout. */
 function whyAborted({ gate, options }: Entry, signal: AbortSignal): unknown {
   return options.signal?.aborted ? options.signal.reason : toKsError(gate.provider, toFailure(signal.reason))
 }
 
 /**
- * The clocks of one call: over all tries together, and for a stream until the model begins. A model that speaks is not
- * cut off, however long it takes: from then on the first clock counts its silence.
+ * The timeouts of one call: over all attempts together, and for a stream until its first event. A model that produces
+ * output is never cut off: from then on the first timeout limits the gap between events.
  */
 function startTimers(
   { gate, streams, options: { urgent, times = 1 } }: Entry,

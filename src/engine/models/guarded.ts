@@ -15,14 +15,14 @@ import type {
 import type { Embedder, Generator, RerankModel, Speaker, Transcriber } from './types.js'
 import { begun, counted, type ModelRecord } from './use.js'
 
-/** What an answer is taken to cost while it is being written, where the caller set no length. */
+/** Estimated tokens of an answer in progress, where the caller set no limit. */
 const USUAL_ANSWER_TOKENS = 1024
-/** So much of a recording is written down within the time that a call has which nobody waits for: minutes of speech. */
+/** Bytes of a recording that are transcribed within the timeout of a background call: minutes of speech. */
 const BYTES_IN_TIME = 8 * 1024 * 1024
-/** what an image is taken to cost until the provider has counted */
+/** Estimated tokens of an image until the provider has counted. */
 export const IMAGE_TOKENS = 1000
 
-/** A model together with what stands guard over it and who pays. */
+/** A model with its guard and the account that pays. */
 export interface Guarded<T> {
   reference: ModelReference
   raw: T
@@ -32,9 +32,9 @@ export interface Guarded<T> {
 }
 
 /**
- * An embedder that takes any number of texts and splits them into requests of at most `maxBatch`.
+ * An embedder for any number of texts, which splits them into requests of at most `maxBatch`.
  *
- * @param dimension of the vectors that these are to be compared with, where there are some
+ * @param dimension of existing vectors that the new ones are compared with, if there are any
  */
 export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: number, dimension?: number): Embedder {
   const embedBatch = async (texts: string[], purpose: 'query' | 'document', signal: AbortSignal) => {
@@ -65,7 +65,7 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
         return (await Promise.all(batches.map((batch) => embedBatch(batch, purpose, scope.signal)))).flat()
       } finally {
         scope.dispose()
-        // after a failed batch the others would be paid for in vain
+        // after a failed batch the others would cost money without use
         scope.abort()
       }
     },
@@ -73,9 +73,9 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
 }
 
 /**
- * A generator that holds its place in the provider's queue until the stream ends or its consumer leaves.
+ * A generator that keeps its slot of the provider until the stream ends or its consumer stops.
  *
- * @param contextTokens the model's window
+ * @param contextTokens the model's context window
  */
 export function guardedGenerator(model: Guarded<ProviderGenerator>, contextTokens: number): Generator {
   return {
@@ -118,7 +118,7 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>, contextToken
         }
         throw error
       } finally {
-        // without effect where the end came with a count
+        // no effect if the stream ended with a count
         reserved.settle(asked + answered)
       }
     },
@@ -142,7 +142,7 @@ export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
   }
 }
 
-/** No budget counts audio: providers bill it by units of their own. */
+/** Wraps a speech model. No budget counts audio: providers bill it in various units. */
 export function guardedSpeaker({ reference, raw, guard, use }: Omit<Guarded<ProviderSpeaker>, 'budget'>): Speaker {
   return {
     reference,
@@ -174,7 +174,10 @@ function meaningOf({ type }: ProviderEvent): 'alive' | 'part' | 'last' {
   return type === 'end' ? 'last' : 'part'
 }
 
-/** Whether a failed call cost nothing: the provider was not asked, or said no. Anything else may have been billed. */
+/**
+ * Whether a failed call cost nothing: the provider was not reached, or rejected it. Any other call may have been
+ * billed.
+ */
 function wasRefused(error: unknown): boolean {
   if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
   return ['status', 'unreachable', 'circuit-open', 'context-too-long'].includes(error.cause.kind)

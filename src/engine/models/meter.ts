@@ -1,25 +1,25 @@
 import type { ModelReference } from '../base/model-reference.js'
 import { estimateTokens } from './budget.js'
 
-/** One call of a model, as far as it has come. */
+/** The token count of one running call. */
 export interface MeteredCall {
-  /** The request goes out: from now on it costs something. */
+  /** The request is sent: from now on the call counts. */
   begin(): void
   said(text: string): void
-  /** the provider's own count, where it gives one */
+  /** the provider's own count, if it sent one */
   counted(usage: GenerationUsage | undefined): void
-  /** It cost nothing after all: the provider was not reached, or said no. */
+  /** The call cost nothing: the provider was not reached, or rejected it. */
   forgive(): void
 }
 
 /**
- * Tokens that calls of models have cost, at any time: as the provider counts them, and by estimate until it does, since
- * most count at the end of an answer only, which a stopped one has not.
+ * Tokens consumed by calls of models, available at any time: an estimate until the provider's own count arrives. Most
+ * providers count only at the end of an answer, and an aborted answer has none.
  */
 export class TokenMeter {
   readonly #calls: { model: ModelReference; begun: boolean; asked: number; said: string; usage: GenerationUsage }[] = []
 
-  /** @param asked tokens of the request, by estimate */
+  /** @param asked estimated tokens of the request */
   call(model: ModelReference, asked: number): MeteredCall {
     const call = { model, begun: false, asked, said: '', usage: {} }
     this.#calls.push(call)
@@ -39,12 +39,12 @@ export class TokenMeter {
     }
   }
 
-  /** The model that was called last; undefined where none was. */
+  /** The model of the most recent call; undefined without a call. */
   model(): ModelReference | undefined {
     return this.#calls.findLast(({ begun }) => begun)?.model
   }
 
-  /** 0 where no model was called. */
+  /** Total over all calls; 0 without a call. */
   total(): Required<GenerationUsage> {
     const total = { inputTokens: 0, outputTokens: 0 }
     for (const { begun, asked, said, usage } of this.#calls) {

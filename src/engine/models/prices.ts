@@ -2,10 +2,10 @@ import type { ModelPrice } from '../../local/model-prices.js'
 import type { ModelReference } from '../base/model-reference.js'
 import type { ProviderConfig } from '../base/provider-config.js'
 
-/** the price of the models of a provider that have none of their own */
+/** Key of the price for all models of a provider without a separate price. */
 const ANY_MODEL = '*'
 
-/** The configured price of a model; undefined where it has none. */
+/** The configured price of a model; undefined without one. */
 export function configuredPrice(providers: readonly ProviderConfig[], model: ModelReference): ModelPrice | undefined {
   const config = providers.find(({ pluginId, provider }) => pluginId === model.pluginId && provider === model.provider)
   return config?.prices?.[model.model] ?? config?.prices?.[ANY_MODEL]

@@ -11,7 +11,7 @@ export const MODEL_KINDS = ['embedding', 'generation', 'rerank', 'speech', 'tran
 
 export type ModelKind = (typeof MODEL_KINDS)[number]
 
-/** The same with defaults, credentials wrapped, and nothing left to check. */
+/** The configuration with defaults and wrapped credentials, fully checked. */
 export interface ProviderSettings {
   pluginId: string
   provider: string
@@ -19,7 +19,7 @@ export interface ProviderSettings {
   speech?: ProgramSetting
   transcription?: ProgramSetting
   apiKey?: Secret
-  /** environment variable that should hold the key and does not */
+  /** name of the environment variable that should contain the key but is not set */
   missingKeyEnv?: string
   headers: Record<string, Secret>
   models?: {
@@ -35,23 +35,23 @@ export interface ProviderSettings {
   contextTokens: Record<string, number>
   maxBatch: number
   maxConcurrency: number
-  /** answers at once; absent = they count among the other calls */
+  /** concurrent answers; absent = they count among the other calls */
   maxAnswers?: number
 }
 
 /**
- * An answer takes as long as its model speaks, and somebody waits for it: where the operator says nothing, the server
- * decides how many it works on.
+ * Default of concurrent answers. An answer takes as long as its model writes while a user waits, so without a setting
+ * the server's own queue decides.
  */
 const USUAL_ANSWERS = 64
 
-/** [default, smallest, largest] */
+/** [default, min, max] */
 const LIMITS = {
   timeoutMs: [60_000, 10, 3_600_000],
   firstTokenTimeoutMs: [30_000, 10, 3_600_000],
-  // whole batches on a machine without a graphics card take minutes
+  // complete batches take minutes on a machine without a graphics card
   ingestTimeoutMs: [300_000, 10, 3_600_000],
-  // 64 passages of 500 tokens are what common servers take without splitting a request
+  // common servers accept 64 passages of 500 tokens in one request
   maxBatch: [64, 1, 2048],
   maxConcurrency: [4, 1, 256],
 } as const
@@ -72,8 +72,8 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
     throw refuse(`${name} must be an integer from ${least} to ${most}, received ${value}`)
   }
   const key = (config.apiKey ?? (config.apiKeyEnv ? env[config.apiKeyEnv] : undefined))?.trim()
-  // a header value with a line break would be refused by the HTTP client at every call
-  if (key && !isHeaderValue(key)) throw refuse('its key holds characters that a header cannot')
+  // the HTTP client would reject a header value with a line break at every call
+  if (key && !isHeaderValue(key)) throw refuse('its key contains characters that are invalid in a header')
   return {
     pluginId: config.pluginId,
     provider: config.provider,
@@ -84,7 +84,7 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
     headers: readHeaders(config.headers ?? {}, refuse),
     ...(config.models ? { models: readModels(config.models) } : {}),
     timeoutMs: limit('timeoutMs'),
-    // who gives a model more time gives it to the first word as well: loading a model is the longest silence
+    // a longer timeout applies to the first token as well: loading a model is the longest silence
     firstTokenTimeoutMs:
       config.firstTokenTimeoutMs === undefined && config.timeoutMs !== undefined
         ? limit('timeoutMs')
@@ -110,9 +110,9 @@ function programsOf({ speech, transcription }: ProviderConfig, refuse: Refuse) {
 function readBaseUrl(text: string, refuse: Refuse): URL {
   if (!URL.canParse(text)) throw refuse('baseUrl must be an absolute address')
   const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('baseUrl must begin with http:// or https://')
-  if (url.username || url.password) throw refuse('baseUrl must not hold credentials; use apiKey or apiKeyEnv')
-  // names are checked when they are resolved
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('baseUrl must start with http:// or https://')
+  if (url.username || url.password) throw refuse('baseUrl must not contain credentials; use apiKey or apiKeyEnv')
+  // host names are checked when they are resolved
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) && !operatorMayDial(url.hostname)) {
     throw refuse('baseUrl must not be a link-local, multicast, unspecified or metadata-service address')
   }
@@ -123,16 +123,16 @@ function readBaseUrl(text: string, refuse: Refuse): URL {
 function readHeaders(headers: Record<string, string>, refuse: Refuse): Record<string, Secret> {
   const secrets: Record<string, Secret> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw refuse(`header name ${JSON.stringify(name)} is not one`)
-    if (!isHeaderValue(value)) throw refuse(`header ${name} holds characters that a header cannot`)
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw refuse(`invalid header name ${JSON.stringify(name)}`)
+    if (!isHeaderValue(value)) throw refuse(`header ${name} contains invalid characters`)
     secrets[name.toLowerCase()] = new Secret(value)
   }
   return secrets
 }
 
-/** Of models without a configured one: what small local models have. */
+/** Context window of models without a configured one, as small local models have it. */
 const USUAL_WINDOW = 8192
-/** Less has no room for an answer and a passage; no model has more. */
+/** A smaller window has no capacity for an answer and a passage; no model has a larger one. */
 const WINDOWS = { least: 1024, most: 10_000_000 }
 const ANY_MODEL = '*'
 
@@ -145,7 +145,7 @@ function readWindows(windows: Record<string, number>, refuse: Refuse): Record<st
   return windows
 }
 
-/** The window of a model, in tokens. */
+/** The context window of a model, in tokens. */
 export function windowOf({ contextTokens }: Pick<ProviderConfig, 'contextTokens'>, model: string): number {
   const own = (name: string) =>
     contextTokens !== undefined && Object.hasOwn(contextTokens, name) ? contextTokens[name] : undefined

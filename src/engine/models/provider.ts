@@ -11,17 +11,17 @@ import type {
 } from './types.js'
 
 /**
- * The port a provider plugin implements: plain calls, no retry, no timeout, no accounting. `guard.ts` adds those once
- * for all plugins. A call rejects with `ProviderFailure`, or soon after its signal aborts.
+ * The port that a provider plugin implements: plain calls without retry, timeout or accounting. `guard.ts` adds those
+ * once for all plugins. A call rejects with `ProviderFailure`, or soon after its signal aborts.
  */
 export interface Provider {
-  /** absent: the provider has no models of this kind; so with the others */
+  /** absent: the provider has no models of this kind; the same applies to the methods below */
   embedder?(model: EmbeddingModel): ProviderEmbedder
   generator?(model: GenerationModel): ProviderGenerator
   reranker?(model: RerankingModel): ProviderReranker
   speaker?(model: { name: string }): ProviderSpeaker
   transcriber?(model: { name: string }): ProviderTranscriber
-  /** Names of its models of a kind, which change while the daemon runs; absent: the settings list them. */
+  /** Names of its models of a kind, where they change while the daemon runs; absent: the settings list them. */
   offered?(kind: ModelKind): string[]
   /** Closes idle connections and cuts running calls. */
   close(): Promise<void>
@@ -29,9 +29,9 @@ export interface Provider {
 
 export interface ProviderEmbedder {
   /**
-   * Unit-length, finite vectors of one dimension, one a text; `tokens` where the provider counted them.
+   * Unit-length, finite vectors of one dimension, one per text; `tokens` where the provider counted them.
    *
-   * @param dimension that the vectors must have, where there are some that they are to be compared with
+   * @param dimension required dimension, where the vectors are compared with existing ones
    */
   embed(
     texts: string[],
@@ -41,7 +41,7 @@ export interface ProviderEmbedder {
   ): Promise<{ vectors: Float32Array[]; tokens?: number }>
 }
 
-/** `alive` = the model is at work (it thinks) but has no text to show yet. */
+/** `alive` = the model is working (reasoning) without text so far. */
 export type ProviderEvent = GenerationEvent | { type: 'alive' }
 
 export interface ProviderGenerator {

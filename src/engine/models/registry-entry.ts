@@ -8,14 +8,16 @@ import { MODEL_KINDS, type ModelKind, type ProviderSettings } from './provider-c
 import { createSlots } from './slots.js'
 import { type ModelRecord, type ModelUse, noUse } from './use.js'
 
-/** Model names come from clients where a provider offers any; beyond this many, the longest unused is forgotten. */
+/**
+ * Clients choose model names where a provider offers any; beyond this count, the least recently used one is dropped.
+ */
 const MAX_MODELS_KEPT = 256
 
 /** A provider as `ks doctor` shows it: no credential, no header value, no query of the address. */
 export interface ProviderDescription {
   pluginId: string
   provider: string
-  /** absent for programs of this machine */
+  /** absent for local programs */
   baseUrl?: string
   /** `missing` = its environment variable is not set, so its models cannot be used */
   credential: 'set' | 'missing' | 'none'
@@ -23,10 +25,10 @@ export interface ProviderDescription {
   models?: Record<ModelKind, string[]>
   timeoutMs: number
   ingestTimeoutMs: number
-  /** windows by model, `*` of those without one of their own */
+  /** context windows by model; `*` for models without a separate one */
   contextTokens: Record<string, number>
   maxConcurrency: number
-  /** models used since the start, and whether they are being asked */
+  /** models used since the start, with the states of their circuits */
   circuits: ({ kind: ModelKind; model: string; state: CircuitState } & ModelUse)[]
 }
 
@@ -56,7 +58,7 @@ export function createEntry(settings: ProviderSettings, provider: Provider, cloc
     max: MAX_MODELS_KEPT,
   })
 
-  // kept by name, since an embedder remembers its dimension and a generator what its server understands
+  // cached by name, since an embedder remembers its dimension and a generator the server's dialect
   const kept = <M extends { name: string }, R>(
     kind: ModelKind,
     listed: M[] | undefined,
@@ -102,7 +104,7 @@ function kindsOf(provider: Provider): ReadonlySet<ModelKind> {
   return new Set(MODEL_KINDS.filter((kind) => made[kind] !== undefined))
 }
 
-/** In place of what a provider does not have; nobody gets here past `kinds`. */
+/** Stands for a kind that the provider lacks; `kinds` is checked before. */
 function none(): never {
   throw new KsError('unavailable', 'the provider has no models of this kind')
 }
@@ -123,7 +125,7 @@ export function problemWith(
   return undefined
 }
 
-/** Whether a provider is listed: the provider of this machine is not, while no model is pulled. */
+/** Whether a provider is listed: the local provider is not, while no model is pulled. */
 export function hasModels({ provider }: Entry): boolean {
   return provider.offered === undefined || MODEL_KINDS.some((kind) => provider.offered?.(kind).length !== 0)
 }
@@ -161,7 +163,7 @@ function named(name: string): { name: string } {
   return { name }
 }
 
-/** A name in a message: names come from clients, so they are cut and escaped. */
+/** Quotes a name for a message: names come from clients, so they are truncated and escaped. */
 export function quote(name: string): string {
   return JSON.stringify(name.slice(0, 100))
 }

@@ -43,7 +43,7 @@ export const BUILTIN_ANSWER: ModelReference = Object.freeze({
   model: 'extractive',
 })
 
-/** Whether the engine itself is the model; the registry does not make those. */
+/** Whether the engine itself is the model; the registry does not create those. */
 export function isBuiltin(reference: ModelReference): boolean {
   return isSame(reference, BUILTIN_EMBEDDING) || isSame(reference, BUILTIN_ANSWER)
 }
@@ -62,15 +62,15 @@ export interface UsedModel extends ModelRecord {
   provider: string
   kind: ModelKind
   model: string
-  /** it failed so often that it is left alone */
+  /** its circuit is open after repeated failures */
   isLeftAlone: boolean
 }
 
-/** From a model reference to a model. Models are guarded once each, however many ask for them. */
+/** Creates models from references. Each model has one guard, shared by all its users. */
 export interface ModelRegistry {
   /**
-   * @param account who pays; the deployment where absent
-   * @param dimension of the vectors that an embedder's are to be compared with, where there are some
+   * @param account that pays; absent = the deployment
+   * @param dimension of existing vectors that the new ones are compared with, if there are any
    * @throws KsError `unavailable` when this daemon does not have the model
    */
   embedder(reference: ModelReference, account?: BudgetAccount, dimension?: number): Embedder
@@ -78,28 +78,28 @@ export interface ModelRegistry {
   reranker(reference: ModelReference, account?: BudgetAccount): RerankModel
   speaker(reference: ModelReference): Speaker
   transcriber(reference: ModelReference): Transcriber
-  /** Whether the method for that kind would return a model. Does not ask the provider. */
+  /** Whether the method for that kind would return a model; does not call the provider. */
   has(reference: ModelReference, kind: ModelKind): boolean
   describe(): ProviderDescription[]
-  /** What each model was used for since the start, and how it went. */
+  /** Usage and outcomes of each model since the start. */
   records(): UsedModel[]
-  /** Every credential in use, for the log's redaction by value. */
+  /** All credentials in use, which the log redacts by value. */
   secrets(): Secret[]
   /** Closes all connections; running calls fail. */
   close(): Promise<void>
 }
 
 export interface RegistryOptions {
-  /** limits of the deployment's own account, used by callers that name none */
+  /** limits of the deployment's own account, for callers without an account */
   budgets?: () => ProviderBudgets
-  /** in memory where absent */
+  /** absent = in memory */
   budgetStore?: BudgetStore
-  /** folder of the models of this machine; absent: there are none */
+  /** folder of local models; absent = there are none */
   modelsFolder?: string
-  /** of programs; absent = they run confined only, and no path is hidden besides */
+  /** confinement of programs; absent = required, without hidden paths */
   confinement?: Confinement
   env?: NodeJS.ProcessEnv
-  /** clock and chance, for tests */
+  /** clock and random numbers, for tests */
   now?: () => number
   random?: () => number
 }
@@ -113,13 +113,13 @@ const PLUGINS: Record<string, (settings: ProviderSettings, confinement: Confinem
       : commandProvider(settings, confinement),
 }
 
-/** What an entry of a plugin cannot do without. */
+/** Required settings of each plugin. */
 const NEEDS: Record<string, string> = {
   'openai-compatible': 'needs a baseUrl',
   command: 'needs speech or transcription, with the argv of a program',
 }
 
-/** @throws KsError `invalid-request` when an entry cannot be used as it is written */
+/** @throws KsError `invalid-request` for an invalid entry */
 export function createModelRegistry(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
   const clock = { now: options.now ?? Date.now, random: options.random ?? Math.random }
   const confinement = options.confinement ?? confinedOnly()

@@ -4,11 +4,11 @@ import { shareWindow, withinWindow } from './window.js'
 
 type Options = Parameters<Generator['generate']>[1] & {
   maxTokens: number
-  /** a longer reply is not read to its end */
+  /** a longer reply is aborted */
   mostCharacters?: number
 }
 
-/** A model's whole reply. @returns `end` absent where the reply was not read to its end, or has none */
+/** Reads a model's complete reply. @returns `end` absent where the reply was aborted or has none */
 export async function replyTo(
   generator: Generator,
   messages: ChatMessage[],
@@ -24,10 +24,10 @@ export async function replyTo(
 }
 
 /**
- * Asks for a text, with less where the window is smaller than configured.
+ * Asks for a text; with a smaller request where the context window is smaller than configured.
  *
- * @param messagesFor what is asked, in at most so many tokens
- * @returns what it says without its thoughts; '' where that is longer than it may be
+ * @param messagesFor builds the request with at most this many tokens
+ * @returns the reply without its reasoning; '' where it is too long
  * @throws KsError of the provider
  */
 export async function askForText(

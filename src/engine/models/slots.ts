@@ -1,15 +1,15 @@
-/** Limits how many calls of one provider run at once. */
+/** Limits the number of concurrent calls of one provider. */
 export interface Slots {
   /**
-   * Waits for a free slot; urgent callers (somebody is waiting for an answer) go before background ones.
+   * Waits for a free slot; urgent callers (a request waits for the answer) go before background ones.
    *
-   * @returns the function that gives the slot back
+   * @returns the function that releases the slot
    * @throws the signal's reason when it aborts first
    */
   acquire(urgent: boolean, signal: AbortSignal): Promise<() => void>
 }
 
-// an own queue rather than p-limit: a query must overtake a hundred queued document batches, and leave when aborted
+// own queue rather than p-limit: a query must overtake a hundred queued document batches, and leave when aborted
 export function createSlots(size: number): Slots {
   const queues: Record<'urgent' | 'background', Set<() => void>> = { urgent: new Set(), background: new Set() }
   let running = 0

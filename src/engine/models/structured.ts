@@ -5,17 +5,17 @@ import { replyTo } from './reply.js'
 import type { ChatMessage, Generator } from './types.js'
 import { shareWindow, withinWindow } from './window.js'
 
-/** A reply that holds what was asked for, or why not, in words that a model can act on. */
+/** The parsed value of a reply, or the problem in words that a model can act on. */
 export type Reading<T> = { value: T } | { problem: string }
 
-/** So much of an unusable reply is shown to the model again. */
+/** Maximal length of an unusable reply that is shown to the model again. */
 const SHOWN_CHARACTERS = 4000
 
 /**
- * The JSON of a reply, which may stand in a fence, behind thoughts, or between sentences.
+ * Parses the JSON of a reply, which may be in a fence, after reasoning, or between sentences.
  *
- * @param read takes the value; undefined where it is of another shape
- * @param shape what it should be, in a few words
+ * @param read converts the value; undefined for an invalid one
+ * @param shape the expected shape in a few words
  */
 export function readJsonReply<T>(reply: string, read: (value: unknown) => T | undefined, shape: string): Reading<T> {
   const text = withoutThoughts(reply).trim()
@@ -33,7 +33,7 @@ export function readJsonReply<T>(reply: string, read: (value: unknown) => T | un
   return { problem }
 }
 
-/** Shows a model its reply and what is wrong with it. */
+/** Appends the model's reply and what is wrong with it. */
 export function repairMessages(messages: readonly ChatMessage[], reply: string, problem: string): ChatMessage[] {
   const said = withoutThoughts(reply).trim().slice(0, SHOWN_CHARACTERS)
   return [
@@ -44,21 +44,21 @@ export function repairMessages(messages: readonly ChatMessage[], reply: string, 
   ]
 }
 
-/** A question whose answer is JSON. */
+/** A request whose reply is JSON. */
 interface JsonQuestion<T> {
-  /** what is asked, in at most so many tokens */
+  /** builds the request with at most this many tokens */
   messagesFor: (tokens: number) => ChatMessage[]
-  /** takes the value; undefined where it is of another shape */
+  /** converts the value; undefined for an invalid one */
   read: (value: unknown) => T | undefined
-  /** what it should be, in a few words */
+  /** the expected shape in a few words */
   shape: string
   maxTokens: number
-  /** a longer reply is not read to its end */
+  /** a longer reply is aborted */
   mostCharacters: number
   signal: AbortSignal
 }
 
-/** @property value absent where neither reply could be read; `served`: the model that its server says has answered */
+/** @property value absent where neither reply was valid; `served`: the model that the server reports */
 interface JsonReply<T> {
   value?: T
   usage?: GenerationUsage
@@ -66,8 +66,8 @@ interface JsonReply<T> {
 }
 
 /**
- * Asks for JSON: with less where the window is smaller than configured, and once more where the reply is of no use; the
- * model is told why.
+ * Asks for JSON: with a smaller request where the context window is smaller than configured, and once more, with the
+ * problem, where the reply is invalid.
  *
  * @throws KsError of the provider
  */
@@ -101,7 +101,9 @@ function usageOfBoth(
   return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') } }
 }
 
-/** Texts that may be the JSON, the likeliest first: the whole, what stands in fences, what stands between brackets. */
+/**
+ * Candidates for the JSON, the likeliest first: the complete text, the content of fences, the first balanced brackets.
+ */
 function* candidatesIn(text: string): Iterable<string> {
   const opening = /[[{]/.exec(text)
   if (opening === null) return
@@ -110,11 +112,11 @@ function* candidatesIn(text: string): Iterable<string> {
   const balanced = balancedFrom(text, opening.index)
   if (balanced === undefined) return
   yield balanced
-  // a comma behind the last entry is the usual mistake
+  // a trailing comma is the usual mistake
   yield balanced.replace(/,(\s*[}\]])/g, '$1')
 }
 
-/** The object or list that begins at `start`, to the bracket that closes it; undefined where none does. */
+/** The object or list that begins at `start`, up to its closing bracket; undefined without one. */
 function balancedFrom(text: string, start: number): string | undefined {
   let depth = 0
   let isQuoted = false

@@ -1,14 +1,16 @@
-/** Runs that tokenizers do not join: a word with its capital, capitals, digits, and every other character by itself. */
+/**
+ * Runs that tokenizers do not join: a word with its capital, capitals, digits, and every other character separately.
+ */
 const RUNS = /[A-Z]?[a-z]+|[A-Z]+| ?[0-9]+|./gsu
 
-/** Usual words are one token or little more; longer ones, of other languages too, fall into short pieces. */
+/** Common words are little more than one token; longer ones, of other languages too, are split into short tokens. */
 const USUAL_WORD = 7
 const LETTERS_OF_USUAL = 5
 const LETTERS_OF_LONG = 3.5
 const DIGITS = 3
 const PUNCTUATION = 1
 const CONTROL = 0.7
-/** Tokens of a character, by the last code point of its script; what is not listed counts as `ELSEWHERE`. */
+/** Tokens per character, by the last code point of its script; others have `OTHER_SCRIPT_TOKENS`. */
 const SCRIPTS: readonly (readonly [last: number, tokens: number])[] = [
   [0x24f, 0.9], // Latin with accents
   [0x3ff, 1.1], // Greek
@@ -17,13 +19,14 @@ const SCRIPTS: readonly (readonly [last: number, tokens: number])[] = [
   [0x77f, 0.85], // Arabic
   [0x10ff, 1.35], // scripts of India, Thai, Georgian
 ]
-/** Chinese, Japanese, Korean, signs, emoji. */
+/** Chinese, Japanese, Korean, symbols, emoji. */
 const ELSEWHERE = 1.45
 
 /**
- * Tokens that a text has at most, as a rule: what fills a model's window is counted so. Compared with two vocabularies of
- * 100,000 and 200,000 tokens over passages of five sets and eleven languages: at least .9 times the real number but for
- * German (.86) and Finnish (.70) with the smaller one, 1.3 times for English. The window keeps room for the rest.
+ * Estimated upper bound of the tokens of a text, for filling a model's context window. Compared with two vocabularies
+ * of 100,000 and 200,000 tokens over passages of five sets and eleven languages: at least .9 times the real number,
+ * except for German (.86) and Finnish (.70) with the smaller one; 1.3 times for English. The window has a reserve for
+ * the difference.
  */
 export function tokensAtMost(text: string): number {
   let tokens = 0
@@ -36,7 +39,7 @@ function tokensOfRun(run: string): number {
   if (isLetter(code))
     return run.length <= USUAL_WORD ? Math.max(1, run.length / LETTERS_OF_USUAL) : run.length / LETTERS_OF_LONG
   if (isDigit(code)) return Math.ceil(run.length / DIGITS)
-  // a space goes with the word behind it, but stands alone before a number
+  // a space belongs to the next word, but is separate before a number
   if (code === 0x20) return run.length === 1 ? 0 : 1 + Math.ceil((run.length - 1) / DIGITS)
   if (code < 0x20) return CONTROL
   if (code < 0x80) return PUNCTUATION

@@ -2,20 +2,20 @@ import { KsError } from '../../contract/errors.js'
 import { classOf, type DegradedClass } from '../base/degraded.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 
-/** What keeps a provider from doing its work. */
+/** What keeps a provider from working. */
 export interface ProviderTrouble {
   class: DegradedClass
-  /** the same call fails until somebody changes something: a key, the name of a model, a setting */
+  /** the same call fails until the operator changes something: a key, the name of a model, a setting */
   isPermanent: boolean
-  /** one sentence; of a permanent failure it says what to do */
+  /** one sentence; for a permanent failure with advice */
   message: string
-  /** how long the provider asked to be left alone */
+  /** `Retry-After` of the provider, in milliseconds */
   retryAfterMs?: number
 }
 
 const CHANGE = '`ks config get providers --daemon` shows its settings; after a change `ks daemon restart`'
 
-/** What a failed call says of its provider. @param model its name at the provider */
+/** Explains a failed call. @param model its name at the provider */
 export function troubleOf(error: unknown, model: string): ProviderTrouble {
   const said = error instanceof KsError ? error.message : 'the provider could not be asked'
   const advice = adviceOf(error, model)
@@ -28,28 +28,28 @@ export function troubleOf(error: unknown, model: string): ProviderTrouble {
   }
 }
 
-/** What somebody has to do before the call can succeed; nothing where the failure may pass by itself. */
+/** Advice for a permanent failure; undefined where the failure may pass without a change. */
 function adviceOf(error: unknown, model: string): string | undefined {
   if (!(error instanceof KsError)) return undefined
-  // a provider or model that this daemon was not given
+  // a provider or model that is not configured in this daemon
   if (!(error.cause instanceof ProviderFailure)) {
     return error.code === 'unavailable' && error.cause === undefined ? CHANGE : undefined
   }
   const { kind, status = 0 } = error.cause
   if (kind === 'context-too-long' || status === 413) return `\`maxChars\` of the model cuts texts; ${CHANGE}`
-  if (status === 401 || status === 403) return `its key is wrong or may not do this; ${CHANGE}`
+  if (status === 401 || status === 403) return `its key is wrong or lacks the permission; ${CHANGE}`
   if (status === 402) return 'the account at the provider has to be topped up'
   if (status === 404) return `it may not have model ${JSON.stringify(model)}; ${CHANGE}`
   const isRefused = kind === 'status' && status >= 300 && status < 500 && status !== 408 && status !== 429
   return isRefused ? CHANGE : undefined
 }
 
-/** Whether a failure may be due to what the provider was sent, so that other texts may succeed. */
+/** Whether the texts of a call may have caused its failure, so that other texts may succeed. */
 export function isAboutTexts(error: unknown): boolean {
   return isRefusal(error) || (error instanceof KsError && isMalformed(error.cause))
 }
 
-/** Whether a provider says itself that it does not take what it was sent. */
+/** Whether the provider rejected the content of a call. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
   const { kind, status = 0 } = error.cause

@@ -1,24 +1,24 @@
-/** What a model does for the engine. Each interface is one method plus facts. */
+/** Interfaces of models as the engine uses them: each one method plus facts. */
 
 import type { ModelReference } from '../base/model-reference.js'
 import type { GenerationUsage, TokenMeter } from './meter.js'
 
 export interface Embedder {
   readonly reference: ModelReference
-  /** texts in one call at most */
+  /** maximal number of texts per call */
   readonly maxBatch: number
   /**
-   * Unit-length vectors, one a text, all of one dimension.
-   * @throws KsError `provider-failed` when the model cannot answer
+   * Unit-length vectors of one dimension, one per text.
+   * @throws KsError `provider-failed` when the model fails
    */
   embed(texts: string[], purpose: 'query' | 'document', signal?: AbortSignal): Promise<Float32Array[]>
 }
 
-/** A picture that a model is shown with a message. */
+/** A picture in a message to a model. */
 export interface ChatImage {
   mimeType: string
   base64: string
-  /** how closely the model is asked to look */
+  /** requested resolution of the model's analysis */
   detail: 'low' | 'high' | 'auto'
 }
 
@@ -26,13 +26,13 @@ export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool'
   content: string
   images?: ChatImage[]
-  /** what an assistant asked for with this message */
+  /** tool calls of an assistant's message */
   toolCalls?: ToolCall[]
   /** the call that a message of role `tool` answers */
   toolCallId?: string
 }
 
-/** A tool that a model may call, its arguments as a JSON Schema of an object. */
+/** A tool that a model may call; its arguments as a JSON Schema of an object. */
 export interface ToolSpec {
   name: string
   description: string
@@ -42,13 +42,13 @@ export interface ToolSpec {
 export interface ToolCall {
   id: string
   name: string
-  /** JSON text as the model wrote it, which may be no JSON */
+  /** JSON text as the model wrote it, possibly invalid */
   arguments: string
 }
 
 export interface GenerationOptions {
   maxTokens?: number
-  /** over that of the provider's settings */
+  /** overrides the provider's settings */
   temperature?: number
   tools?: ToolSpec[]
 }
@@ -60,18 +60,18 @@ export type GenerationEvent =
       finishReason: string
       usage?: GenerationUsage
       metadata?: Record<string, unknown>
-      /** what the model wants to know before it goes on; absent = nothing */
+      /** calls whose results the model needs to continue; absent = none */
       toolCalls?: ToolCall[]
     }
 
 export interface Generator {
   readonly reference: ModelReference
-  /** tokens of a question with everything that it is asked from, and of its answer, at most */
+  /** maximal tokens of a request together with its answer */
   readonly contextTokens: number
   /**
    * Streams an answer; ends with exactly one `end`. Stops when the signal aborts.
    *
-   * @param options `urgent` false: nobody waits for it, as where documents are read; it has the time limit of those
+   * @param options `urgent: false`: a background call, with the timeout of those
    */
   generate(
     messages: ChatMessage[],
@@ -81,13 +81,13 @@ export interface Generator {
 
 export interface RerankModel {
   readonly reference: ModelReference
-  /** Relevance of each document to the query, 0 to 1, in the order given. */
+  /** Relevance of each document to the query, 0 to 1, in the given order. */
   rerank(query: string, documents: string[], signal?: AbortSignal): Promise<number[]>
 }
 
 export interface TextToSpeak {
   text: string
-  /** the model's own where absent or empty */
+  /** absent or empty = the model's default */
   voice?: string
   language?: string
 }
@@ -112,27 +112,27 @@ export interface AudioToRead {
   language?: string
 }
 
-/** A piece of speech, in seconds from the beginning. */
+/** A segment of speech, in seconds from the start. */
 export interface SpokenSegment {
   start: number
   end: number
   text: string
 }
 
-/** What is said in a recording, as the provider wrote it down. */
+/** The transcript of a recording, as the provider returned it. */
 export interface Transcript {
-  /** of a program: whatever it wrote, which may be subtitles or JSON */
+  /** of a program: its complete output, which may be subtitles or JSON */
   text: string
   segments?: SpokenSegment[]
 }
 
 export interface Transcriber {
   readonly reference: ModelReference
-  /** The words that are said, '' where none are. @throws KsError `provider-failed` */
+  /** Transcribes short speech; '' without words. @throws KsError `provider-failed` */
   transcribe(audio: AudioToRead, signal?: AbortSignal): Promise<string>
   /**
-   * Writes down a recording that nobody waits for, with the times where the model tells them. It may take as long as a
-   * recording of its size takes.
+   * Transcribes a recording in the background, with times where the model returns them. The timeout grows with the size
+   * of the recording.
    *
    * @throws KsError `provider-failed`
    */

@@ -1,22 +1,22 @@
 import { classOf, type DegradedClass } from '../base/degraded.js'
 
-/** Upper bounds of the counts of durations, in seconds; longer calls are in `count` alone. */
+/** Upper bounds of the duration histogram, in seconds; longer calls are in `count` only. */
 const DURATION_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const
 
-/** What a model was used for since the start of the daemon. */
+/** Usage of a model since the start of the daemon. */
 export interface ModelUse {
   calls: number
-  /** of the calls, those that ended without an answer; what was abandoned is none of them */
+  /** number of calls without an answer; aborted calls do not count */
   failed: number
   inputTokens: number
   outputTokens: number
 }
 
-/** The same, and how it went. */
+/** Usage with outcomes and durations. */
 export interface ModelRecord extends ModelUse {
-  /** failed calls by what kept them from an answer */
+  /** failed calls by cause */
   failures: Map<DegradedClass, number>
-  /** how long calls took that ended, with their waits and further tries; `upTo`: calls of at most so many seconds */
+  /** durations of completed calls, with waits and retries; `upTo`: number of calls up to a duration */
   durations: { count: number; seconds: number; upTo: { most: number; calls: number }[] }
 }
 
@@ -28,7 +28,7 @@ export function noUse(): ModelRecord {
 /**
  * Counts a call that begins.
  *
- * @returns to be told once how it ended: with the error where it failed. A call that was abandoned is not told
+ * @returns call it once at the end, with the error of a failed call; not for an aborted call
  */
 export function begun(record: ModelRecord): (error?: unknown) => void {
   record.calls++
@@ -46,7 +46,7 @@ export function begun(record: ModelRecord): (error?: unknown) => void {
   }
 }
 
-/** Counts a call with how it ended. */
+/** Counts a call with its outcome. */
 export async function counted<T>(
   record: ModelRecord,
   signal: AbortSignal | undefined,

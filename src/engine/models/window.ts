@@ -3,24 +3,23 @@ import { splitSentences } from '../../lib/text/sentences.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 import { tokensAtMost } from './tokens.js'
 
-/** Of a window, what is filled: tokens are counted by estimate, and servers add some of their own to each message. */
+/** Fraction of a context window that is filled: tokens are estimated, and servers add some to each message. */
 const FILLED = 0.9
-/** The most that an answer takes of a window. */
+/** Maximal fraction of a context window for the answer. */
 const ANSWER_SHARE = 0.5
-/** How often a model whose window is smaller than configured is asked again, each time with half of it. */
+/** Retries of a model whose context window is smaller than configured, each with half of it. */
 const HALVINGS = 2
 
-/** Tokens of a window for an answer of at most `maxTokens`, and for everything that is asked. */
+/** Splits a context window into the tokens of an answer of at most `maxTokens` and of the request. */
 export function shareWindow(contextTokens: number, maxTokens: number): { answer: number; asked: number } {
   const answer = Math.min(maxTokens, Math.floor(contextTokens * ANSWER_SHARE))
   return { answer, asked: Math.floor(contextTokens * FILLED) - answer }
 }
 
 /**
- * Asks a model as its window is configured, and where it says that it was given too much, with half of that, twice at
- * most.
+ * Calls a model with its configured context window; where that is too large, with half of it, at most twice.
  *
- * @param ask what is asked, made to fit a window of so many tokens
+ * @param ask call whose request fits the given window
  */
 export async function withinWindow<T>(contextTokens: number, ask: (window: number) => Promise<T>): Promise<T> {
   for (let halvings = 0; ; halvings++) {
@@ -32,7 +31,7 @@ export async function withinWindow<T>(contextTokens: number, ask: (window: numbe
   }
 }
 
-/** The same for an answer that comes in pieces: a model says that it was given too much before its first word. */
+/** The same for a streamed answer: a model reports an exceeded window before its first token. */
 export async function* streamedWithinWindow<T>(
   contextTokens: number,
   ask: (window: number) => AsyncIterable<T>,
@@ -55,7 +54,7 @@ function isTooLong(error: unknown): boolean {
   return error instanceof KsError && error.cause instanceof ProviderFailure && error.cause.kind === 'context-too-long'
 }
 
-/** A text, or where it does not fit its end: where a whole conversation is pasted, that is what is asked. */
+/** The end of a text that fits; in a pasted conversation, the end is the question. */
 export function endOf(text: string, tokens: number): string {
   let end = text
   for (;;) {
@@ -65,7 +64,10 @@ export function endOf(text: string, tokens: number): string {
   }
 }
 
-/** @param hard whether a first sentence that does not fit is cut within; otherwise nothing is left of the text */
+/**
+ * The beginning of a text that fits, in complete sentences. @param hard whether to cut within a first sentence that
+ * does not fit; otherwise the result is empty
+ */
 export function beginningOf(text: string, tokens: number, hard: boolean): string {
   if (tokensAtMost(text) <= tokens) return text
   let end = 0
@@ -84,7 +86,7 @@ export function beginningOf(text: string, tokens: number, hard: boolean): string
   }
 }
 
-/** Texts cut so that all of them together have at most so many tokens: short ones stay whole, long ones share the rest. */
+/** Truncates texts to a total number of tokens: short ones stay complete, long ones share the rest. */
 export function fitTexts(texts: readonly string[], tokens: number): string[] {
   const sizes = texts.map(tokensAtMost)
   const most = new Map<number, number>()

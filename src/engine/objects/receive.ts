@@ -6,12 +6,12 @@ import { claimObjects, DEAD_REMOVAL_MS, holdObjects, ObjectGone } from '../rows/
 import type { StagedObject } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 
-/** What receiving bytes needs of the engine. */
+/** The parts of the engine that receiving bytes needs. */
 export type Receiving = Pick<EngineContext, 'db' | 'objects'> & {
-  rightOfWay?: Pick<EngineContext['rightOfWay'], 'giveWay'>
+  rightOfWay?: Pick<EngineContext['rightOfWay'], 'yieldToQueries'>
 }
 
-/** Bytes that were received, and the key that they get. */
+/** Received bytes, and the key that they get. */
 export interface Incoming {
   staged: StagedObject
   key: string
@@ -20,29 +20,30 @@ export interface Incoming {
 interface Reception<B, T> {
   tenant: string
   incoming: readonly Incoming[]
-  /** writes the rows that hold the objects while their bytes get their names */
+  /** inserts the rows that protect the objects while their bytes are stored */
   begin(): Write<B>
-  /** `begin` writes none: what a crash leaves is removed by the clean-up */
+  /** `begin` inserts no rows: after a crash the clean-up removes the objects */
   isLoose?: true
   /**
-   * commits the rows that name the objects, with `held` in the same transaction
+   * commits the rows that reference the objects, with `held` in the same transaction
    *
-   * @param lives of the objects by their keys, for who names them later with `holdObjects`
+   * @param lives of the objects by their keys, for a later `markReferenced`
    */
   commit(held: () => Write<void>, made: B, lives: ReadonlyMap<string, string>): Promise<T>
 }
 
-/** files whose bytes are made durable together */
+/** number of files that are made durable together */
 const SYNCED_AT_ONCE = 32
 const POLL_MS = 5
-/** An upload that waits longer than this for removals of its bytes is refused; the sender tries again. */
+/** An upload that waits longer than this for removals of its bytes is rejected; the client may retry. */
 const PATIENCE_MS = 4 * DEAD_REMOVAL_MS
 
 /**
- * Gives received bytes their names and commits the rows that name them. Where the same bytes are just being removed, by
- * this process or another, it waits until they are gone and puts them again; where they went before the commit, too.
+ * Stores received bytes under their keys and commits the rows that reference them. If the same bytes are just being
+ * removed, by this process or another, it waits for the removal and stores them again; also if they are removed before
+ * the commit.
  *
- * @throws KsError `unavailable` where the same bytes were removed again and again
+ * @throws KsError `unavailable` if the same bytes were removed repeatedly
  */
 export async function keepObjects<B, T>(
   context: Receiving,
@@ -69,13 +70,13 @@ export async function keepObjects<B, T>(
       claims = (await claim(context, claiming, nothing)).claims
     }
   } finally {
-    // what was small has its name, and nothing is left of it
+    // small objects have been moved to their key, and leave nothing to discard
     const left = isKept ? incoming.filter(({ staged }) => staged.bytes === undefined) : incoming
     await Promise.all(left.map(({ staged }) => objects.discard(staged.id)))
   }
 }
 
-/** The life of each object in which its bytes come. */
+/** The life with which each object was stored, by key. */
 type Claims = ReadonlyMap<string, string>
 
 interface Claimed<B> {
@@ -88,14 +89,14 @@ interface Claiming {
   tenant: string
   incoming: readonly Incoming[]
   until: number
-  /** since when no row may hold the objects */
+  /** since when the objects may be unreferenced */
   looseSince: number | null
 }
 
-/** Says that bytes are coming; waits where the same ones are going. */
+/** Claims objects before their bytes are stored; waits for running removals of the same objects. */
 async function claim<B>({ db }: Receiving, claiming: Claiming, begin: () => Write<B>): Promise<Claimed<B>> {
   const { tenant, incoming, until, looseSince } = claiming
-  // in one order by all, so that of two who claim the same nobody waits for the other
+  // in the same order for all callers, so that two claims of the same objects cannot deadlock
   const keys = [...new Set(incoming.map(({ key }) => key))].sort()
   const opened = await db.write(function* () {
     return { made: yield* begin(), lives: yield* claimAll(tenant, keys, looseSince) }
@@ -111,7 +112,7 @@ async function claim<B>({ db }: Receiving, claiming: Claiming, begin: () => Writ
 
 async function patience(until: number): Promise<void> {
   if (performance.now() > until)
-    throw new KsError('unavailable', 'the same bytes are being removed again and again: send them once more')
+    throw new KsError('unavailable', 'the same bytes are being removed repeatedly: send them again')
   await sleep(POLL_MS)
 }
 

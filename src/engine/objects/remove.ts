@@ -13,19 +13,24 @@ import {
 } from '../rows/objects.js'
 import { ObjectStore } from '../storage/objects.js'
 
-/** What removals need of the engine. */
+/** The parts of the engine that removals need. */
 export type Removing = Pick<EngineContext, 'instance' | 'db' | 'objects' | 'log'>
 
-/** A removal, and since when by the clock of this process. */
+/** A removal, and its start by the monotonic clock of this process. */
 export interface Begun extends Removal {
   since: number
 }
 
-/** Objects of one transaction; each costs a few statements and the removal of a file: some milliseconds of the event loop. */
+/**
+ * Number of objects per transaction; each costs a few statements and the removal of a file: some milliseconds of the
+ * event loop.
+ */
 const AT_ONCE = 256
-/** Transactions under way at a time: those of the same moment share a commit, and the disk has several folders to sync. */
+/** Number of parallel transactions: simultaneous ones share a commit, and the disk syncs several folders at once. */
 const UNDER_WAY = 4
-/** A remover of bytes does so within this time of its row, or not at all: after `DEAD_REMOVAL_MS` others take over. */
+/**
+ * A remover removes bytes within this time after the start, or not at all: after `REMOVAL_TIMEOUT_MS` others take over.
+ */
 const REMOVED_WITHIN_MS = DEAD_REMOVAL_MS / 3
 const POLL_MS = 10
 
@@ -35,12 +40,12 @@ export function newRemoval({ instance }: Removing): Begun {
 }
 
 /**
- * Removes the bytes that no row names: a row says that they go, they go, and the row goes. A crash in between is taken up
- * by the clean-up, or by an upload of the same bytes. A key that has no form of one names no bytes: it is told in the log,
- * and what else is to be removed is removed.
+ * Removes the bytes of objects without references: a row records the removal, the bytes are removed, and then the row.
+ * After a crash in between, the clean-up continues the removal, or an upload of the same bytes takes it over. An
+ * invalid key is logged, and the other objects are removed.
  *
  * @param asOf see `isReferenced`
- * @returns the keys whose bytes are gone now
+ * @returns the keys whose bytes are removed
  */
 export async function removeUnreferenced(
   context: Removing,
@@ -55,9 +60,9 @@ export async function removeUnreferenced(
     else
       context.log.error(
         { key: key.slice(0, 200) },
-        'a row named an object by what is no key; nothing was removed for it',
+        'a row contains an invalid object key; nothing was removed for it',
       )
-  // neighbours lie in one folder, which is synced once
+  // neighbours are in one folder, which is synced once
   ours.sort()
   const left = groupsOf(ours).values()
   const worker = async (): Promise<void> => {
@@ -93,7 +98,9 @@ async function removeSome(
   return gone
 }
 
-/** Removes the bytes of objects whose removal is committed, and then their rows. @returns those that are gone */
+/**
+ * Removes the bytes of objects whose removal is committed, and then their rows. @returns the keys of removed objects
+ */
 export async function finishRemoval(
   { db, objects }: Removing,
   tenant: string,
@@ -107,7 +114,7 @@ export async function finishRemoval(
   try {
     await objects.remove(keys, isOurs, {
       gone: (key) => gone.add(key),
-      // its row stays as it is: nobody counts on the bytes, and who takes the removal over puts or removes them again
+      // its row stays unchanged: no row references the bytes, and a later upload or removal takes over
       inDoubt: (key) => inDoubt.add(key),
     })
   } finally {
@@ -120,7 +127,7 @@ export async function finishRemoval(
   return [...gone]
 }
 
-/** Somebody else is removing it: waits for the end of that. */
+/** Waits for another remover. @returns whether the object is removed */
 async function isGoneAfterOthers({ db, objects }: Removing, tenant: string, key: string): Promise<boolean> {
   for (const until = performance.now() + DEAD_REMOVAL_MS; performance.now() < until; await sleep(POLL_MS)) {
     const row = await db.read(objectRow({ tenant, key }))

@@ -6,13 +6,13 @@ import type { Slice } from '../storage/slices.js'
 import { NOTHING } from '../storage/slices.js'
 import { type Removing, removeUnreferenced } from './remove.js'
 
-/** Bytes that are received for nothing this long after are nobody's: an upload that died. */
+/** Unreferenced bytes older than this belong to an upload that died. */
 const LOOSE_MS = 60 * 60 * 1000
 const SLICE = 64
 
 /**
- * Ends what died between two steps: removals are finished, bytes that were received and never named are removed, and
- * an object that something names after all lives on.
+ * Completes interrupted work: removals are finished, received bytes without references are removed, and an object that
+ * is referenced after all is kept.
  */
 export async function sweepObjects(
   context: Removing & Pick<EngineContext, 'identity'>,
@@ -30,7 +30,7 @@ export async function sweepObjects(
   return { removed, more: rows.length === SLICE }
 }
 
-/** @returns whether it is gone */
+/** @returns whether the object is removed */
 async function settle(context: Removing, row: ObjectRow): Promise<boolean> {
   const { db, objects, log } = context
   const { tenant, sha256 } = row
@@ -40,6 +40,6 @@ async function settle(context: Removing, row: ObjectRow): Promise<boolean> {
   }
   const read = await objects.measure(key).catch(unlessAway)
   if (read === undefined || 'error' in read || read.sha256 !== sha256)
-    log.error({ key }, 'an object is needed and its bytes are not there whole: `ks fsck` names what needs it')
+    log.error({ key }, 'the bytes of a referenced object are missing or damaged: `ks fsck` lists the references')
   return false
 }

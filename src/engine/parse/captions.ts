@@ -1,15 +1,18 @@
 import type { Block } from './parsed.js'
 
-/** `Figure`, `Table`, `Abbildung`: what begins a caption, in some languages. */
+/** Words that begin a caption, in several languages: `Figure`, `Table`, `Abbildung`. */
 const WORD =
   /^(?:(fig(?:ure|ura|\.)?|chart|diagram|illustration|abb(?:ildung|\.)?|photo|plate|graph)|(table|tab\.|tabelle|tableau|tabla|tabella|exhibit))(?=[\s\d])/iu
-/** `3.`, `2:`, `A.1`, `IV –`, or a number before a title: a sentence that only mentions a figure goes on in small letters. */
+/**
+ * The number after the word: `3.`, `2:`, `A.1`, `IV –`, or a number before a capital letter. A sentence that only
+ * mentions a figure continues in lower case.
+ */
 const NUMBER = /^\s*(?:\d{1,3}|[A-Z]|[IVX]{1,5})(?:[.-]\d{1,3})*(?![\p{L}\p{N}])\s*(?:[.:–—|-]|$|["“(]|\p{Lu})/u
 const MAX_LENGTH = 600
 
 /**
- * Gives pictures and tables the caption that stands beside them, and the caption its role: `caption` and `role` of their
- * metadata. Pictures have theirs below more often, tables above.
+ * Links pictures and tables with the caption next to them: sets `caption` in their metadata and `role` in that of the
+ * caption. Captions of pictures are usually below, those of tables above.
  */
 export function markCaptions(blocks: readonly Block[]): void {
   for (const [place, block] of blocks.entries()) {

@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import chardet from 'chardet'
 import iconv from 'iconv-lite'
 
-/** Bytes that decide about the encoding. */
+/** Bytes that are examined to detect the encoding. */
 const SAMPLE = 64 * 1024
-/** Text in UTF-16 without a mark has a zero in at least this share of its high (or low) bytes. */
+/** Minimum fraction of zeros among the high (or low) bytes of UTF-16 text without a byte order mark. */
 const UTF16_ZEROS = 0.3
-/** Above this share of valid multi-byte sequences a text is UTF-8 with some damage. */
+/** Minimum fraction of valid characters among all non-ASCII ones for UTF-8 with some damage. */
 const MOSTLY_UTF8 = 0.9
 
 export interface Decoded {
@@ -15,8 +15,8 @@ export interface Decoded {
 }
 
 /**
- * Bytes to text: byte order marks first, then UTF-8, UTF-16 without a mark, what the document declares, statistics,
- * and Windows-1252 for the rest. Always succeeds; what cannot be decoded becomes U+FFFD.
+ * Decodes bytes. The encoding is the first that applies: byte order mark, UTF-16 without a mark, UTF-8, the declared
+ * charset, damaged UTF-8, statistics, Windows-1252. Never throws; what cannot be decoded becomes U+FFFD.
  *
  * @param declared a charset named by the document itself (`<meta charset>`, `encoding=`)
  */
@@ -50,7 +50,7 @@ function byteOrderMark(bytes: Buffer): string | undefined {
   return a === 0 && b === 0 && c === 0xfe && d === 0xff ? 'utf-32be' : undefined
 }
 
-/** Zeros in one half of the byte pairs and none to speak of in the other: Latin text in UTF-16. */
+/** Detects Latin text in UTF-16: many zeros in one half of the byte pairs, almost none in the other. */
 function utf16WithoutMark(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   const length = Math.min(bytes.length, SAMPLE) & ~1
   if (length < 4 || !bytes.subarray(0, length).includes(0)) return undefined
@@ -65,7 +65,7 @@ function utf16WithoutMark(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   return even / pairs > UTF16_ZEROS && odd / pairs < 0.02 ? 'utf-16be' : undefined
 }
 
-/** A file cut within a character, or with a few bytes of another encoding, is still UTF-8. */
+/** Tolerates a character cut at the end of the sample and a few bytes of another encoding. */
 function isMostlyUtf8(bytes: Buffer): boolean {
   const text = bytes
     .subarray(0, SAMPLE)
@@ -83,12 +83,12 @@ function isMostlyUtf8(bytes: Buffer): boolean {
 
 function guess(bytes: Buffer): string {
   const found = chardet.detect(bytes.subarray(0, SAMPLE))?.toLowerCase()
-  // Western single-byte encodings are told apart by luck; Windows-1252 has all characters of Latin-1.
+  // Detection cannot distinguish Western single-byte encodings reliably; Windows-1252 has all characters of Latin-1.
   const western = found === undefined || /^(?:iso-8859-(?:1|15|9)|ascii|utf-|windows-1252|iso-2022)/.test(found)
   return western || !iconv.encodingExists(found) ? 'windows-1252' : found
 }
 
-/** The charset that the first bytes of an HTML or XML document name. */
+/** The charset declared in the first bytes of an HTML or XML document. */
 export function declaredCharset(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, 2048)
   const xml = /^\s*<\?xml[^>]{0,200}\sencoding\s*=\s*["']([\w.:-]{2,40})["']/i.exec(head)

@@ -11,15 +11,15 @@ import type { ReadLimits } from './limits.js'
 import { meterOf } from './meter.js'
 import { type BatchEnd, type BatchRun, rest, runBatch } from './run-batch.js'
 
-/** What small files leave is young garbage: a larger nursery would only be held. */
+/** Small files leave short-lived garbage: a larger nursery would only hold memory. */
 const NODE_FLAGS = ['--max-semi-space-size=2', helperThreads(1)]
-/** One thread works at a time. */
+/** One arena is enough: only one thread works at a time. */
 const MALLOC = { MALLOC_ARENA_MAX: '1' }
-/** Of what the child says on its error output, the end is kept. */
+/** Characters that are kept from the end of the child's error output. */
 const MAX_STDERR = 16 * 1024
-/** The JavaScript heap may take this share of the process's memory; buffers take the rest. */
+/** Fraction of the process's memory limit for the JavaScript heap; buffers use the rest. */
 const HEAP_SHARE = 2 / 3
-/** A child that has not said `ready` by then, not counting that others had the processors, will not. */
+/** Timeout for the child's `ready`, without the time in which other processes had the processors. */
 const START_MS = 20_000
 const START_LOOK_MS = 250
 
@@ -28,20 +28,21 @@ const MIB = 1024 * 1024
 /** A running reading process. */
 export interface Child {
   readonly pid: number
-  /** it has had no batch yet */
+  /** Whether it has had no batch yet. */
   isFresh(): boolean
-  /** Reads one batch. Only one at a time. */
+  /** Reads one batch; only one at a time. */
   run(batch: BatchRun): Promise<BatchEnd>
-  /** Ends the process at once; a running batch ends with `died`. */
+  /** Kills the process at once; a running batch ends with `died`. */
   kill(): void
 }
 
 /**
- * Forks a process that reads what may be hostile: no file but those of this program and `folders`, no write access, no
- * processes, threads or add-ons (Node's permission model), no environment, bounded heap.
+ * Forks a process that reads untrusted files. It can read only the files of this program and of `folders`. It cannot
+ * write, start processes or threads, or load add-ons (Node's permission model); its environment is empty and its heap
+ * bounded.
  *
- * @param folders that it may read, with all that is in them
- * @param flags further ones of Node
+ * @param folders readable, with everything below them
+ * @param flags further flags of Node
  */
 export function forkReader(
   entry: URL,
@@ -72,7 +73,7 @@ export function forkReader(
 /**
  * Starts a reading process. Resolves when it is ready for its first batch.
  *
- * @param inForeground it does not stand back behind other processes
+ * @param inForeground keeps the normal priority of the process
  * @param folders that it may read
  * @throws Error when it does not start
  */
@@ -124,14 +125,14 @@ export async function startChild(
   }
 }
 
-/** Keeps the end of what the child writes to its error output. */
+/** Keeps the end of the child's error output. */
 function collect(child: ChildProcess): { text(): string } {
   let text = ''
   child.stderr?.setEncoding('utf8')
   child.stderr?.on('data', (chunk: string) => {
     text = (text + chunk).slice(-MAX_STDERR)
   })
-  // The pipe alone must not keep the parent alive.
+  // The pipe must not keep the parent alive.
   if (child.stderr !== null && 'unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref()
   return { text: () => text }
 }

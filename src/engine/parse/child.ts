@@ -1,14 +1,14 @@
 /**
- * The reading process: takes batches of files from its parent, reads them one by one, sends back plain data.
+ * The reading process: receives batches of files from its parent, reads them one by one and sends back plain data.
  *
- * It opens no file but those of this program and language data: the parent sends it the bytes of each document.
- * Node's permission model denies other files, writing, processes, threads and native add-ons (see child-handle.ts), and
- * the network is switched off before any parser is loaded.
+ * It opens only files of this program and language data: the parent sends the bytes of each document. Node's permission
+ * model denies other files, writing, processes, threads and native add-ons (see child-handle.ts). The network is
+ * disabled before any parser is loaded.
  *
- * Test-only faults: with `KS_FAULT=parse` in its environment, a file whose name contains `ks-fault-crash`,
- * `ks-fault-hang` or `ks-fault-memory` makes the process abort, loop or grow; `ks-fault-work-3000` works for 3 s of processor
- * time over seven pages, `ks-fault-wait-3000` waits for 3 s, `ks-fault-late` grows unless it is the first file of the process.
- * Without it the names mean nothing.
+ * Faults for tests: with `KS_FAULT=parse` in the environment, a file whose name contains `ks-fault-crash`,
+ * `ks-fault-hang` or `ks-fault-memory` makes the process abort, loop or grow; `ks-fault-work-3000` works for 3 s of
+ * processor time over seven pages, `ks-fault-wait-3000` waits for 3 s, `ks-fault-late` grows unless it is the first
+ * file of the process. Without the variable the names mean nothing.
  */
 import '../../lib/no-debugger.js'
 import type { CompileResult } from './compiled.js'
@@ -23,16 +23,16 @@ switchOffNetwork()
 const { readDocument } = await import('./read-document.js')
 const { hearProgress, tellProgress } = await import('./progress.js')
 
-/** Results wait this long (or until there are many) for company, so that small files share messages. */
+/** Results wait this long, or until there are many characters, so that small files share messages. */
 const FLUSH_MS = 20
 const FLUSH_CHARACTERS = 2_000_000
-/** Of a file within a file, so many bytes are sent at a time. */
+/** Bytes of a contained file in one message. */
 const PIECE_BYTES = 1024 * 1024
 
 let filesBefore = 0
 const faultsOn = process.env.KS_FAULT === 'parse'
 
-/** Called when the parent has taken what was sent last of a file within a file. */
+/** Called when the parent has taken the last bytes of a contained file. */
 let taken: (() => void) | undefined
 
 process.on('message', (message: Batch | Taken | FileAnswer) => {
@@ -43,9 +43,9 @@ process.on('message', (message: Batch | Taken | FileAnswer) => {
   })
 })
 process.on('disconnect', () => process.exit(0))
-// Libraries leave promises behind that nobody waits for (pdf.js does, of objects that are not what the file says they are). What
-// the reading of a file waits for fails by itself, and no other file has a part in it.
-process.on('unhandledRejection', (reason) => process.stderr.write(`left behind: ${String(reason).slice(0, 500)}\n`))
+// Libraries leave rejected promises that nothing awaits (pdf.js: for objects that are not what the file states).
+// Awaited rejections fail the file that is read; other files are not affected.
+process.on('unhandledRejection', (reason) => process.stderr.write(`unhandled rejection: ${String(reason).slice(0, 500)}\n`))
 await send({ kind: 'ready' })
 
 async function run(batch: Batch): Promise<void> {
@@ -82,7 +82,7 @@ function processorMs(): number {
   return (user + system) / 1000
 }
 
-/** Hands on the files that lie in one of the batch; no more waits than what the parent has not taken yet. */
+/** Sends contained files to the parent. At most one message waits until the parent has taken it. */
 function sinkOf(index: number): FileSink {
   const sent = (report: Report) =>
     new Promise<void>((resolve, reject) => {
@@ -98,7 +98,7 @@ function sinkOf(index: number): FileSink {
   }
 }
 
-/** Resolves once the message is handed to the pipe, so that a later crash cannot lose it. */
+/** Resolves once the message has been handed to the pipe, so that a later crash cannot lose it. */
 function send(report: Report): Promise<void> {
   return new Promise((resolve, reject) => {
     process.send?.(report, (error: Error | null) => (error === null ? resolve() : reject(error)))

@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite'
 
-/** Windows numbers of encodings whose name is not `cp` and the number. */
+/** Encodings of Windows code pages whose name is not `cp` plus the number. */
 const NAMES = new Map([
   [708, 'iso-8859-6'],
   [1200, 'utf-16le'],
@@ -13,7 +13,7 @@ const NAMES = new Map([
 ])
 const FALLBACK = 'windows-1252'
 
-/** The name of a Windows code page as iconv-lite knows it; Windows-1252 for unknown ones. */
+/** Name of a Windows code page in iconv-lite; Windows-1252 for unknown code pages. */
 export function codePageName(page: number): string {
   const name = NAMES.get(page) ?? `cp${page}`
   return iconv.encodingExists(name) ? name : FALLBACK

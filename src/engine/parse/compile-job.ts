@@ -3,29 +3,31 @@ import type { CompileListeners, CompileRequest, CompileResult, ContainedSink } f
 import type { BatchEnd } from './run-batch.js'
 import { endingOf } from './sniff.js'
 
-/** Small text files travel together: bytes of one at most. */
+/** Maximum size of a text file that shares a batch. */
 const SMALL_FILE = 64 * 1024
-/** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
+/** Formats of larger libraries are read alone whatever their size, so that a crash has one cause. */
 const ALONE = new Set(
   'png jpg jpeg gif bmp webp tif tiff pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip tar gz tgz mbox'.split(
     ' ',
   ),
 )
-/** of processes that read one file and no other: some may be the doing of somebody else, such as a system short of memory */
+/**
+ * Processes that may die while they read one file alone: the cause may be external, such as a system short of memory.
+ */
 const DEATHS_OF_ONE = 3
 
-/** Files that somebody waits for together, and how far they are. */
+/** The files of one `compile` call and the state of their reading. */
 export interface Job {
   requests: CompileRequest[]
   inside: ContainedSink | undefined
   results: (CompileResult | undefined)[]
-  /** first request that no batch holds yet */
+  /** first request that is in no batch yet */
   cursor: number
-  /** requests to be tried again, each alone, because their batch went down */
+  /** indexes of requests that are read again alone because their batch failed */
   again: number[]
-  /** processes that ended while they read one request alone, by its index */
+  /** number of processes that died while they read a request alone, by its index */
   deaths: Map<number, number>
-  /** requests that ran out of time or memory and are read once more, in a process that reads nothing else */
+  /** indexes of requests that exceeded their time or memory and are read once more in a fresh process */
   ranOut: Set<number>
   onProgress: NonNullable<CompileListeners['onProgress']>
   open: number
@@ -33,7 +35,7 @@ export interface Job {
   settle(error?: unknown): void
 }
 
-/** Names the files of a batch by their places in the job. */
+/** A sink that translates indexes of a batch to indexes of the job. */
 export function sinkFor({ inside }: Job, batch: readonly number[]): ContainedSink | undefined {
   if (inside === undefined) return undefined
   for (const place of batch) inside.begin(place)
@@ -46,10 +48,10 @@ export function sinkFor({ inside }: Job, batch: readonly number[]): ContainedSin
 }
 
 /**
- * Whether a file is read once more that was read alone: it may have met what others left in the process, and its process may
- * have died by somebody else's doing.
+ * Whether a file that was read alone is read once more; counts the attempt. Earlier files may have affected its
+ * process, and the process may have died for an external reason.
  *
- * @param wasFresh whether its process had read nothing else
+ * @param wasFresh whether its process had read nothing before
  */
 export function mayBeReadAgain({ deaths, ranOut }: Job, index: number, ended: BatchEnd, wasFresh: boolean): boolean {
   if (ended.end !== 'died') return !wasFresh && ranOut.size < ranOut.add(index).size
@@ -69,7 +71,7 @@ export function record(job: Job, index: number | undefined, result: CompileResul
   if (job.open === 0) job.settle()
 }
 
-/** Bytes of a file that may travel with others; nothing for one that goes alone. */
+/** Size in bytes of a file that may share a batch; `undefined` for a file that is read alone. */
 export function sharedSize(request: CompileRequest): number | undefined {
   if (ALONE.has(endingOf(request.filename))) return undefined
   const size = statSync(request.path, { throwIfNoEntry: false })?.size ?? 0

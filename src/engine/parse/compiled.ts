@@ -1,10 +1,10 @@
 import type { OcrRequest, RecognisedPage } from './ocr/pages-read.js'
 
-/** What parsing makes of one file: plain data, free of ids from the store, so it can cross a process border. */
+/** Result of parsing one file: plain data without ids of the store, so that it can cross a process boundary. */
 
 export type ElementType = 'title' | 'heading' | 'paragraph' | 'table' | 'list' | 'image' | 'code' | 'page-break'
 
-/** One piece of the parser's output, in reading order. */
+/** An element of the parser's output, in reading order. */
 export interface CompiledElement {
   /** stable within the artifact: `e1`, `e2`, … */
   id: string
@@ -12,9 +12,9 @@ export interface CompiledElement {
   text?: string
   /** 1-based page of the source file, where it has pages */
   pageNumber?: number
-  /** titles of the sections that hold the element, outermost first */
+  /** titles of the enclosing sections, outermost first */
   sectionPath: string[]
-  /** `level` for headings; `startOffset`/`endOffset` (UTF-16 units in the document text) for all that have text */
+  /** `level` for headings; `startOffset`/`endOffset` (UTF-16 units in the document text) for elements with text */
   metadata: Record<string, unknown>
 }
 
@@ -24,7 +24,7 @@ export interface CompiledOutlineNode {
   title: string
   /** 1 for a top section */
   level: number
-  /** where the section came from: `heading`, `bookmark` (the file's own outline), `page`, `document`, `key` */
+  /** origin of the section: `heading`, `bookmark` (the file's own outline), `page`, `document`, `key` */
   tocSource: string
   sectionPath: string[]
   children: CompiledOutlineNode[]
@@ -36,9 +36,9 @@ export interface CompiledOutlineNode {
   summary?: string
 }
 
-/** A retrievable passage. */
+/** A node: what retrieval returns. */
 export interface CompiledNode {
-  /** 0-based place in reading order */
+  /** 0-based index in reading order */
   ordinal: number
   /** document title and heading path, joined with ` › ` */
   title: string
@@ -51,24 +51,24 @@ export interface CompiledNode {
   endOffset: number
   pageNumber?: number
   kind: 'text' | 'table' | 'code' | 'list' | 'image'
-  /** the tables, pictures and code blocks that it is made of; absent = none */
+  /** the tables, pictures and code blocks that it consists of; absent = none */
   shows?: ShownItem[]
 }
 
-/** An item as a passage names it, so that a citation says what it is and where. */
+/** An item as a node refers to it, so that a citation can name and locate it. */
 export interface ShownItem {
-  /** as `itemName` says */
+  /** see `itemName` */
   id: string
   modality: 'code' | 'image' | 'table'
   pageNumber?: number
   boundingBox?: BoundingBox
-  /** its bytes are stored or can be drawn, so that it can be looked at */
+  /** its bytes are stored or it can be drawn, so it can be displayed */
   isStored?: true
-  /** how sure its words are, in per cent, where the passage holds words that were read in it */
+  /** OCR confidence in percent, where the node contains text recognized in the item */
   ocr?: number
 }
 
-/** A place on a page: points from its top left corner. */
+/** A box on a page, in points from its top left corner. */
 export interface BoundingBox {
   x: number
   y: number
@@ -78,26 +78,26 @@ export interface BoundingBox {
 
 export interface CompiledItem {
   parseElementId: string
-  /** the element with its caption */
+  /** the element that contains the caption */
   captionElementId?: string
   modality: 'code' | 'image' | 'page' | 'table'
   title?: string
   caption?: string
   textPreview?: string
-  /** the words that were read in a picture */
+  /** text recognized in a picture */
   ocrText?: string
   pageNumber?: number
-  /** where it stands on its page, in points from the upper left of the page as it is shown */
+  /** box in points from the top left corner of the page as it is displayed */
   boundingBox?: BoundingBox
   sectionPath: string[]
   startOffset?: number
   endOffset?: number
   sourceMetadata: Record<string, unknown>
-  /** inline bytes of the item, where the file holds them (an embedded image) */
+  /** bytes of the item, where the file contains them (an embedded image) */
   asset?: { contentType: string; bytes: Uint8Array }
-  /** a picture that the document only points to */
+  /** address of a picture that the document only refers to */
   externalUri?: string
-  /** it is a page, or stands on one, that is drawn when it is asked for */
+  /** a page, or something on a page, that is drawn on request */
   drawn?: true
 }
 
@@ -106,25 +106,25 @@ export interface CompiledDocument {
   parser: 'native-markdown' | 'native-html' | 'native-structured' | 'unstructured'
   /** the document's own title, or its file name without ending */
   title: string
-  /** media type decided by content */
+  /** media type, detected from the content */
   mediaType: string
   language?: string
-  /** element texts joined with a blank line; every offset counts in this string */
+  /** texts of the elements joined with a blank line; all offsets refer to it */
   text: string
   elements: CompiledElement[]
   outline: CompiledOutlineNode[]
   nodes: CompiledNode[]
   items: CompiledItem[]
   metadata: Record<string, unknown>
-  /** files that lie in it and are documents of their own; absent where there are none */
+  /** contained documents; absent where there are none */
   contained?: ContainedFile[]
-  /** pages that were read in pictures this time, and pictures in it, to be kept for the next */
+  /** pages and pictures recognized in this run, to be kept for the next one */
   recognised: RecognisedPage[]
 }
 
-/** A file that lies in another one: an attachment of a mail, a file of an archive. */
+/** A contained file: an attachment of a mail, a file of an archive. */
 export interface ContainedFile {
-  /** path below the file that it lies in, without a way out of it; no two have the same */
+  /** unique path below the container, which it cannot leave */
   name: string
   /** as its container declares it */
   mediaType?: string
@@ -132,29 +132,29 @@ export interface ContainedFile {
   size: number
 }
 
-/** Why a file could not be read: one sentence for people, and a stable code. */
+/** Why a file could not be read: one sentence for people and a stable code. */
 export interface CompileFailure {
   code: 'unsupported-type' | 'encrypted' | 'malformed' | 'empty' | 'limit-exceeded' | 'timeout' | 'crashed'
   message: string
-  /** of a type that cannot be read: which it is, as its content says */
+  /** detected media type of an unsupported file */
   mediaType?: string
 }
 
-/** A passage as its row holds it. */
+/** A node as its row stores it. */
 export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds' | 'shows'> {
   /** JSON of the section path */
   section: string
   /** JSON of the ids of the elements */
   elements: string
-  /** JSON of the items that it is made of; absent = none */
+  /** JSON of the items that it consists of; absent = none */
   shows?: string
   /** see `nodeHash` */
   hash: Uint8Array
 }
 
-/** Bytes of a picture inside a document. */
+/** Bytes of a picture in a document. */
 export interface PreparedAsset {
-  /** name of the item that shows it */
+  /** name of the item that displays it */
   itemId: string
   contentType: string
   sha256: string
@@ -162,8 +162,8 @@ export interface PreparedAsset {
 }
 
 /**
- * A compiled document as it leaves the reading process: serialised, packed and hashed there, so that nobody else works on
- * anything of the size of a document.
+ * A compiled document as it leaves the reading process: already serialized, packed and hashed, so that no other process
+ * does work in proportion to its size.
  */
 export interface PreparedDocument
   extends Pick<
@@ -178,84 +178,82 @@ export interface PreparedDocument
   /** packed items, without the bytes of their pictures */
   items: Uint8Array
   assets: PreparedAsset[]
-  /** how many elements the artifact holds */
+  /** number of elements in the artifact */
   segments: number
   nodes: PreparedNode[]
 }
 
 export type CompileResult = { ok: true; document: PreparedDocument } | { ok: false; failure: CompileFailure }
 
-/** One file to read. The parser opens `path` itself, read-only. */
+/** One file to read. `path` is opened read-only. */
 export interface CompileRequest {
   path: string
-  /** real path of the folder that the file has to lie in */
+  /** real path of the folder that must contain the file */
   root?: string
   filename: string
-  /** as the client declared it; content decides */
+  /** declared by the client; the content decides */
   declaredType?: string
-  /** how text in pictures is read; default: English, for some seconds */
+  /** how text in pictures is recognized; default: English, for some seconds */
   ocr?: OcrRequest
-  /** what a vision model said of pictures of the file */
+  /** descriptions of its pictures by a vision model */
   descriptions?: PictureDescriptions
-  /** what is said in it, if it is a recording */
+  /** transcript of a recording */
   transcript?: RecordedSpeech
-  /** how many files lie around it, where those in it are wanted */
+  /** number of containers around the file; absent: contained files are not extracted */
   depth?: number
 }
 
-/** What is said in a recording, as a transcription model wrote it down. */
+/** The transcript of a recording by a transcription model. */
 export interface RecordedSpeech {
   /** the model, as `provider/model` */
   by: string
   /** subtitles, JSON or plain text */
   text: string
-  /** with seconds from the beginning, where the model told them */
+  /** with seconds from the beginning, where the model returns them */
   segments?: readonly { start: number; end: number; text: string }[]
 }
 
 export interface PictureDescriptions {
-  /** what the model is known by, see `visionKey` */
+  /** key of the model, see `visionKey` */
   model: string
-  /** by what pictures are known by, see `picture/key.ts` */
+  /** descriptions by key of the picture, see `picture/key.ts` */
   said: Record<string, string>
 }
 
-/** How far the reading of a file is: at the third of twelve pages. */
+/** Progress of reading a file: at the third of twelve pages. */
 export interface ReadingProgress {
   unit: 'page' | 'slide' | 'sheet' | 'chapter' | 'entry'
   /** 1 for the first */
   at: number
-  /** absent where the file does not say how many there are */
+  /** absent where the file does not state the total */
   total?: number
 }
 
-/** Takes bytes of files that lie in those that are read, in the order in which they come. */
+/** Receives the bytes of contained files in their order. */
 export interface ContainedSink {
-  /** Nothing came yet of the request at this place, or what came is to be forgotten: it is read once more. */
+  /** Begins a request; discards what arrived before, because it is read once more. */
   begin(place: number): void
-  /** The next bytes of the open file of a request. */
+  /** Receives the next bytes of the open file of a request. */
   piece(place: number, bytes: Uint8Array): Promise<void>
-  /** The open file is whole, or given up. */
+  /** Ends the open file: it is complete, or discarded. */
   end(place: number, kept: boolean): Promise<void>
 }
 
-/** Who hears of a reading while it goes on. */
+/** Callbacks of a running compilation. */
 export interface CompileListeners {
-  /** told a few times a second of a file that takes a while, by its place in the requests */
+  /** called a few times a second for a file that takes long, with its index in the requests */
   onProgress?: (index: number, progress: ReadingProgress) => void
-  /** takes what lies in files whose requests have a depth; where it fails, all of the reading does */
+  /** receives the files contained in those whose requests have a depth; if it fails, the compilation fails */
   inside?: ContainedSink
 }
 
 /** Reads files in child processes with limits on time and memory. */
 export interface Compiler {
-  /**
-   * Results in the order of the requests; a file that cannot be read fails alone.
-   */
+  /** Results are in the order of the requests; a file that cannot be read fails alone. */
   compile(requests: CompileRequest[], signal?: AbortSignal, listeners?: CompileListeners): Promise<CompileResult[]>
-  /** Files are about to come one by one: starts a reading process and keeps it for some minutes. */
+  /** Files will arrive one by one: starts a reading process and keeps it for some minutes. */
   warm(): void
-  /** reading processes that run now, for diagnostics and fault tests */
+  /** ids of the running reading processes, for diagnostics and fault tests */
   pids(): number[]
   close(): Promise<void>
 }

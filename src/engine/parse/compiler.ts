@@ -7,48 +7,48 @@ import type { BatchRun } from './run-batch.js'
 import { unread } from './unread.js'
 
 export interface CompilerOptions {
-  /** reading processes at most; each starts when there is work for it. Default 1 */
+  /** maximum number of reading processes; each starts when there is work for it. Default 1 */
   children?: number
-  /** a reading process without work ends after this time. Default 30 s */
+  /** idle time after which a reading process ends. Default 30 s */
   idleMs?: number
   limits?: Partial<ReadLimits>
-  /** folder of language data that users add; reading processes may read it */
+  /** folder of additional language data that reading processes may read */
   languagesFolder?: string | undefined
-  /** somebody waits for each file: its process does not stand back behind others. Default no */
+  /** a caller waits for each file: reading processes keep their normal priority. Default false */
   inForeground?: boolean
 }
 
-/** Small text files travel together: so many at most, and not more bytes than this. */
+/** Bounds of a batch of small text files. */
 const BATCH_FILES = 64
 const BATCH_BYTES = 1024 * 1024
-/** A batch of small files that gives no result for so much processor time holds one that hangs. */
+/** Processor time after which a batch of small files without a result contains one that hangs. */
 const BATCH_STALL_MS = 10_000
-/** A child above this share of its memory limit after a batch is replaced before the next. */
+/** Fraction of its memory limit above which a child is replaced after a batch. */
 const RECYCLE_SHARE = 0.5
-/** An aborted caller's batch may end by itself within this time; then its process is killed. */
+/** Time in which an aborted batch may finish; then its process is killed. */
 const ABORT_GRACE_MS = 500
 const MAX_FAILED_STARTS = 3
-/** somebody who edits files has the reading process kept for so long after each sign */
+/** The reading process is kept for this long after each `warm()`. */
 const WARM_MS = 5 * 60_000
 
-/** One place for a reading process. */
+/** A lane runs at most one reading process. */
 interface Lane {
   child: Child | undefined
-  /** it is being started */
+  /** set while a process starts */
   starting: Promise<Child> | undefined
   job: Job | undefined
   idle: NodeJS.Timeout | undefined
 }
 
 /**
- * Reads files in child processes.
+ * Creates a compiler that reads files in child processes.
  *
- * Many small files share one message; a file that kills its process, again and again when it is read alone, or hangs it
- * fails alone (`crashed`, `timeout`, `limit-exceeded`), and the others of its batch are read again one by one. Concurrent
- * calls take turns batch by batch.
+ * Many small files share one message. A file that, read alone, kills its process repeatedly or makes it hang fails
+ * alone (`crashed`, `timeout`, `limit-exceeded`); the other files of its batch are read again one by one. Concurrent
+ * calls alternate batch by batch.
  *
- * `compile` rejects with the signal's reason when aborted, and with `unavailable` when no process starts or the
- * compiler is closed.
+ * `compile` rejects with the signal's reason on abort, and with `unavailable` when no process starts or the compiler is
+ * closed.
  */
 export function createCompiler(options: CompilerOptions = {}): Compiler {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
@@ -123,7 +123,7 @@ class ProcessCompiler implements Compiler {
     if (this.#closed || lane === undefined) return
     this.#warmUntil = Date.now() + WARM_MS
     if (lane.child !== undefined || lane.job !== undefined) return
-    // who needs it next is told why it does not start
+    // The next caller that needs it gets the error.
     this.#childOf(lane).then(
       () => (lane.job === undefined ? this.#rest(lane) : undefined),
       () => undefined,
@@ -164,7 +164,7 @@ class ProcessCompiler implements Compiler {
       if (lane.job !== undefined) continue
       const job = this.#jobs.find(hasWork)
       if (job === undefined) return
-      // The next caller comes first next time.
+      // The job goes to the end of the queue: callers take turns.
       this.#jobs = [...this.#jobs.filter((one) => one !== job), job]
       const batch = this.#nextBatch(job)
       lane.job = job
@@ -228,7 +228,7 @@ class ProcessCompiler implements Compiler {
     }
   }
 
-  /** The next batch of a lane gets a process that has read nothing. */
+  /** Kills a process that has read files, so that the next batch gets a fresh one. */
   #renew(lane: Lane): void {
     if (lane.child?.isFresh() !== false) return
     lane.child.kill()
@@ -261,7 +261,7 @@ class ProcessCompiler implements Compiler {
     }
   }
 
-  /** Files are not to blame for a process that never got to them; after a few of those nothing will. */
+  /** Counts a process that ended before it had a batch. Throws after several in a row: its files are not the cause. */
   #countFailedStart(cause: unknown): void {
     this.#failedStarts++
     if (this.#failedStarts < MAX_FAILED_STARTS) return
@@ -270,7 +270,7 @@ class ProcessCompiler implements Compiler {
     throw new KsError('unavailable', detail, { cause })
   }
 
-  /** The next files of a job that go to a child together: small ones in company, all others alone. */
+  /** The next files of a job for one child: small ones together, all others alone. */
   #nextBatch(job: Job): number[] {
     const again = job.again.shift()
     if (again !== undefined) return [again]

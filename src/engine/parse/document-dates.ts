@@ -1,12 +1,12 @@
 const DAY = 24 * 3600 * 1000
-/** Documents that computers date are not older; what says so has an empty clock. */
+/** No document made by a computer is older: an earlier date comes from a clock that was not set. */
 const EARLIEST = Date.UTC(1970, 0, 2)
-/** Clocks differ, and the day of a publication may be tomorrow; later is a mistake or a lie. */
+/** Clocks differ, and a publication date may be tomorrow; a later date is wrong. */
 const MOST_AHEAD = 2 * DAY
 const MAX_LENGTH = 100
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
-/** Abbreviations of zones that mail has (RFC 5322, 4.3), in minutes east of Greenwich. */
+/** Zone abbreviations of mail (RFC 5322, 4.3), in minutes east of Greenwich. */
 const ZONES: ReadonlyMap<string, number> = new Map([
   ['Z', 0],
   ['UT', 0],
@@ -30,11 +30,11 @@ const MAIL =
 const AMERICAN = /^(?:[A-Z]{6,9},?\s+)?([A-Z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})/i
 
 /**
- * The instant that a date of a document means, in milliseconds: ISO 8601, dates of PDF, of mail, `March 5, 2024`. What has
- * no zone is taken as UTC, what has no time as midnight.
+ * Parses the date of a document to milliseconds: ISO 8601, PDF, mail, `March 5, 2024`. A date without a zone is in UTC,
+ * one without a time is midnight.
  *
- * @param now for dates in the future, which no document has
- * @returns nothing for what is no date, and for one that no document has
+ * @param now rejects dates in the future
+ * @returns `undefined` for text that is no date and for a date that no document can have
  */
 export function documentDate(text: string, now = Date.now()): number | undefined {
   const time = readDate(text.trim().slice(0, MAX_LENGTH))
@@ -66,20 +66,20 @@ function instant(parts: readonly (string | undefined)[], zone: string | undefine
   )
   if (month < 1 || month > 12 || day < 1 || hour > 24 || minute > 59 || second > 60) return undefined
   const midnight = new Date(Date.UTC(year, month - 1, day))
-  // 30 February is no date
+  // Rejects 30 February.
   if (midnight.getUTCMonth() !== month - 1) return undefined
   const offset = offsetOf(zone)
   if (offset === undefined) return undefined
   return midnight.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000
 }
 
-/** Minutes east of Greenwich; nothing where the offset is none. */
+/** Minutes east of Greenwich; `undefined` for an impossible offset. */
 function offsetOf(zone: string | undefined): number | undefined {
   if (zone === undefined) return 0
   const named = ZONES.get(zone.toUpperCase())
   if (named !== undefined) return named
   const offset = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone)
-  // a name that mail does not know says nothing of the offset (RFC 5322, 4.3)
+  // An unknown zone name does not state an offset (RFC 5322, 4.3).
   if (offset === null) return 0
   const minutes = Number(offset[2]) * 60 + Number(offset[3] ?? 0)
   return minutes > 15 * 60 ? undefined : offset[1] === '-' ? -minutes : minutes

@@ -8,7 +8,7 @@ const MAX_AUTHORS = 50
 const MAX_NAME = 200
 const MAX_URL = 2000
 
-/** Keys of front matter for each date, in order. */
+/** Keys of front matter for each date, in order of preference. */
 const FRONT_DATES = {
   published: ['date', 'published', 'publishdate', 'pubdate', 'date_published'],
   modified: ['updated', 'lastmod', 'modified', 'last_modified', 'date_modified'],
@@ -16,10 +16,10 @@ const FRONT_DATES = {
 } as const
 
 /**
- * The fields of a document that filters, freshness and contradictions use: `documentDate` is when it was published; else
- * the date of its front matter, the one that its text states near the top, or the one in its file name; else when it was
- * last modified or created; else the year in its file name. Dates are ISO 8601 in UTC, so that they sort as text; one
- * that no document has is left out.
+ * The fields of a document that filters, freshness and conflicts use. `documentDate` is the first of: publication date,
+ * other date of the front matter, date stated near the top of the text, date in the file name, modification date,
+ * creation date, year in the file name. Dates are ISO 8601 in UTC, so that they sort as text. Impossible dates are
+ * omitted.
  */
 export function documentFields(
   { declared, metadata }: Pick<Parsed, 'declared' | 'metadata'>,

@@ -1,14 +1,12 @@
 import type { PreparedAsset, PreparedDocument, PreparedNode } from './compiled.js'
 import type { DocumentPart } from './messages.js'
 
-/** Text of a part, in UTF-16 units: it is taken apart in a few milliseconds. */
+/** Maximum text of a part, in UTF-16 units: it is processed in a few milliseconds. */
 const PART_CHARACTERS = 512 * 1024
 const PART_NODES = 1_000
 const PART_BYTES = 4 * 1024 * 1024
 
-/**
- * Takes from a document what would make its message too large, in order, part by part; what is left fits into one.
- */
+/** Removes parts from a document, in order, until the rest fits into one message; yields the parts. */
 export function* partsOf(document: PreparedDocument): Iterable<DocumentPart> {
   for (;;) {
     const assets = takeAssets(document.assets)
@@ -22,7 +20,7 @@ export function* partsOf(document: PreparedDocument): Iterable<DocumentPart> {
   }
 }
 
-/** Takes the first assets of a list that holds too many bytes. */
+/** Removes the first assets of a list that has too many bytes. */
 function takeAssets(assets: PreparedAsset[]): PreparedAsset[] | undefined {
   let bytes = 0
   const over = assets.findIndex((asset) => {
@@ -41,12 +39,12 @@ function takeNodes(nodes: PreparedNode[]): PreparedNode[] | undefined {
   return over === -1 ? undefined : nodes.splice(0, Math.max(1, over))
 }
 
-/** Text of passages with what is said of them, in UTF-16 units. */
+/** Total text of nodes with their metadata, in UTF-16 units. */
 export function charactersOf(nodes: readonly PreparedNode[]): number {
   return nodes.reduce((sum, node) => sum + lengthOf(node), 0)
 }
 
-/** The same of one. */
+/** Text of one node with its metadata, in UTF-16 units. */
 export function lengthOf({ title, text, section, elements }: PreparedNode): number {
   return title.length + text.length + section.length + elements.length
 }

@@ -3,28 +3,28 @@ import { filingTitle, isAuthority } from './filing-title.js'
 import { Outline } from './outline.js'
 import type { Block, Parsed, Picture } from './parsed.js'
 
-/** Between two elements in the document text. */
+/** Separator of elements in the document text. */
 export const ELEMENT_SEPARATOR = '\n\n'
 
-/** Section titles are labels, not text: a "heading" longer than this is cut in paths (its element keeps it whole). */
+/** Maximum length of a section title in paths; the heading element keeps its full text. */
 const MAX_SECTION_TITLE = 300
 
-/** A document with ids, paths and offsets, before it is cut into nodes. */
+/** A document with ids, paths and offsets, before it is split into nodes. */
 export interface Assembled {
   title: string
   text: string
   elements: CompiledElement[]
   outline: CompiledOutlineNode[]
-  /** outline node id of each element, by its place in `elements` */
+  /** outline node id of each element, by index in `elements` */
   owners: string[]
-  /** what the image elements show, by element id */
+  /** pictures of the image elements, by element id */
   pictures: Map<string, Picture>
 }
 
 /**
- * Gives the blocks of a parser their ids, section paths and exact offsets, and builds the outline on the way.
+ * Assigns ids, section paths and exact offsets to the blocks of a parser and builds the outline.
  *
- * Offsets are UTF-16 units into `text`, which is all element texts joined with a blank line.
+ * Offsets are UTF-16 units in `text`, which is the texts of all elements joined with a blank line.
  */
 export function assemble(parsed: Parsed, filename: string): Assembled {
   const blocks = parsed.blocks
@@ -74,12 +74,12 @@ export function assemble(parsed: Parsed, filename: string): Assembled {
   return { title: own, text, elements, outline: outline.roots(), owners, pictures }
 }
 
-/** Whether two titles are the same but for case and spacing. */
+/** Whether two titles are equal except for case and white space. */
 export function sameTitle(a: string, b: string): boolean {
   return a === b || squeeze(a).toLowerCase() === squeeze(b).toLowerCase()
 }
 
-/** Runs of white space as one space, none at the ends. */
+/** Replaces each run of white space with one space and trims. */
 export function squeeze(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
@@ -89,7 +89,7 @@ function sectionTitle(text: string): string {
   return line.length <= MAX_SECTION_TITLE ? line : `${line.slice(0, MAX_SECTION_TITLE - 1).trimEnd()}…`
 }
 
-/** The document's own title: what it declares, else its one first-level or very first heading, else its file name. */
+/** The document's title: the declared one, else its only first-level or very first heading, else its file name. */
 function documentTitle(parsed: Parsed, filename: string): string {
   const declared = parsed.title === undefined ? '' : sectionTitle(cleanText(parsed.title))
   if (declared !== '') return declared
@@ -116,12 +116,15 @@ function headingTitle(blocks: Block[]): string {
   return top === undefined ? '' : sectionTitle(cleanText(top.text))
 }
 
-/** Text that every store and terminal can hold: no NUL, no half of a surrogate pair, `\n` for line ends. */
+/**
+ * Makes a text safe for every store and terminal: replaces NUL and lone surrogates, normalizes line ends to `\n`,
+ * trims.
+ */
 export function cleanText(text: string): string {
   return wellFormed(text).trim()
 }
 
-/** Like `cleanText`, but the indentation of the first line stays. */
+/** Like `cleanText`, but keeps the indentation of the first line. */
 function cleanCode(text: string): string {
   const clean = wellFormed(text).trimEnd()
   let start = 0

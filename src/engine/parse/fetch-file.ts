@@ -1,7 +1,7 @@
 import type { FileAnswer, FileQuestion } from './file-feed.js'
 
 /**
- * All bytes of a file of the request in progress, from the parent of this process, which opens it.
+ * Fetches all bytes of a file of the current request from the parent process, which opens it.
  *
  * @throws Error with the code of the system's error
  */
@@ -13,7 +13,7 @@ export async function fetchFile(index: number): Promise<Buffer> {
     bytes ??= Buffer.allocUnsafeSlow(answer.size)
     bytes.set(answer.bytes, offset)
     offset += answer.bytes.length
-    // a file that others shorten ends early
+    // A file that is truncated meanwhile ends early.
     if (answer.bytes.length === 0 || offset >= bytes.length) return bytes.subarray(0, offset)
   }
 }

@@ -2,14 +2,14 @@ import type { ChildProcess } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
 
-/** A file that a child process needs and must not open itself. */
+/** A file that a child process needs but must not open itself. */
 export interface FedFile {
   path: string
-  /** real path of the folder that the file has to be in */
+  /** real path of the folder that must contain the file */
   root?: string
 }
 
-/** Child to parent: some bytes of the file at `index` of the request in progress. */
+/** Child to parent: asks for bytes of the file at `index` of the current request. */
 export interface FileQuestion {
   kind: 'file'
   index: number
@@ -25,7 +25,7 @@ export type FileAnswer =
 /** A message of this size takes the parent about a millisecond. */
 const PIECE_BYTES = 1024 * 1024
 
-/** Gives a child process the files of one request, piece by piece, as it asks for them. */
+/** Sends a child process the files of one request, chunk by chunk, on demand. */
 export class FileFeed {
   readonly #child: ChildProcess
   readonly #files: readonly FedFile[]
@@ -44,13 +44,13 @@ export class FileFeed {
     })
   }
 
-  /** Closes the file that is open. */
+  /** Closes the open file. */
   close(): void {
     this.#turn = this.#turn.then(() => this.#close().catch(() => undefined))
   }
 
   async #read({ index, offset }: FileQuestion): Promise<FileAnswer> {
-    // the child may be under the control of a file, and a read at -1 would go on from the current position
+    // A file may control the child, and a read at -1 would continue from the current position.
     if (!Number.isSafeInteger(offset) || offset < 0) throw new RangeError('an offset is not a natural number')
     const { file, size } = this.#current?.index === index ? this.#current : await this.#open(index)
     const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, size - offset)))
@@ -66,7 +66,7 @@ export class FileFeed {
     try {
       checkOpened(file.fd, path, root)
       const opened = { index, file, size: (await file.stat()).size }
-      // a refused file is never the current one: the next question would read it
+      // Only a checked file becomes current: the next question would read a refused one.
       this.#current = opened
       return opened
     } catch (error) {

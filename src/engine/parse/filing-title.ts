@@ -1,6 +1,6 @@
 import type { Block } from './parsed.js'
 
-/** A cover is so many blocks and UTF-16 units at most. */
+/** Bounds of the cover: blocks and UTF-16 units. */
 const COVER_BLOCKS = 60
 const COVER_UNITS = 10_000
 const BLOCK_UNITS = 2000
@@ -12,12 +12,12 @@ const FORM = /(?:^|\n) ?form\s+(10-?k(?:sb|t)?|10-?q|8-?k|20-?f|40-?f|6-?k)\b(?:
 const PERIOD =
   /(?:(?:fiscal year|year|quarterly period|quarter|period) ended|date of report[^:\n]{0,60}[:)])\s*:?\s*(\p{L}{3,9}\.? \d{1,2}, ?(?:19|20)\d\d)/iu
 const REGULATOR = /securities and exchange commission/i
-/** Who the report is made to stands above all of it. */
+/** The recipient of the report, above everything else on the cover. */
 const AUTHORITY = /^united states(?: of america)?(?: securities and exchange commission.{0,40})?$/i
 
 /**
- * The title of a report to the US securities regulator, whose cover begins with the regulator's name: who reports, on
- * which form, for which period. Without these its passages say nowhere whose figures they hold.
+ * Builds the title of a report to the US securities regulator from its cover: company, form, period. The cover begins
+ * with the name of the regulator; without this title, passages do not state whose figures they contain.
  */
 export function filingTitle(blocks: readonly Block[]): string | undefined {
   const cover = coverOf(blocks)
@@ -31,7 +31,7 @@ export function filingTitle(blocks: readonly Block[]): string | undefined {
   return [name, `Form ${number}`, ...(period === undefined ? [] : [period.replace(/\s+/g, ' ')])].join(' · ')
 }
 
-/** Whether a title names nothing but whom a report is made to. */
+/** Whether a title only names the recipient of a report. */
 export function isAuthority(title: string, blocks: readonly Block[]): boolean {
   return title.length < 120 && AUTHORITY.test(title.trim()) && REGULATOR.test(coverOf(blocks))
 }
@@ -45,7 +45,7 @@ function coverOf(blocks: readonly Block[]): string {
   return cover
 }
 
-/** The last line of words before the label that stands below a name. */
+/** The last line with letters above the label that follows a name. */
 function nameAbove(text: string): string | undefined {
   const lines = text.split('\n').map((line) => line.replace(/^[\s|_-]+|[\s|_-]+$/g, ''))
   const line = lines

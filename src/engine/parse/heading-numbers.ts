@@ -1,14 +1,14 @@
-/** What a heading is numbered with, which tells its place among the others. */
+/** The number of a heading, which orders it among the others. */
 export interface HeadingNumber {
-  /** `part`, `item`, …: what is counted; `decimal` for `1.2` and `letter` for `A.` */
+  /** what is counted: `part`, `item`, …; `decimal` for `1.2` and `letter` for `A.` */
   kind: string
-  /** the outer the smaller, of kinds that are words */
+  /** smaller for outer kinds; all kinds without a word have the same */
   rank: number
-  /** the number in parts: 7A is [7, 1], 2.3 is [2, 3] */
+  /** components of the number: 7A is [7, 1], 2.3 is [2, 3] */
   parts: number[]
 }
 
-/** Words before a number, outermost first: those of law and books, in some languages. */
+/** Words before a number, outermost first: those of laws and books, in several languages. */
 const KINDS: readonly (readonly [kind: string, words: string])[] = [
   ['book', 'book|buch|livre|libro'],
   ['part', 'part|teil|partie|parte|appendix|annex|anhang|annexe|schedule'],
@@ -26,7 +26,7 @@ const DECIMAL = /^(\d{1,2}(?:\.\d{1,2}){0,3})[.)]?[\s\u00a0]+\p{Lu}/u
 const LETTER = /^\(?([A-Z])[.)][\s\u00a0]+\p{Lu}/u
 const ROMAN = /^([IVX]{1,5})[.)][\s\u00a0]+\p{Lu}/u
 
-/** The number at the start of a line, if it has one. */
+/** Parses the number at the start of a line, if it has one. */
 export function headingNumber(text: string): HeadingNumber | undefined {
   const line = text.slice(0, 60)
   for (const { kind, rank, pattern } of WORDED) {
@@ -40,18 +40,18 @@ export function headingNumber(text: string): HeadingNumber | undefined {
   const decimal = DECIMAL.exec(line)?.[1]
   if (decimal !== undefined) return { kind: 'decimal', rank: KINDS.length, parts: decimal.split('.').map(Number) }
   const roman = ROMAN.exec(line)?.[1]
-  // a single letter that is a digit, too, is more often a letter but for I, V and X
+  // A single letter that is also a Roman digit is usually a letter, except I, V and X.
   if (roman !== undefined) return { kind: 'roman', rank: KINDS.length, parts: [romanValue(roman)] }
   const letter = LETTER.exec(line)?.[1]
   return letter === undefined ? undefined : { kind: 'letter', rank: KINDS.length, parts: lettersOf(letter) }
 }
 
-/** Whether a word says what is counted: `Item 7`, not `7.` */
+/** Whether a word names what is counted: `Item 7`, not `7.` */
 export function isWorded(number: HeadingNumber | undefined): boolean {
   return number !== undefined && number.rank < KINDS.length
 }
 
-/** Whether one number comes after another of its kind. */
+/** Whether a number follows another of the same kind. */
 export function comesAfter(next: readonly number[], last: readonly number[]): boolean {
   for (let place = 0; place < Math.max(next.length, last.length); place++) {
     const step = (next[place] ?? 0) - (last[place] ?? 0)

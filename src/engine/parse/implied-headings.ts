@@ -1,56 +1,57 @@
 import { comesAfter, type HeadingNumber, headingNumber, isWorded } from './heading-numbers.js'
 
-/** A block of a document that does not mark its headings, and how it is set. */
+/** A block of a document that does not mark its headings, with its style. */
 export interface StyledBlock {
   text: string
-  /** whether it may be a heading at all: a paragraph that stands alone, whose own words are not set as links */
+  /** whether it may be a heading: a separate paragraph whose text is not mostly links */
   stands: boolean
-  /** size against that of the text */
+  /** font size divided by that of the body text */
   size: number
   bold: boolean
   italic: boolean
   underlined: boolean
-  /** what is not prose but belongs under a heading: a table, a list, code, a picture */
+  /** content under a heading that is not prose: a table, a list, code, a picture */
   isOther: boolean
-  /** level that a list of contents gives it, outermost 1 */
+  /** level in a table of contents, outermost 1 */
   listed?: number
 }
 
-/** A heading is set at least this much larger than the text. */
+/** Minimum size of a heading, divided by that of the body text. */
 const LARGER = 1.12
 const MAX_WORDS = 14
-/** What begins with `Item 5` may be long: the law words it. */
+/** Maximum length of a numbered heading: those of laws are long. */
 const MAX_NUMBERED = 300
-/** Under a heading stands prose, at least this long. */
+/** Minimum length of the prose below a heading. */
 const MIN_PROSE = 60
-/** When more of a document than this is set as headings are, that means something else. */
+/** Maximum fraction of the text in styled headings; above it, the style means something else. */
 const MAX_SHARE = 0.2
-/** A line that comes back more often than this is a label, or stands on every page. */
+/** A line that is repeated more often is a label or a running header. */
 const MAX_REPEATS = 5
-/** Levels of headings that only their looks tell. */
+/** Levels of headings that are recognized by their style alone. */
 const MAX_STYLES = 3
 
 interface Candidate {
   place: number
   number: HeadingNumber | undefined
   listed: number | undefined
-  /** how it is set: the smaller the more it stands out */
+  /** sort key of the style: the smaller, the more prominent */
   look: string
   key: string
 }
 
 /**
- * Which blocks are headings, and of which level, where nothing but looks, numbers and a list of contents tells: short lines
- * that stand alone, larger, bold, underlined or in capitals, with prose below; `Item 7` and `Article 3` however they are set.
+ * Finds the headings of a document that marks none, and their levels, by style, number and table of contents: short
+ * separate lines that are larger, bold, underlined or in capitals, with prose below; and `Item 7` or `Article 3` in any
+ * style.
  *
- * @returns levels by place, outermost 1
+ * @returns levels by index of the block, outermost 1
  */
 export function impliedHeadings(blocks: readonly StyledBlock[]): Map<number, number> {
   const found = withProse(rising(candidatesIn(blocks)), blocks)
   return levelsOf(withoutLabels(found, blocks))
 }
 
-/** Letters and digits of a line, to compare it with others. */
+/** Letters and digits of a line in lower case, to compare lines. */
 export function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }
@@ -68,26 +69,26 @@ function candidatesIn(blocks: readonly StyledBlock[]): Candidate[] {
   })
 }
 
-/** `Item 7. Management's discussion`, not `Item 7 of this report says that` … */
+/** Accepts `Item 7. Management's discussion`, rejects `Item 7 of this report describes` … */
 function isTitleOf({ text }: StyledBlock, look: string | undefined): boolean {
   const rest = text.replace(/^\S+[\s\u00a0]*[\dA-Z.]+[A-Z]?[.:)—–-]*[\s\u00a0]*/u, '')
   if (rest !== '' && !/^[\p{Lu}\p{N}["'“‘([]/u.test(rest)) return false
   return look !== undefined || (text.split(/\s+/).length <= MAX_WORDS && !/[,;.]$/.test(rest))
 }
 
-/** Asides, labels with their value, and years that are compared stand out, but begin nothing. */
+/** Prominent lines that begin no section: asides, labels with a value, years that are compared. */
 const NO_TITLE = /^\([^()]*\)\.?$|:\s*\S*\d|[$€£¥]\s?\d|\b(?:19|20)\d\d\W{1,3}(?:\p{L}{1,3}\s)?(?:19|20)\d\d$/u
 
 function isShort(text: string, number: HeadingNumber | undefined): boolean {
   if (NO_TITLE.test(text)) return false
   if (text.split(/\s+/).length > MAX_WORDS || /[,;:]$/.test(text)) return false
   if (/\.$/.test(text) && !/^\S{1,8}$/.test(text) && number === undefined) return text.split(/\s+/).length <= 5
-  // amounts, dates and column heads are no titles
+  // Amounts, dates and column headers are no titles.
   const letters = text.match(/\p{L}/gu)?.length ?? 0
   return letters >= text.replace(/\s/g, '').length * 0.6
 }
 
-/** How a block stands out from the text; nothing where it does not. Sorts: larger, capitals, bold, the rest. */
+/** Sort key of a block's style; `undefined` for the style of the body. Order: larger, bold, capitals, the rest. */
 function lookOf({ text, size, bold, italic, underlined }: StyledBlock): string | undefined {
   const capitals = !/\p{Ll}/u.test(text) && (text.match(/\p{Lu}/gu)?.length ?? 0) >= 4
   const larger = size >= LARGER
@@ -96,7 +97,7 @@ function lookOf({ text, size, bold, italic, underlined }: StyledBlock): string |
   return [height, bold ? 0 : 1, capitals ? 0 : 1, italic ? 1 : 0, underlined ? 0 : 1].join('/')
 }
 
-/** Worded numbers rise through a document; one that does not is a mention, or the running head of a page. */
+/** Keeps the candidates whose worded numbers rise through the document; others are mentions or running headers. */
 function rising(candidates: readonly Candidate[]): Candidate[] {
   const last = new Map<string, { parts: number[]; rank: number }>()
   return candidates.filter(({ number, listed }) => {
@@ -104,13 +105,13 @@ function rising(candidates: readonly Candidate[]): Candidate[] {
     const before = last.get(number.kind)
     if (before !== undefined && listed === undefined && !comesAfter(number.parts, before.parts)) return false
     last.set(number.kind, { parts: number.parts, rank: number.rank })
-    // a new part begins to count anew
+    // Inner numbers restart below an outer one, but continue across parts.
     for (const [kind, { rank }] of last) if (rank > number.rank && number.kind !== 'part') last.delete(kind)
     return true
   })
 }
 
-/** Those with prose below, or with other headings that have some. */
+/** Keeps the candidates with prose below, or with other headings that have some. */
 function withProse(candidates: readonly Candidate[], blocks: readonly StyledBlock[]): Candidate[] {
   const kept: Candidate[] = []
   let next = blocks.length
@@ -150,7 +151,7 @@ function withoutLabels(candidates: readonly Candidate[], blocks: readonly Styled
   return length <= total * MAX_SHARE ? single : single.filter(sure)
 }
 
-/** Worded numbers stand above what only its looks tell; among these the more it stands out, the higher. */
+/** Headings with worded numbers rank above those known by style alone; among these, more prominent ones rank higher. */
 function levelsOf(candidates: readonly Candidate[]): Map<number, number> {
   const worded = candidates.flatMap(({ number }) => (number !== undefined && isWorded(number) ? [number.rank] : []))
   const ranks = [...new Set(worded)].sort((a, b) => a - b)
@@ -163,7 +164,7 @@ function levelsOf(candidates: readonly Candidate[]): Map<number, number> {
   let listedAt = 0
   for (const [index, { place, number, listed, look }] of candidates.entries()) {
     const rank = number !== undefined && isWorded(number) ? ranks.indexOf(number.rank) : -1
-    // what stands before the first part is its cover
+    // Headings before the first worded one belong to the cover.
     const before = index < first ? 1 : 0
     const own = ranks.length + 1 + Math.min(MAX_STYLES - 1, Math.max(0, looks.indexOf(look)))
     const deep = number?.kind === 'decimal' ? ranks.length + Math.min(4, number.parts.length) : 0

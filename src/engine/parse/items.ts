@@ -10,16 +10,16 @@ import type { PixelSize } from './picture/size.js'
 type Seen = Pick<CompiledItem, 'modality' | 'drawn' | 'sourceMetadata'> & { asset?: object }
 
 const PREVIEW_LENGTH = 200
-/** an SVG picture begins within so many bytes */
+/** An SVG picture begins within this many bytes. */
 const SVG_HEAD = 1024
 
 /**
- * The tables, code blocks and pictures of a document, and the pages of one that can be drawn.
+ * Lists the tables, code blocks and pictures of a document, and its pages if they can be drawn.
  *
- * Picture bytes are kept up to 32 MiB in total, in reading order; what no longer fits is listed without bytes. Ornaments
- * are left out: bullets and spacers that nothing is said of, and a logo after its first time.
+ * Picture bytes are kept up to 32 MiB in total, in reading order; further pictures are listed without bytes. Ornaments
+ * are omitted: bullets and spacers without a caption, and a logo after its first occurrence.
  *
- * @param sizeOf the pixels that a picture claims
+ * @param sizeOf the size in pixels that a picture declares
  * @param drawn whether its pages can be drawn
  */
 export function listItems(
@@ -60,13 +60,13 @@ export function listItems(
   return drawn ? [...items, ...pagesOf(elements)] : items
 }
 
-/** Whether an item is a picture that says something and can be looked at. */
+/** Whether an item is a picture with content that can be displayed. */
 export function isSeen({ modality, asset, drawn, sourceMetadata }: Seen): boolean {
   if (modality !== 'image' || sourceMetadata.ornament === true) return false
   return drawn === true || (asset !== undefined && typeof sourceMetadata.width === 'number')
 }
 
-/** What a picture is by its bytes; what its name or its document call it does not count. */
+/** Type of a picture by its bytes, whatever its name or its document claims. */
 function pictureType(picture: Uint8Array): string {
   const bytes = Buffer.from(picture.buffer, picture.byteOffset, picture.byteLength)
   const found = sniffBinary(bytes)
@@ -103,7 +103,7 @@ function placed(element: CompiledElement, modality: CompiledItem['modality']): C
   return item
 }
 
-/** What is said of a picture: the line below it, its alternative text, the words in it, what a model saw. */
+/** Adds the texts of a picture: caption, alternative text, recognized text, description by a model. */
 function addWords(item: CompiledItem, element: CompiledElement, caption: CompiledElement | undefined): void {
   const { alt = element.text, ocrText, description, describedBy } = element.metadata
   if (caption?.text !== undefined) {
@@ -115,7 +115,7 @@ function addWords(item: CompiledItem, element: CompiledElement, caption: Compile
   Object.assign(item.sourceMetadata, defined({ description, describedBy }))
 }
 
-/** Each page that has something on it, whose picture is drawn when it is asked for. */
+/** The pages with content; their pictures are drawn on request. */
 function pagesOf(elements: readonly CompiledElement[]): CompiledItem[] {
   const pages = new Map<number, CompiledItem>()
   for (const element of elements) {
@@ -138,7 +138,7 @@ function isBox(value: unknown): value is BoundingBox {
   return sides.every((side) => side in value && Number.isFinite(Reflect.get(value, side)))
 }
 
-/** How large a table is, and which part of a long one. */
+/** Size of a table, and its part number if it is split. */
 function tableFacts({ metadata }: CompiledElement): Record<string, unknown> {
   const { headerRows, rowCount, columnCount, part, parts } = metadata
   return { ...defined({ headerRows, rowCount, columnCount, part, parts }) }

@@ -1,4 +1,4 @@
-/** Programming and configuration languages by file ending, and by whole name for files that have none. */
+/** Programming and configuration languages by file ending, and by full name for files without one. */
 const BY_ENDING = new Map<string, string>()
 
 const ENDINGS: Record<string, string> = {
@@ -68,13 +68,13 @@ const BY_NAME = new Map([
   ['cmakelists.txt', 'cmake'],
 ])
 
-/** The language a file name stands for, if any. */
+/** The language of a file by its name, if known. */
 export function languageOfFile(filename: string): string | undefined {
   const name = filename.slice(filename.lastIndexOf('/') + 1).toLowerCase()
   return BY_NAME.get(name) ?? BY_ENDING.get(name.slice(name.lastIndexOf('.') + 1))
 }
 
-/** Media type of source code: `text/x-` and the language, but for the registered few. */
+/** Media type of source code: `text/x-` plus the language, except for the few registered types. */
 export function mediaTypeOfLanguage(language: string): string {
   if (language === 'css' || language === 'javascript') return `text/${language}`
   return `text/x-${language}`

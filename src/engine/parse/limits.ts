@@ -2,11 +2,13 @@ import type { CompileFailure } from './compiled.js'
 
 const MIB = 1024 * 1024
 
-/** What reading one document may cost. Past one of these the document fails alone, with the limit named. */
+/** Limits for reading one document. A document that exceeds one fails alone; the error names the limit. */
 export interface ReadLimits {
   /** processor time for one file, all threads of the reading process together */
   processorMs: number
-  /** time on the clock for one file, for one that sleeps or waits on a disk; a machine that sleeps does not count */
+  /**
+   * wall time for one file, for one that sleeps or waits for a disk; time in which the machine sleeps does not count
+   */
   wallMs: number
   /** resident memory of the reading process */
   memoryBytes: number
@@ -14,18 +16,18 @@ export interface ReadLimits {
   maxPages: number
   /** filled cells of a workbook, all sheets together */
   maxCells: number
-  /** bytes of an archive once inflated, all entries together */
+  /** inflated bytes of an archive, all entries together */
   inflatedBytes: number
-  /** inflated size over packed size; counts only above `ratioFloorBytes` of inflated size */
+  /** inflated size divided by packed size; checked only above `ratioFloorBytes` of inflated size */
   inflateRatio: number
   ratioFloorBytes: number
   /** entries of one archive of an office format */
   archiveEntries: number
-  /** files that are read out of one file, those within those among them */
+  /** files extracted from one file, including the files contained in those */
   containedFiles: number
-  /** bytes of one of them */
+  /** bytes of one contained file */
   containedBytes: number
-  /** files around one: a document in an archive in a mail in an archive has three */
+  /** containers around a file: a document in an archive in a mail in an archive has three */
   containedDepth: number
 }
 
@@ -44,13 +46,13 @@ export const DEFAULT_LIMITS: ReadLimits = {
   containedDepth: 5,
 }
 
-/** Embedded pictures kept from one document, all together: the bound of a readable multimodal asset. */
+/** Total bytes of the embedded pictures kept from one document: the bound of a readable multimodal asset. */
 export const MAX_PICTURE_BYTES = 32 * MIB
 
 /** Thrown by parsers; becomes the failure of that one document. */
 export class ReadError extends Error {
   readonly code: CompileFailure['code']
-  /** of a type that cannot be read: which it is */
+  /** detected type of an unsupported file */
   readonly mediaType: string | undefined
 
   constructor(code: CompileFailure['code'], message: string, options: ErrorOptions & { mediaType?: string } = {}) {
@@ -61,7 +63,7 @@ export class ReadError extends Error {
   }
 }
 
-/** A byte count for a sentence: `768 MiB`, `12 KiB`, `900 bytes`. */
+/** Formats a byte count for a sentence: `768 MiB`, `12 KiB`, `900 bytes`. */
 export function bytesInWords(bytes: number): string {
   if (bytes >= MIB) return `${Math.round(bytes / MIB).toLocaleString('en-US')} MiB`
   if (bytes >= 1024) return `${Math.round(bytes / 1024)} KiB`

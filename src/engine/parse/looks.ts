@@ -3,32 +3,32 @@ import { impliedHeadings, type StyledBlock } from './implied-headings.js'
 import type { PageArea } from './markup/page-areas.js'
 import type { Block } from './parsed.js'
 
-/** How the letters of a block are set; spaces between them count, where that is cheaper. */
+/** Style of a block: numbers of its letters; spaces between them count where that is cheaper. */
 export interface Look {
   letters: number
   bold: number
   italic: number
   underlined: number
-  /** within links */
+  /** in links */
   linked: number
-  /** sizes in points, each with its letters behind it */
+  /** pairs of a size in points and its number of letters */
   sizes: number[]
-  /** of a web page: where on it the block stands */
+  /** web pages: area of the page that contains the block */
   area?: PageArea
 }
 
-/** With more headings of its own than one in so many characters, a page needs no others. */
+/** A page with more than one heading per this many characters needs no implied ones. */
 const CHARACTERS_PER_HEADING = 10_000
-/** A share of letters from which on all of a line is set so. */
+/** Fraction of styled letters from which a line counts as bold, italic or underlined. */
 const MOST = 0.9
-/** A block that is set in more sizes than this looks as these do. */
+/** Maximum number of sizes that are recorded for a block. */
 const MAX_SIZES = 16
 
 export function emptyLook(): Look {
   return { letters: 0, bold: 0, italic: 0, underlined: 0, linked: 0, sizes: [] }
 }
 
-/** Letters of a block that are set in a size. */
+/** Adds letters of a size to the style of their block. */
 export function addSize({ sizes }: Look, size: number, letters: number): void {
   for (let at = 0; at < sizes.length; at += 2) {
     if (sizes[at] !== size) continue
@@ -38,7 +38,7 @@ export function addSize({ sizes }: Look, size: number, letters: number): void {
   if (sizes.length < MAX_SIZES * 2) sizes.push(size, letters)
 }
 
-/** What of a look counts in that of a whole that it is part of. */
+/** Adds the letters, links, area and sizes of a part to the style of the block that contains it. */
 export function addLook(whole: Look, part: Look): void {
   whole.letters += part.letters
   whole.linked += part.linked
@@ -47,10 +47,11 @@ export function addLook(whole: Look, part: Look): void {
 }
 
 /**
- * Marks the headings of a document that marks none itself, as filings and exported documents are: in place.
+ * Marks the headings of a document that marks none itself, such as filings and exported documents. Changes `blocks` in
+ * place.
  *
- * @param looks how its blocks are set; one that is not among them is no heading
- * @param isListed whether a list of contents leads to a block, by place
+ * @param looks styles of the blocks; a block without one is no heading
+ * @param isListed whether a table of contents links to the block with an index
  */
 export function outlineBlocks(
   blocks: Block[],
@@ -74,7 +75,7 @@ export function outlineBlocks(
 }
 
 function styledBlock(block: Block, look: Look | undefined, body: number, listed: boolean): StyledBlock {
-  // a title with its number beside it is set as a table of one row
+  // A title next to its number is laid out as a table of one row.
   const row =
     block.type === 'table' && block.metadata?.rowCount === 1
       ? block.text.replaceAll('|', ' ').replace(/\s+/g, ' ').trim()
@@ -105,7 +106,7 @@ function sizeOf({ sizes }: Look): number {
   return best
 }
 
-/** The size of most letters of a document. */
+/** The font size of most letters of a document. */
 function bodySize(looks: Iterable<Look>): number {
   const sums = new Map<number, number>()
   for (const { sizes } of looks)

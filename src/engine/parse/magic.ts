@@ -4,7 +4,7 @@ import { topNames } from './office/compound-chains.js'
 const OFFICE = 'application/vnd.openxmlformats-officedocument.'
 const OPEN = 'application/vnd.oasis.opendocument.'
 
-/** First bytes, as Latin-1, and what they say. */
+/** First bytes of a file, as Latin-1, and their media type. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
   ['{\\rtf', 'application/rtf'],
   ['\x89PNG\r\n\x1a\n', 'image/png'],
@@ -84,7 +84,7 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['\xff\xf9', 'audio/aac'],
 ]
 
-/** What stands at the top of compound files, and what it says; in this order. */
+/** Names of top-level entries of compound files and their media types; the order matters. */
 const COMPOUND: readonly (readonly [string, string])[] = [
   ['EncryptedPackage', 'application/x-ole-encrypted'],
   ['WordDocument', 'application/msword'],
@@ -100,18 +100,18 @@ const COMPOUND: readonly (readonly [string, string])[] = [
   ['PP97_DUALSTORAGE', 'application/vnd.ms-powerpoint'],
   ['Catalog', 'application/x-thumbnails'],
 ]
-/** Where the directory cannot be followed, these names anywhere in the file must do. */
+/** Names that are searched anywhere in the file where its directory cannot be followed. */
 const COMPOUND_ANYWHERE = ['EncryptedPackage', 'WordDocument', 'Workbook', 'PowerPoint Document']
 
-/** Parts of an archive that are looked at to tell what it is. */
+/** Entries of an archive that are examined to detect its type. */
 const PARTS_LOOKED_AT = 10_000
 
-/** A PDF may have other bytes before its header, but not many (ISO 32000-1, annex H.3.4.1). */
+/** A PDF may have this many bytes before its header (ISO 32000-1, annex H.3.4.1). */
 const PDF_HEADER_WITHIN = 1024
 
 /**
- * The media type that the bytes of a file leave no doubt about, or nothing. Archives of office formats are told apart
- * by the names of their parts, compound files by their directory.
+ * The media type that the bytes of a file determine without doubt, else `undefined`. Archives of office formats are
+ * distinguished by the names of their parts, compound files by their directory.
  */
 export function sniffBinary(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, PDF_HEADER_WITHIN + 8)
@@ -132,7 +132,7 @@ export function sniffBinary(bytes: Buffer): string | undefined {
   return undefined
 }
 
-/** Letters are a weak sign: `BM`, `OTTO` and `ORC` also start a text. */
+/** Letters are a weak signature: `BM`, `OTTO` and `ORC` also begin texts. */
 function isWord(signature: string): boolean {
   return signature.length <= 2 || /^[A-Za-z0-9 ]{3,7}$/.test(signature)
 }
@@ -148,7 +148,7 @@ function sniffZip(bytes: Buffer, head: string): string {
     if (mimetype !== undefined) return mimetype
   }
   const parts = listParts(bytes, PARTS_LOOKED_AT)
-  // Only a file that was cut off has no directory; then the names at its parts must do.
+  // Only a truncated file has no directory: search for the names of its parts instead.
   const has = (name: string): boolean => (parts.size > 0 ? parts.has(name) : bytes.includes(name, 0, 'latin1'))
   if (has('word/document.xml')) return `${OFFICE}wordprocessingml.document`
   if (has('visio/document.xml')) return 'application/vnd.ms-visio.drawing'
@@ -167,7 +167,7 @@ function sniffCompound(bytes: Buffer): string {
   for (const [name, type] of COMPOUND) if (names.has(name)) return type
   for (const name of names) {
     if (name.startsWith('__substg1.0_')) return 'application/vnd.ms-outlook'
-    // tables of an installer have names in an alphabet of their own
+    // The tables of an installer have names in a separate alphabet.
     if (/^[\u3800-\u4840]/.test(name)) return 'application/x-msi'
   }
   for (const [name, type] of COMPOUND) {

@@ -2,13 +2,13 @@ import type { CompileRequest, CompileResult, PreparedDocument, ReadingProgress }
 import type { FileQuestion } from './file-feed.js'
 import type { ReadLimits } from './limits.js'
 
-/** Parent to child: read these files, one after the other, whose bytes the child asks for. One batch at a time. */
+/** Parent to child: read these files one after the other; the child asks for their bytes. One batch at a time. */
 export interface Batch {
   requests: ReadRequest[]
   limits: ReadLimits
 }
 
-/** Parent to child: the last bytes of a file within a file are taken, the next may come. */
+/** Parent to child: the last bytes of a contained file were taken, the next may be sent. */
 export interface Taken {
   kind: 'taken'
 }
@@ -20,20 +20,20 @@ export type ReadRequest = Omit<CompileRequest, 'path' | 'root'>
 export type Report =
   | FileQuestion
   | { kind: 'ready' }
-  /** a batch has arrived; until then its files cannot be to blame for anything */
+  /** the batch has arrived; files of earlier failures are not to blame */
   | { kind: 'started' }
-  /** how far the file at `index` is, now and then; with the processor time in ms since the start of the process */
+  /** progress of the file at `index`; with the processor time in ms since the start of the process */
   | { kind: 'progress'; index: number; progress: ReadingProgress; processorMs: number }
-  /** what comes first of a large document: a message of all of it would keep the parent from everything else */
+  /** first nodes and assets of a large document: one message with all of it would block the parent */
   | { kind: 'part'; index: number; part: DocumentPart }
-  /** bytes of a file that lies in one of the batch; the parent answers `taken`, so that what waits is bounded */
+  /** bytes of a contained file; the parent replies `taken`, which bounds the bytes in flight */
   | { kind: 'contained'; index: number; bytes: Uint8Array }
-  /** that was all of it: it is kept, or given up */
+  /** end of a contained file: it is kept, or discarded */
   | { kind: 'contained-end'; index: number; kept: boolean }
-  /** results of the files from `start` on, in the order of the batch */
+  /** results of the files from index `start` on, in the order of the batch */
   | { kind: 'results'; start: number; results: CompileResult[] }
   /** the batch is finished; `rss` is the child's resident memory in bytes */
   | { kind: 'done'; rss: number }
 
-/** Some of what a document consists of; what follows in its result stands behind it. */
+/** Some nodes and assets of a document; those of its result follow them. */
 export type DocumentPart = Pick<PreparedDocument, 'nodes' | 'assets'>

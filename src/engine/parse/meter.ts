@@ -1,47 +1,50 @@
 import { readFileSync } from 'node:fs'
 import { defined } from '../../lib/defined.js'
 
-/** `/proc` counts processor time in hundredths of a second, whatever the kernel does. */
+/** `/proc` counts processor time in hundredths of a second, whatever the kernel uses. */
 const MS_PER_TICK = 10
-/** Between two looks that are further apart the whole machine slept, or this process could not run. */
+/**
+ * Maximum time that is counted between two samples: in a longer gap the machine slept, or this process could not run.
+ */
 const LONGEST_LOOK_MS = 1000
-/** Where the system does not tell what a process uses, a silent one is taken to use this share of the time. */
+/** Fraction of the time that a process is assumed to use where neither the system nor the process reports it. */
 const SILENT_SHARE = 1 / 5
 
 const NS_PER_MS = 1e6
 
-/** What the system tells of a process. */
+/** Counters of a process as the system reports them. */
 interface Use {
   processorMs: number
-  /** how long it has stood ready while others had the processors; absent where nobody tells */
+  /** time in the run queue while other processes had the processors; absent where unknown */
   queuedMs?: number
-  /** it was stopped by a signal, or is held by a debugger */
+  /** stopped by a signal or held by a debugger */
   isStopped: boolean
 }
 
-/** What a process has used since it was last asked to begin anew, in milliseconds. */
+/** Usage of a process since the meter was last restarted, in milliseconds. */
 interface Spent {
   processorMs: number
-  /** on the clock, without the time in which the machine slept, the process was stopped or others had the processors */
+  /** wall time without the time in which the machine slept, or the process was stopped or waited for a processor */
   wallMs: number
 }
 
 export interface Meter {
-  /** To be called at regular, short intervals. */
+  /** Call it at regular, short intervals. */
   look(): Spent
-  /** What the process itself said that it has used since its start. */
+  /** Receives the processor time since its start that the process itself reports. */
   told(processorMs: number): void
-  /** Counts from the last look on. */
+  /** Restarts counting at the last sample. */
   restart(): void
 }
 
 /**
- * Counts what a process uses: its processor time, all threads together, and the time in which it could have run.
+ * Measures what a process uses: its processor time, all threads together, and the wall time in which it could run.
  *
- * Linux tells both: on a machine with ten others that want its processors, and this one polite to them, minutes pass in which it
- * does nothing. Elsewhere the process tells the first while it works, and the clock stands for what it did not tell.
+ * Linux reports both: on a machine with ten other busy processes and this one at low priority, minutes pass in which it
+ * does nothing. Elsewhere the process reports its processor time while it works, and the time since then is estimated
+ * from the clock.
  *
- * @param use and now in place of the system's, for tests
+ * @param readCounters replaces the counters of the system in tests, as `now` replaces the clock
  */
 export function meterOf(pid: number | undefined, use = useOf, now = () => performance.now()): Meter {
   let wallMs = 0
@@ -49,7 +52,7 @@ export function meterOf(pid: number | undefined, use = useOf, now = () => perfor
   let silentMs = 0
   let lookedAt = now()
   const used = (known: Use | undefined): number => known?.processorMs ?? toldMs + silentMs * SILENT_SHARE
-  // a result comes every few milliseconds: what counts from there on is told by the look before it
+  // Results arrive every few milliseconds: a restart counts from the sample before.
   const first = use(pid)
   let lookedUsed = used(first)
   let begun = lookedUsed
@@ -79,11 +82,11 @@ export function meterOf(pid: number | undefined, use = useOf, now = () => perfor
   }
 }
 
-/** What a process has used since its start. Linux only; nothing elsewhere, or when it is gone. */
+/** Counters of a process since its start. Linux only; `undefined` elsewhere, or when the process is gone. */
 function useOf(pid: number | undefined): Use | undefined {
   if (process.platform !== 'linux' || pid === undefined) return undefined
   try {
-    // behind the name, which may hold anything: the state is field 3, the times in user and system mode are 14 and 15
+    // The name may contain anything; after it, the state is field 3, user and system time are fields 14 and 15.
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const ticks = Number(fields[11]) + Number(fields[12])
@@ -94,14 +97,14 @@ function useOf(pid: number | undefined): Use | undefined {
   }
 }
 
-/** How long the first thread of a process, which is the one that reads, has waited for a processor. */
+/** Time that the main thread of a process, which does the reading, has waited for a processor. */
 function queuedMsOf(pid: number): number | undefined {
   try {
-    // nanoseconds on a processor, nanoseconds in the queue for one, turns
+    // nanoseconds on a processor, nanoseconds in the run queue, time slices
     const queued = Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1])
     return Number.isFinite(queued) ? queued / NS_PER_MS : undefined
   } catch {
-    // a kernel that keeps no such account
+    // The kernel does not keep these statistics.
     return undefined
   }
 }

@@ -6,8 +6,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 
 /**
- * Takes the network from this process: every way to open a connection, send a datagram or look a name up throws.
- * Messages to the parent go over an inherited pipe and are not touched.
+ * Disables the network of this process: opening a connection, sending a datagram and resolving a name throw. Messages
+ * to the parent use an inherited pipe and still work.
  */
 export function switchOffNetwork(): void {
   const refuse = (): never => {
@@ -28,6 +28,6 @@ export function switchOffNetwork(): void {
     for (const name of names)
       Object.defineProperty(target, name, { value: refuse, configurable: false, writable: false })
   }
-  // Named imports of built-in modules follow only when told.
+  // Named imports of built-in modules change only with this call.
   syncBuiltinESMExports()
 }

@@ -5,22 +5,24 @@ import { splitLines, splitText } from './split.js'
 import { tableHeads } from './tables/passages.js'
 import { countWords } from './words.js'
 
-// Sizes in words. About 200 with 40 shared words, and the heading path on every passage, retrieved best on the
-// development sets; see docs on retrieval quality.
+// Sizes in words. Nodes of about 200 words with 40 words of overlap and the heading path in every node retrieved best
+// on the development sets; see docs on retrieval quality.
 const TARGET = 200
 const OVERLAP = 40
 const LARGEST = 240
-/** What needs no cutting at all: a short document, a short section, one paragraph. */
+/** Maximum size that is never split: a short document, a short section, one paragraph. */
 const WHOLE = 280
-/** Tables and code lose their sense when cut, so they may be longer. */
+/** Tables and code lose their meaning when split, so they may be longer. */
 const LARGEST_BLOCK = 400
-/** A table or code block from this size on is a passage of its own. */
+/** A table or code block from this size on is a separate node. */
 const OWN_BLOCK = 80
-/** A picture of which more than this is known is a passage of its own: citations then show that picture, and no text. */
+/**
+ * A picture with text of at least this size is a separate node: citations then display that picture without other text.
+ */
 const OWN_PICTURE = 40
-/** A passage this long ends where a new section starts. */
+/** A node of this size ends where a new section starts. */
 const ENOUGH = 100
-/** Shorter than this, text joins its neighbour: a caption its table, a last line the passage before. */
+/** Shorter text joins its neighbour: a caption its table, a last line the node before. */
 const SCRAP = 40
 
 interface Unit {
@@ -32,28 +34,29 @@ interface Unit {
   words: number
   heading: boolean
   owner: string
-  /** top section and page: no node reaches over this border */
+  /** top section and page; no node crosses their boundary */
   group: string
 }
 
 interface Draft {
   units: Unit[]
-  /** offsets when only a part of one long unit is meant */
+  /** range in the document and repeated head, where the node is only a part of one long unit */
   part?: { start: number; end: number; header: string }
 }
 
 /**
- * Cuts a document into retrievable passages.
+ * Splits a document into nodes.
  *
- * Neighbours within one top section and one page are merged up to about 200 words; only a single long element is cut,
- * with overlap. A node's text is `text.slice(startOffset, endOffset)`; where a long table is cut, its caption, its header
- * rows and the head of the section of rows stand before that slice. Headings that the node's title already carries are left out at its start.
+ * Neighbours within one top section and one page are merged up to about 200 words; only a single long element is split,
+ * with overlap. A node's text is `text.slice(startOffset, endOffset)`; in a part of a long table, its caption, its
+ * header rows and the head of the group of rows precede that slice. Headings that are in the node's title are omitted
+ * at its start.
  */
 export function cutNodes(document: Assembled): CompiledNode[] {
   const units = listUnits(document)
   const total = units.reduce((sum, unit) => sum + unit.words, 0)
   const onePage = new Set(units.map((unit) => unit.element.pageNumber)).size <= 1
-  // when something is said is its place, which a passage of all that is said would not have
+  // The time of a statement is its location, which one node for the entire transcript would lose.
   const isTimed = document.outline.some(({ tocSource }) => tocSource === 'time')
   const groups = total <= WHOLE && onePage && !isTimed ? [units] : splitGroups(units)
   const sections = new Map<string, CompiledOutlineNode>()
@@ -105,13 +108,16 @@ function splitGroups(units: Unit[]): Unit[][] {
   return groups
 }
 
-/** Headings without text of their own are in the titles of what follows, when that is inside their sections. */
+/** Whether a group has only headings, which are in the titles of the following nodes. */
 function isTitleOnly(group: Unit[], next: Unit[] | undefined): boolean {
   const inside = next?.[0]?.owner
   return inside !== undefined && group.every((unit) => unit.heading && isWithin(inside, unit.owner))
 }
 
-/** Pages show a few words in large type as sections of their own; those stay with what follows on the page. */
+/**
+ * Whether a group is a few words in large type: pages mark them as sections, but they stay with what follows on the
+ * page.
+ */
 function isPageScrap(group: Unit[], next: Unit): boolean {
   const page = group[0]?.element.pageNumber
   return page !== undefined && page === next.element.pageNumber && wordsOf(group) < SCRAP
@@ -164,7 +170,7 @@ function packGroup(group: Unit[]): Draft[] {
   return drafts
 }
 
-/** What is left at the end of a section: a few words go to the passage before, more are a passage. */
+/** Adds the end of a section: a few words go to the last node, more become a separate one. */
 function mergeScrap(drafts: Draft[], held: Unit[]): void {
   if (held.length === 0) return
   const last = drafts[drafts.length - 1]
@@ -176,7 +182,7 @@ function mergeScrap(drafts: Draft[], held: Unit[]): void {
   }
 }
 
-/** The headings right above a unit are in the title of its nodes, so they need no node of their own. */
+/** Removes the headings right above a unit: they are in the title of its nodes. */
 function dropTrailingHeadings(held: Unit[], unit: Unit): void {
   while (held.length > 0) {
     const last = held[held.length - 1]
@@ -249,7 +255,7 @@ function withoutPathHeadings(units: Unit[], common: string): Unit[] {
   return from <= 0 ? units : units.slice(from)
 }
 
-/** Document title and heading path, joined with ` › `; a first heading that repeats the title is named once. */
+/** Document title and heading path, joined with ` › `; a first heading that repeats the title is omitted. */
 function nodeTitle(documentTitle: string, path: string[]): string {
   const [first, ...rest] = path
   const own = first !== undefined && sameTitle(first, documentTitle) ? rest : path
@@ -281,7 +287,7 @@ function isAllHeadings(units: Unit[]): boolean {
   return units.every((unit) => unit.heading)
 }
 
-/** Whether section `inner` is `outer` or lies in it. */
+/** Whether section `inner` is `outer` or one of its descendants. */
 function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(`${outer}.`)
 }

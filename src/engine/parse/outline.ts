@@ -1,6 +1,6 @@
 import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
 
-/** Deeper sections are kept as siblings of this depth, so that trees and paths stay small whatever a file claims. */
+/** Deeper sections become siblings at this depth, so that trees and paths stay small whatever a file claims. */
 const MAX_DEPTH = 8
 
 interface OpenSection {
@@ -9,10 +9,10 @@ interface OpenSection {
 }
 
 /**
- * The section tree of a document, grown while its elements arrive in reading order.
+ * Builds the section tree of a document while its elements arrive in reading order.
  *
- * Elements before the first section hang on a node of their own (`tocSource` `document`), which carries the document's
- * title and gives no path.
+ * Elements before the first section belong to a separate node (`tocSource` `document`), which has the document's title
+ * and an empty path.
  */
 export class Outline {
   readonly #title: string
@@ -25,7 +25,10 @@ export class Outline {
     this.#title = documentTitle
   }
 
-  /** Starts a section and closes those at its level or below. Levels may have gaps; depth counts from 1 without any. */
+  /**
+   * Starts a section and closes those at its level or deeper. Heading levels may have gaps; the resulting levels have
+   * none.
+   */
   open(title: string, headingLevel: number, tocSource: string): void {
     while (this.#open.length > 0) {
       const last = this.#open[this.#open.length - 1]
@@ -44,12 +47,12 @@ export class Outline {
     this.#open.push({ node, headingLevel })
   }
 
-  /** Titles of the sections open now, outermost first. The array is shared by all elements of a section. */
+  /** Titles of the open sections, outermost first. All elements of a section share the array. */
   path(): string[] {
     return this.#path
   }
 
-  /** Puts an element into the innermost open section and stretches all sections around it. Returns the section's id. */
+  /** Adds an element to the innermost open section and extends all open sections. Returns the section's id. */
   add(element: CompiledElement): string {
     const own = this.#open[this.#open.length - 1]?.node ?? this.#ensurePreamble()
     own.sourceElementIds.push(element.id)
@@ -58,7 +61,7 @@ export class Outline {
     return own.id
   }
 
-  /** The finished tree, without sections that hold nothing; a document without any content still has its one node. */
+  /** The finished tree without empty sections; a document without any content still has its one node. */
   roots(): CompiledOutlineNode[] {
     if (this.#roots.length === 0) this.#ensurePreamble()
     const roots = withoutEmpty(this.#roots)
@@ -100,7 +103,8 @@ function stretch(node: CompiledOutlineNode, element: CompiledElement): void {
 }
 
 /**
- * The innermost section that holds all of the given ones: `s1.2.1` and `s1.2.3` give `s1.2`, `s1` and `s2` nothing.
+ * The innermost section that contains all the given ones: `s1.2.1` and `s1.2.3` give `s1.2`, `s1` and `s2` give
+ * `undefined`.
  *
  * @param ids outline node ids, at least one
  */

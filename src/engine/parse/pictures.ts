@@ -1,12 +1,12 @@
 import { MAX_PICTURE_BYTES } from './limits.js'
 import type { Block, Picture } from './parsed.js'
 
-/** An address in a document is kept as data up to this length; nothing is ever fetched from it. */
+/** Maximum length of an address that is kept as data; nothing is ever fetched from it. */
 const MAX_URI = 2048
 
 /**
- * What an image's `src` stands for: inline bytes for a `data:` address, the address itself for anything else.
- * Nothing for empty, over-long or broken ones.
+ * Parses an image's `src`: bytes for a `data:` address, the address itself for anything else; `undefined` for empty,
+ * over-long or damaged ones.
  */
 export function pictureFrom(source: string): Picture | undefined {
   const uri = source.trim()

@@ -6,9 +6,9 @@ import { bytesInWords, ReadError } from './limits.js'
 import { itemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored.js'
 
 /**
- * Serialises, packs and hashes a document: all that costs time in proportion to its size.
+ * Serializes, packs and hashes a document: all the work that takes time in proportion to its size.
  *
- * @throws ReadError `limit-exceeded` for a part that exceeds what is stored of a document
+ * @throws ReadError `limit-exceeded` for a part above the limit of what is stored of a document
  */
 export async function prepareDocument(document: CompiledDocument): Promise<PreparedDocument> {
   const { text, elements, outline, nodes, items, ...facts } = document
@@ -80,7 +80,7 @@ function tooLarge(part: StoredPart): ReadError {
 /** Maximum of UTF-8 bytes for one UTF-16 unit in JSON, where it is escaped. */
 const BYTES_PER_UNIT = 6
 
-/** An element is later read as one value, which has a limit. */
+/** An element is later read as one value, whose size is limited. */
 function assertSize(element: CompiledElement): void {
   const { valueBytes } = VALUE_LIMITS
   if ((element.text?.length ?? 0) * BYTES_PER_UNIT < valueBytes) return

@@ -1,14 +1,14 @@
 import type { ReadingProgress } from './compiled.js'
 
-/** A listener is told at most this often: who reads 5,000 pages does not send 5,000 messages. */
+/** Minimum interval of calls of the listener: reading 5,000 pages must not send 5,000 messages. */
 const TOLD_EVERY_MS = 200
 
 let listener: ((progress: ReadingProgress) => void) | undefined
 let toldAt = 0
 
 /**
- * Sets who hears how far the file at hand is. One file is read at a time, so parsers of any depth need not pass it on.
- * A file that is read at once is not told of.
+ * Sets the listener for the progress of the current file. One file is read at a time, so parsers of any depth need not
+ * pass it on. A file that is read within the interval reports nothing.
  */
 export function hearProgress(listen: ((progress: ReadingProgress) => void) | undefined): void {
   listener = listen
@@ -16,7 +16,7 @@ export function hearProgress(listen: ((progress: ReadingProgress) => void) | und
 }
 
 /**
- * Says which page, slide, sheet, … is read now. Costs a look at the clock.
+ * Reports the page, slide, sheet, … that is read now. Reads the clock and nothing else.
  *
  * @param at 1 for the first
  */

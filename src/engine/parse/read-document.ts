@@ -20,10 +20,10 @@ import { isText, sniffBytes, sniffText } from './sniff.js'
 import { unsupported } from './unreadable.js'
 
 /**
- * Reads one file and makes a document of it. Never throws: what cannot be read is a failure with its reason.
+ * Reads one file and compiles it to a document. Never throws: a file that cannot be read is a failure with its reason.
  *
- * @param fetch gives its bytes
- * @param sink takes the files that lie in it, where the request asks for them
+ * @param fetch returns its bytes
+ * @param sink receives the contained files, where the request has a depth
  */
 export async function readDocument(
   fetch: () => Promise<Buffer>,
@@ -46,10 +46,10 @@ export async function readDocument(
 }
 
 /**
- * Makes a document of bytes already in memory.
+ * Compiles bytes in memory to a document.
  *
  * @param sink see `readDocument`
- * @throws ReadError when it cannot be read
+ * @throws ReadError when they cannot be read
  */
 export async function compileBytes(
   bytes: Buffer,
@@ -101,13 +101,13 @@ export async function compileBytes(
   }
 }
 
-/** Reads the text in the pictures of a document; what does so is loaded with the first that has some. */
+/** Recognizes the text in the pictures of a document; the code is loaded with the first document that has some. */
 async function picturesRead(parsed: Parsed, input: ParserInput, { ocr = DEFAULT_OCR }: Pick<CompileRequest, 'ocr'>) {
   const { readPicturesInside } = await import('./ocr/pictures-inside.js')
   return await readPicturesInside(parsed, input, ocr)
 }
 
-/** How the pixels of a picture are read; its code is loaded for documents that have some. */
+/** The function that reads the size of a picture in pixels; its code is loaded for documents that have some. */
 async function pictureSizes({ pictures }: Assembled): Promise<(bytes: Uint8Array) => PixelSize | undefined> {
   for (const picture of pictures.values())
     if ('bytes' in picture) return (await import('./picture/size.js')).sizeOfPicture
@@ -144,7 +144,7 @@ function contentTypeOf(parsed: Parsed): CompiledDocument['contentType'] {
   return parsed.blocks.some((block) => block.type === 'table' || block.type === 'image') ? 'mixed' : 'text'
 }
 
-/** The language, where the script alone tells: Kana is Japanese, Hangul Korean, Han without either Chinese. */
+/** The language, where the script alone determines it: Kana is Japanese, Hangul Korean, Han without either Chinese. */
 function languageByScript(text: string): string | undefined {
   const sample = text.slice(0, 2000)
   const count = (pattern: RegExp): number => sample.match(pattern)?.length ?? 0

@@ -4,22 +4,22 @@ import { readPacked } from '../storage/packed.js'
 import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
 import { MAX_SECTION_DEPTH, type StoredItem } from './stored.js'
 
-// Readers of the packed parts of a version. One element, item or section is in memory at a time: documents may be
-// large, and several are read at once.
+// Readers of the packed parts of a version. They hold one element, item or section in memory at a time: documents may
+// be large, and several are read at once.
 
-/** The JSON of each element of an artifact. @throws KsError `data-damaged` */
+/** Reads the JSON of each element of an artifact. @throws KsError `data-damaged` */
 export function elementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {
   return readPacked(artifact, (json) => membersOf(json, 'elements', () => json.bytes()))
 }
 
-/** The elements of an artifact. @throws KsError `data-damaged` */
+/** Reads the elements of an artifact. @throws KsError `data-damaged` */
 export function storedElements(artifact: Uint8Array): AsyncGenerator<CompiledElement> {
   return readPacked(artifact, (json) =>
     membersOf(json, 'elements', async () => asObject(await json.value()) as unknown as CompiledElement),
   )
 }
 
-/** The text of an artifact, in parts. @throws KsError `data-damaged` */
+/** Reads the text of an artifact, in parts. @throws KsError `data-damaged` */
 export function storedText(artifact: Uint8Array): AsyncGenerator<string> {
   return readPacked(artifact, async function* (json) {
     let isFound = false
@@ -33,7 +33,7 @@ export function storedText(artifact: Uint8Array): AsyncGenerator<string> {
   })
 }
 
-/** The items of a version. @throws KsError `data-damaged` */
+/** Reads the items of a version. @throws KsError `data-damaged` */
 export function storedItems(items: Uint8Array): AsyncGenerator<StoredItem> {
   return readPacked(items, async function* (json) {
     for await (const _ of json.members()) yield asObject(await json.value()) as unknown as StoredItem
@@ -61,14 +61,14 @@ function requireKey(isFound: boolean, key: string): void {
   if (!isFound) throw new SyntaxError(`the key ${key} is missing`)
 }
 
-/** A section without those below it. */
+/** A section without its children. */
 export type SectionFields = Omit<CompiledOutlineNode, 'children'>
 
-/** Reports the sections of an outline while they are read. */
+/** Callbacks of a walk over the sections of an outline; what they return is yielded. */
 export interface SectionVisitor<T> {
-  /** a section begins; its sections follow */
+  /** a section begins; its children follow */
   open?(): T[] | undefined
-  /** a section ends; only now all of its fields are read */
+  /** a section ends; only now all of its fields are known */
   close?(fields: SectionFields, childIds: readonly string[]): T[] | undefined
 }
 
@@ -77,7 +77,7 @@ export function walkSections<T>(outline: Uint8Array, visitor: SectionVisitor<T>)
   return readPacked(outline, (json) => walkJson(json, visitor))
 }
 
-/** The sections of an outline as a tree, without the elements of each. @throws KsError `data-damaged` */
+/** Reads the sections of an outline as a tree, without their elements. @throws KsError `data-damaged` */
 export async function storedSections(outline: Uint8Array): Promise<CompiledOutlineNode[]> {
   const levels: CompiledOutlineNode[][] = [[]]
   const visitor: SectionVisitor<never> = {
@@ -101,7 +101,7 @@ export async function* walkJson<T>(json: JsonReader, visitor: SectionVisitor<T>)
   await json.end()
 }
 
-/** @param ids receives those of the sections of this level */
+/** @param ids receives the ids of the sections of this level */
 async function* walkLevel<T>(
   json: JsonReader,
   visitor: SectionVisitor<T>,
@@ -117,14 +117,14 @@ async function* walkLevel<T>(
       if (key === 'children') yield* walkLevel(json, visitor, childIds, depth + 1)
       else fields.set(key, await json.value())
     }
-    // an assignment to the key `__proto__` would pass as the fields of another object
+    // Not by assignment: a key `__proto__` would set the prototype.
     const section = Object.fromEntries(fields) as unknown as SectionFields
     ids.push(section.id)
     yield* visitor.close?.(section, childIds) ?? []
   }
 }
 
-/** The hash of a text in parts, whose borders may be within a surrogate pair. */
+/** The hash of a text in parts, which may be split within a surrogate pair. */
 export async function hashOfText(parts: AsyncIterable<string>): Promise<Hash> {
   const hash = createHash('sha256')
   let half = ''

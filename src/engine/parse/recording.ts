@@ -2,7 +2,7 @@ import type { CompileRequest } from './compiled.js'
 import type { ParserInput } from './parsed.js'
 import { endingOf } from './sniff.js'
 
-/** Endings by which models know these types. */
+/** File endings by which transcription models know these types. */
 const ENDINGS: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/mp4': 'm4a',
@@ -18,18 +18,18 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'video/x-flv': 'flv',
 }
 
-/** Whether speech may be in files of a type. Notes of music are none. */
+/** Whether files of a type may contain speech; MIDI files do not. */
 export function isRecording(mediaType: string | undefined): mediaType is string {
   return mediaType !== undefined && /^(?:audio|video)\//.test(mediaType) && mediaType !== 'audio/midi'
 }
 
-/** How a recording is called towards a model: by its content, since names lie. */
+/** File ending of a recording in a request to a model: by its content, since names may be wrong. */
 export function recordingEnding(mediaType: string, filename: string): string {
   const own = endingOf(filename)
   return ENDINGS[mediaType] ?? (/^[a-z0-9]{1,8}$/.test(own) ? own : 'bin')
 }
 
-/** The reader of a recording whose speech is at hand. */
+/** The parser of a recording that has a transcript; `undefined` for anything else. */
 export async function recordingParser({ mediaType }: ParserInput, { transcript }: Pick<CompileRequest, 'transcript'>) {
   if (transcript === undefined || !isRecording(mediaType)) return undefined
   const { transcriptParser } = await import('./text/transcript.js')

@@ -1,7 +1,7 @@
 import type { Parser } from './parsed.js'
 import { textParser } from './text/text.js'
 
-/** A parser and the types it reads. Its code is loaded when the first such file comes, so small notes stay cheap. */
+/** A parser and the types it reads. Its code is loaded with the first such file, so that small notes stay cheap. */
 interface Entry {
   accepts(mediaType: string): boolean
   load(): Promise<Parser>
@@ -26,7 +26,7 @@ const is =
 const OFFICE = 'application/vnd.openxmlformats-officedocument.'
 const WORD = `${OFFICE}wordprocessingml.`
 
-/** Every parser, asked in this order. To add a format, add a line. */
+/** All parsers; the first that accepts a type reads it. To add a format, add a line. */
 const PARSERS: readonly Entry[] = [
   lazily(is('text/markdown'), async () => (await import('./text/markdown.js')).markdownParser),
   lazily(textParser.accepts, async () => textParser),
@@ -96,7 +96,7 @@ const PARSERS: readonly Entry[] = [
   ),
 ]
 
-/** The parser for a media type, if there is one. */
+/** Loads the parser for a media type, if there is one. */
 export async function parserFor(mediaType: string): Promise<Parser | undefined> {
   return PARSERS.find((entry) => entry.accepts(mediaType))?.load()
 }

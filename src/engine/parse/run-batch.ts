@@ -6,43 +6,43 @@ import type { ReadLimits } from './limits.js'
 import type { Batch, DocumentPart, Report, Taken } from './messages.js'
 import { meterOf } from './meter.js'
 
-/** How often the child's memory and time are looked at while it works. */
+/** Interval of the checks of the child's memory and time. */
 const WATCH_MS = 250
 
-/** How far a process was with a file: its place in the batch. */
+/** The last progress report of a process: index of the file in the batch, and its progress. */
 interface Reached {
   index: number
   progress: ReadingProgress
 }
 
-/** What a process took for what it did not end with. */
+/** What a process has used for an unfinished batch. */
 export interface Used {
   processorMs: number
-  /** resident, at its largest */
+  /** maximum of resident memory */
   memoryBytes: number
 }
 
-/** How a batch ended. All but `done` mean that the child is gone. */
+/** How a batch ended. Except for `done`, the child is gone. */
 export type BatchEnd =
   | { end: 'done'; rss: number }
-  /** no result came for more processor time, or more time on the clock, than was allowed */
+  /** no result arrived within the allowed processor time or wall time */
   | { end: 'timeout'; of: 'processor' | 'clock'; reached: Reached | undefined; used: Used }
   | { end: 'memory'; reached: Reached | undefined; used: Used }
   /** `started` is false when it was gone before it had the batch */
   | { end: 'died'; detail: string; started: boolean }
 
-/** A batch, what it may cost between two results, and who is told of it. */
+/** A batch, its limit between two results, and its callbacks. */
 export interface BatchRun {
   requests: CompileRequest[]
-  /** processor time after which a batch without a result is given up */
+  /** processor time without a result after which the batch is aborted */
   processorMs: number
   onResults: (start: number, results: CompileResult[]) => void
   onProgress: (index: number, progress: ReadingProgress) => void
-  /** takes what lies in the files; where it rejects, so does the run, and the child is gone */
+  /** receives the contained files; if it rejects, so does the run, and the child is killed */
   inside: ContainedSink | undefined
 }
 
-/** Has a child read a batch, and ends the child when that takes too much. */
+/** Makes a child read a batch, and kills the child when it exceeds a limit. */
 export function runBatch(
   child: ChildProcess,
   limits: ReadLimits,
@@ -83,7 +83,7 @@ export function runBatch(
     const take = async (report: Extract<Report, { kind: 'contained' | 'contained-end' }>): Promise<void> => {
       if (report.kind === 'contained') await inside?.piece(report.index, report.bytes)
       else await inside?.end(report.index, report.kept)
-      // the time that it took to keep them is not the file's
+      // The time that it took to store them does not count.
       meter.restart()
       const taken: Taken = { kind: 'taken' }
       if (child.connected) child.send(taken, () => undefined)
@@ -134,7 +134,7 @@ export function rest(child: ChildProcess): void {
   child.channel?.unref()
 }
 
-/** A document with the parts that came before its result. */
+/** Adds the parts that arrived before its result to a document. */
 function withParts(result: CompileResult, parts: readonly DocumentPart[] = []): CompileResult {
   if (!result.ok || parts.length === 0) return result
   const { nodes, assets, ...rest } = result.document

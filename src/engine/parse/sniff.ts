@@ -44,16 +44,16 @@ const TEXT_ENDINGS = new Map(
   }),
 )
 
-/** Declared types worth believing when neither content nor name says more. */
+/** Declared types that are believed where neither content nor name decides. */
 const DECLARED_TEXT = new Set([...TEXT_ENDINGS.values(), 'text/css', 'text/javascript'])
 
-/** Control characters that no text has, as a share of the sample, above which bytes are not text. */
+/** Maximum fraction of control characters in text. */
 const MAX_CONTROL = 0.02
 const SAMPLE = 8192
 
 /**
- * The media type of a file that is not text: by its first bytes, for archives by what is in them.
- * Nothing for what may be text.
+ * The media type of a file that is not text: by its first bytes, for archives by their entries. `undefined` for what
+ * may be text.
  */
 export function sniffBytes(bytes: Buffer): string | undefined {
   return sniffBinary(bytes) ?? (isMbox(bytes) ? 'application/mbox' : undefined)
@@ -87,7 +87,7 @@ export function sniffText(text: string, filename: string, declaredType: string |
   }
   if (ending === 'txt' && /^mime-version:/im.test(text.slice(0, SAMPLE)) && isMail(text)) return 'message/rfc822'
   if (ending === 'emlx') return 'message/rfc822'
-  // exports of programs that call a table of tabs a workbook
+  // Some programs export tab-separated tables as workbooks.
   if (/^xl[st][xm]?$/.test(ending) && /^[^\n]{0,4000}\t/.test(head)) return 'text/tab-separated-values'
   if (byName === 'application/json') return isLineDelimited(text) ? 'application/x-ndjson' : byName
   if (byName !== undefined && byName !== 'text/plain') return byName
@@ -100,7 +100,7 @@ export function sniffText(text: string, filename: string, declaredType: string |
   if (looksLikeJson(text)) return 'application/json'
   if (head.startsWith('{') && isLineDelimited(text)) return 'application/x-ndjson'
   if (byName !== undefined) return byName
-  // the files of a Maildir have names without an ending, or with one that says nothing
+  // The files of a Maildir have names without an ending, or with one that means nothing.
   if (isMail(text)) return 'message/rfc822'
   if (/^#!.{0,60}\b(?:sh|bash|zsh)\b/.test(head)) return 'text/x-bash'
   if (/^#!.{0,60}\bpython/.test(head)) return 'text/x-python'
@@ -111,7 +111,7 @@ export function sniffText(text: string, filename: string, declaredType: string |
     : 'text/plain'
 }
 
-/** The lower-case ending of a file name without its dot, or nothing. */
+/** The ending of a file name in lower case without its dot, or an empty string. */
 export function endingOf(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1)
   const dot = name.lastIndexOf('.')
@@ -123,7 +123,7 @@ function codeType(filename: string): string | undefined {
   return language === undefined ? undefined : mediaTypeOfLanguage(language)
 }
 
-/** Logs are named so, with the number or the date of their turn behind it, or have no ending. */
+/** Log files are named so, with the number or date of their rotation after it, or have no ending. */
 function isLog(ending: string, filename: string): boolean {
   return (
     ending === '' ||
@@ -142,7 +142,7 @@ function strongContent(head: string, text: string): string | undefined {
   if (head.startsWith('<?xml') && /<html[\s>]|<!doctype\s+html/i.test(head)) return 'text/html'
   const known = xmlType(text)
   if (head.startsWith('<?xml')) return known ?? 'application/xml'
-  // Without a declaration a picture or a feed may be part of a page or a note.
+  // Without an XML declaration, a picture or a feed may be part of a page or a note.
   return known === 'image/svg+xml' ||
     known?.startsWith('application/rss') === true ||
     known?.startsWith('application/atom') === true
@@ -162,7 +162,7 @@ function looksLikeJson(text: string): boolean {
   }
 }
 
-/** Whether the first two lines that have text are JSON objects each by itself. */
+/** Whether each of the first two non-empty lines is a JSON object. */
 function isLineDelimited(text: string): boolean {
   const first = text
     .split('\n', 3)

@@ -1,23 +1,23 @@
 import { countWords, type WordTable, wordTable } from './words.js'
 
-/** A stretch of a text: `[start, end)` in UTF-16 units. */
+/** A range of a text: `[start, end)` in UTF-16 units. */
 export interface Range {
   start: number
   end: number
 }
 
 export interface SplitSizes {
-  /** a piece never has many more words than this */
+  /** approximate maximum of words of a piece */
   largest: number
   /** words that two neighbouring pieces share */
   overlap: number
 }
 
-/** How far a cut may move, as a share of the largest piece, to fall between two sentences. */
+/** How far a split may move to fall between two sentences, as a fraction of the largest piece. */
 const SENTENCE_REACH = 0.15
 
 /**
- * Cuts running text into pieces of about equal length that overlap, at sentence ends where one is near.
+ * Splits running text into overlapping pieces of about equal length, at sentence ends where one is near.
  *
  * Equal pieces instead of full ones and a remainder: a passage just over the limit gives two useful halves.
  */
@@ -30,7 +30,7 @@ export function splitText(text: string, sizes: SplitSizes): Range[] {
   const ranges: Range[] = []
   let first = 0
   for (;;) {
-    // What is left is shared out anew each time, so that cuts before the mark never add up to a scrap at the end.
+    // The rest is distributed again each time, so that early splits never add up to a short piece at the end.
     const left = Math.max(1, pieces - ranges.length)
     const start = at(words.before, first)
     const goal = start + (total - start + sizes.overlap * (left - 1)) / left
@@ -44,10 +44,10 @@ export function splitText(text: string, sizes: SplitSizes): Range[] {
 }
 
 /**
- * Cuts text made of lines into pieces of whole lines; a line that is too long by itself is cut as running text.
+ * Splits text into pieces of complete lines; a line that is too long is split as running text.
  *
- * @param largest words of a piece
- * @param headerLength units at the start of the text that belong to every piece; they are in no range
+ * @param largest maximum of words of a piece
+ * @param headerLength units at the start of the text that belong to every piece; no range contains them
  */
 export function splitLines(text: string, largest: number, headerLength = 0): Range[] {
   const room = Math.max(largest / 2, largest - countWords(text.slice(0, headerLength)))
@@ -81,7 +81,7 @@ export function splitLines(text: string, largest: number, headerLength = 0): Ran
   return ranges
 }
 
-/** The word before which the text is best cut when `goal` words should stand before it. */
+/** Index of the best word to split before, where about `target` words should precede it. */
 function nearestBorder(text: string, words: WordTable, goal: number, reach: number): number {
   const count = words.starts.length
   const middle = lowerBound(words.before, goal, count)

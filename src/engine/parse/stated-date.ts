@@ -1,17 +1,18 @@
 import { datesIn, type WrittenDate } from '../../lib/text/dates.js'
 
-/** Lines and characters at the top of a text where a document states its day. */
+/** Lines and characters at the top of a text in which a document states its date. */
 const TOP_LINES = 12
 const TOP_CHARACTERS = 1500
-/** Words of a label or a place before the date: `Stand:`, `Mis à jour le`, `Hexley,`. */
+/** Maximum number of words of a label or a location before the date: `Stand:`, `Mis à jour le`, `Hexley,`. */
 const MAX_WORDS_BEFORE = 5
 const MAX_WORDS_OF_TITLE = 12
 const FILE_DAY = /(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?(?!\d)/gu
 const FILE_YEAR = /(?:^|[-_ .])((?:19|20)\d\d)$/u
 
 /**
- * The day that a text states of itself near its top: a short line that ends with a date, behind a label, a place or
- * nothing, in any language; else a date in its first line, which is its title. As ISO 8601; a month as its first day.
+ * Finds the date that a text states about itself near its top: a short line that ends with a date, after a label, a
+ * location or nothing, in any language; else a date in its first line, which is its title. As ISO 8601; a month as its
+ * first day.
  */
 export function dateStatedIn(text: string): string | undefined {
   const lines = text
@@ -31,11 +32,14 @@ export function dateStatedIn(text: string): string | undefined {
   return undefined
 }
 
-/** The day, or the month, in a file name or in the name of its nearest folder: `2024-03-05-minutes.txt`, `2024-03`. */
+/**
+ * Finds the day, or the month, in a file name or in the name of its nearest folder: `2024-03-05-minutes.txt`,
+ * `2024-03`.
+ */
 export function dateInFilename(filename: string): string | undefined {
   for (const part of filename.split('/').reverse()) {
     const match = [...part.matchAll(FILE_DAY)].at(-1)
-    // six digits are no month: a number of a ticket
+    // Six digits are no month: they are the number of a ticket.
     if (match === null || match === undefined || (match[2] === '' && match[4] === undefined)) continue
     return isoOf({
       year: Number(match[1]),
@@ -46,7 +50,7 @@ export function dateInFilename(filename: string): string | undefined {
   return undefined
 }
 
-/** The year at the end of a file's name, as its first day: `handbook-2023.md`. */
+/** Finds the year at the end of a file's name, as its first day: `handbook-2023.md`. */
 export function yearInFilename(filename: string): string | undefined {
   const name = (filename.split('/').at(-1) ?? '').replace(/\.[^.]*$/u, '')
   const year = FILE_YEAR.exec(name)?.[1]

@@ -8,13 +8,13 @@ import type { Heads } from './tables/heads.js'
 const ROWS_PER_ELEMENT = 500
 
 /**
- * Table elements from rows of cells. Their text is one line per row, cells parted by ` | `.
+ * Builds table elements from rows of cells. Their text is one line per row, with cells separated by ` | `.
  *
- * `metadata`: `headerRows` and `headColumns` name the others, `rowCount` counts rows without heads, `columnCount`,
- * `spans` of cells that take several places; for a long table in parts also `part` and `parts`; `cells` where the text
- * alone does not tell them, because one holds a bar.
+ * `metadata`: `headerRows` and `headColumns` count the rows and columns that name the others, `rowCount` the rows
+ * without headers, and `columnCount`; `spans` of cells over several rows or columns; `part` and `parts` for a long
+ * table; `cells` where the text is ambiguous because a cell contains a bar.
  *
- * @param heads how many rows and columns name the others; `true` for one row
+ * @param heads number of rows and columns that name the others; `true` for one row
  */
 export function tableBlocks(
   rows: string[][],
@@ -56,7 +56,7 @@ export function tableBlocks(
   return blocks
 }
 
-/** The spans of the header and of some rows below it, counted from the first row of their part. */
+/** The spans of the header and of some rows below it, relative to the first row of their part. */
 function spansOf(spans: readonly Span[], headerRows: number, first: number, count: number): Span[] {
   return spans.flatMap((span) => {
     if (span.row < headerRows) return [span]
@@ -65,7 +65,10 @@ function spansOf(spans: readonly Span[], headerRows: number, first: number, coun
   })
 }
 
-/** Whether the first row names the columns: all of it words, over at least one row that has a number, or two rows. */
+/**
+ * Whether the first row names the columns: another row follows, and at least half of its cells, and two, have a short
+ * text that is no number.
+ */
 export function looksLikeHeader(rows: string[][]): boolean {
   const [first, ...rest] = rows
   if (first === undefined || rest.length === 0) return false
@@ -75,8 +78,8 @@ export function looksLikeHeader(rows: string[][]): boolean {
 }
 
 /**
- * Rows without the columns that are empty everywhere, and with lone `$`, `(`, `)`, `%` joined to their figures: whole
- * columns of them, so that figures stay below their heads.
+ * Removes rows and columns that are empty everywhere, and joins lone `$`, `(`, `)`, `%` with their figures in entire
+ * columns, so that figures stay below their headers.
  */
 export function tidyRows(rows: string[][]): string[][] {
   if (rows.some((row) => row.some((cell) => /^(?:[$€£¥(]+|[)%]+)$/.test(cell)))) {

@@ -1,4 +1,4 @@
-/** Texts whose first lines leave no doubt about what they are, whatever their name. */
+/** Text formats whose first lines are unmistakable, whatever the name of the file. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^WEBVTT(?:[ \t\n]|$)/, 'text/vtt'],
   [/^BEGIN:VCALENDAR\s/i, 'text/calendar'],
@@ -9,13 +9,13 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^\{[\s\S]{0,900}"(?:nbformat|cell_type)"\s*:/, 'application/x-ipynb+json'],
 ]
 
-/** The form that the beginning of a text has, if it is one that cannot be mistaken. */
+/** The format of a text whose beginning is unmistakable, if it has one. */
 export function textForm(head: string): string | undefined {
   const plain = head.includes('\r') ? head.replace(/\r\n?/g, '\n') : head
   return FORMS.find(([pattern]) => pattern.test(plain))?.[1]
 }
 
-/** Endings of these formats; the rest stands in `sniff.ts`. */
+/** File endings of these formats; the others are in `sniff.ts`. */
 export const FORM_ENDINGS: Record<string, string> = {
   ipynb: 'application/x-ipynb+json',
   tex: 'text/x-tex',

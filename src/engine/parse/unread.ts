@@ -4,7 +4,10 @@ import type { BatchEnd, Used } from './run-batch.js'
 
 type RanOut = Extract<BatchEnd, { end: 'timeout' | 'memory' }>
 
-/** Why a file was not read by a process that is gone: what it needed, and how far it came. */
+/**
+ * Why a file was not read by a process that is gone: the limit it exceeded, with the progress so far, or how the
+ * process ended.
+ */
 export function unread(filename: string, ended: BatchEnd, limits: ReadLimits): CompileFailure {
   if (ended.end === 'timeout') {
     const [ms, what] =
@@ -28,7 +31,7 @@ function soFar({ reached, used }: RanOut): string {
 
 function usedInWords({ processorMs, memoryBytes }: Used): string {
   const time = `${seconds(processorMs)} s of processor time`
-  // some systems do not tell
+  // Some systems do not report memory.
   return memoryBytes === 0 ? time : `${time}, with ${bytesInWords(memoryBytes)} of memory`
 }
 

@@ -2,7 +2,7 @@ import { ReadError } from './limits.js'
 import { isRecording } from './recording.js'
 import { endingOf } from './sniff.js'
 
-/** What a type is in words; the first that fits. */
+/** Names of unsupported types for people; the first that matches applies. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/mspublisher/, 'a Publisher document'],
   [/visio/, 'a Visio drawing'],
@@ -42,11 +42,11 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/sqlite|parquet/, 'a database file'],
 ]
 
-/** How recordings become readable. */
+/** How to make recordings readable. */
 const LISTEN =
-  '`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon` sets one, `ks daemon restart` makes it known, `ks docs reindex` reads what is there'
+  '`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon` sets one, `ks daemon restart` applies it, `ks docs reindex` reads existing recordings'
 
-/** Archives that are not opened, by the names that people know them by. */
+/** Unsupported archives, by the names that people use for them. */
 const CLOSED_ARCHIVES: Readonly<Record<string, string>> = {
   'application/x-7z-compressed': 'a 7-Zip archive',
   'application/vnd.rar': 'a RAR archive',
@@ -55,7 +55,7 @@ const CLOSED_ARCHIVES: Readonly<Record<string, string>> = {
   'application/zstd': 'packed by zstd',
 }
 
-/** Endings of formats that are read, and whose files are recognised by their first bytes. */
+/** Endings of supported formats whose files are recognized by their first bytes. */
 const RECOGNISED_BY_BYTES = new Set([
   'pdf',
   'docx',
@@ -92,7 +92,7 @@ const RECOGNISED_BY_BYTES = new Set([
   'tiff',
 ])
 
-/** The error for a type without a parser: one sentence that says what the file is. */
+/** Creates the error for a type without a parser: one sentence that names the type. */
 export function unsupported(filename: string, mediaType: string): ReadError {
   if (mediaType === 'application/x-ole-encrypted') {
     return new ReadError('encrypted', `${filename} is protected by a password`)
@@ -101,26 +101,26 @@ export function unsupported(filename: string, mediaType: string): ReadError {
     if (RECOGNISED_BY_BYTES.has(endingOf(filename))) {
       return new ReadError(
         'malformed',
-        `${filename} is not what its name says: its bytes are no ${endingOf(filename)} file`,
+        `${filename} does not match its name: its content is not a ${endingOf(filename)} file`,
       )
     }
     const what =
       mediaType === 'application/octet-stream'
         ? 'neither text nor of a known type, so it cannot be read'
-        : 'a compound file of a program that is not known'
+        : 'a compound file of an unknown program'
     return new ReadError('unsupported-type', `${filename} is ${what}`, { mediaType })
   }
   const archive = CLOSED_ARCHIVES[mediaType]
   if (archive !== undefined)
-    return new ReadError('unsupported-type', `${filename} is ${archive}, which is not opened: pack it as ZIP or TAR.GZ`)
+    return new ReadError('unsupported-type', `${filename} is ${archive}, which is not supported: pack it as ZIP or TAR.GZ`)
   if (mediaType === 'image/heic' || mediaType === 'image/avif') {
     const name = mediaType === 'image/heic' ? 'HEIC' : 'AVIF'
-    const message = `${filename} is a picture in the format ${name}, for which there is no decoder here: convert it to JPEG or PNG`
+    const message = `${filename} is a picture in the format ${name}, which is not supported: convert it to JPEG or PNG`
     return new ReadError('unsupported-type', message, { mediaType })
   }
   if (isRecording(mediaType)) {
     const what = mediaType.startsWith('audio/') ? 'a sound file' : 'a video'
-    const message = `${filename} is ${what} (${mediaType}), of which a transcription model reads what is said, and none is set: ${LISTEN}`
+    const message = `${filename} is ${what} (${mediaType}): reading it needs a transcription model, and none is configured: ${LISTEN}`
     return new ReadError('unsupported-type', message, { mediaType })
   }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'

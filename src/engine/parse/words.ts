@@ -4,7 +4,7 @@ const WIDE_WORD = 0.6
 /** A run without spaces counts as one word per this many characters: Thai, base64, long addresses. */
 const RUN_LENGTH = 24
 
-/** Where the words of a text are, and how much stands before each of them. */
+/** Offsets of the words of a text, and the number of words before each. */
 export interface WordTable {
   /** offset of each word's first unit */
   starts: number[]
@@ -14,7 +14,7 @@ export interface WordTable {
   before: number[]
 }
 
-/** How many words a text has; see `wordTable`. */
+/** Counts the words of a text; see `buildWordTable`. */
 export function countWords(text: string): number {
   let total = 0
   forEachWord(text, (_start, _end, weight) => {
@@ -23,7 +23,7 @@ export function countWords(text: string): number {
   return total
 }
 
-/** All words of a text with their places. Linear, whatever the text. */
+/** Lists all words of a text with their offsets. Takes linear time, whatever the text. */
 export function wordTable(text: string): WordTable {
   const table: WordTable = { starts: [], ends: [], before: [] }
   let total = 0

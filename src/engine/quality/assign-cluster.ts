@@ -4,24 +4,24 @@ import type { Read } from '../storage/program.js'
 import { canBeOne, likeness, type Meaning, meaningOf } from './meaning.js'
 import { type Pointed, readPointed } from './pointed.js'
 
-/** From this likeness on a question joins a cluster, in logits. */
+/** Minimum likeness, in logits, at which a question joins a cluster. */
 const SAME_FROM = 0
-/** No question joins a cluster with a member that it is less like than this: it asks something else. */
+/** Minimum likeness to every member of a cluster; below it, the question asks something else. */
 const LEAST = -4
-/** Failed queries that a new one is compared with, newest first, and of each cluster so many. */
+/** Maximum failed queries that a new one is compared with, newest first, and maximum of each cluster. */
 const COMPARED = 500
 const OF_A_CLUSTER = 4
-/** Meanings of questions kept in memory; one is some hundred bytes. */
+/** Maximum cached meanings of questions; one takes some hundred bytes. */
 const REMEMBERED = 5000
 
 const meanings = new LRUCache<string, Meaning>({ max: REMEMBERED })
 
 /**
- * The key of the cluster that asks the same as a query. Clusters grow by one query at a
- * time and never lose or change their key.
+ * Finds the key of the cluster whose questions ask the same as a query. Clusters grow by one query at a time and never
+ * lose or change their key.
  *
  * @param pointed sentences of the space that the query points to
- * @returns nothing when no cluster does
+ * @returns undefined when no cluster matches
  */
 export function* clusterFor(place: FailedPlace, query: string, pointed: Pointed): Read<string | undefined> {
   const clusters = new Map<string, Meaning[]>()
@@ -33,7 +33,10 @@ export function* clusterFor(place: FailedPlace, query: string, pointed: Pointed)
   return nearestCluster(meaningOf(query, pointed), clusters)
 }
 
-/** The cluster that is most like a question: by the mean and the best of its members, none of which may ask something else. */
+/**
+ * Finds the cluster that is most similar to a question, by the mean and the best likeness of its members. None of them
+ * may ask something else.
+ */
 export function nearestCluster<Key>(asked: Meaning, clusters: ReadonlyMap<Key, readonly Meaning[]>): Key | undefined {
   let nearest: Key | undefined
   let most = SAME_FROM
@@ -50,7 +53,7 @@ export function nearestCluster<Key>(asked: Meaning, clusters: ReadonlyMap<Key, r
   return nearest
 }
 
-/** `pointed`: as `pointedCell` made it. */
+/** `pointed` is a cell made by `toPointedCell`. */
 function remembered({ query, pointed }: MemberRow): Meaning {
   const key = `${pointed ?? ''} ${query}`
   const known = meanings.get(key)

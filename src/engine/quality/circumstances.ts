@@ -6,28 +6,28 @@ import type { Read } from '../storage/program.js'
 import type { Searched } from './open-hits.js'
 import type { AskedTerm } from './signs.js'
 
-/** What kept passages from an answer although nothing is wrong with their words. */
+/** Causes other than wording that kept passages from an answer. */
 export interface Circumstances {
-  /** the question was asked of named documents, and the best passages are in others */
+  /** the question was limited to named documents, and the best passages are in others */
   limited: boolean
   /** the profile's threshold dropped passages */
   threshold: boolean
-  /** sources that the asker may not read held passages back */
+  /** passages were withheld because the caller may not read their sources */
   withheld: boolean
-  /** the best passages were published after the question was asked */
+  /** the best passages were published after the question */
   later: boolean
-  /** names of documents that are not published and whose name says what the question asks for */
+  /** names of unpublished documents whose name contains what the question asks for */
   unpublished: string[]
 }
 
-/** Share of the question's weight that the name of a document must say. */
+/** Minimum fraction of the question's weight in the name of a document. */
 const NAMED_FROM = 0.5
 const MAX_NAMES = 3
-/** Documents looked at that are not published. */
+/** Maximum unpublished documents that are examined. */
 const MAX_UNPUBLISHED = 500
 
 /**
- * Told from the trace of the question and from the rows of documents.
+ * Finds the causes from the trace of the question and the rows of documents.
  *
  * @param best ids of the best passages
  */
@@ -51,7 +51,7 @@ export function* circumstancesOf(
   }
 }
 
-/** Metadata of the step that retrieved; nothing where the trace is gone. */
+/** Metadata of the retrieval step; empty when the trace has been deleted. */
 function* retrieveStep(tenant: string, traceId: string | null): Read<Record<string, unknown>> {
   if (traceId === null) return {}
   const steps = yield* stepsOf(tenant, traceId)

@@ -17,22 +17,22 @@ import { clusterFor } from './assign-cluster.js'
 import { type Pointed, pointedCell } from './pointed.js'
 import { pointedIn } from './pointed-search.js'
 
-/** Failed queries of a space are compared when none has come for so long … */
+/** Failed queries of a space are compared after this time without a new one … */
 const REST_MS = 2000
-/** … or when the first of them waits for so long: a space that is asked without a pause. */
+/** … or after the first of them has waited this long, in a space with constant traffic. */
 const LONGEST_WAIT_MS = 600_000
 /** Rows read at a time. */
 const READ = 50
 
-/** When the failed queries of a space are compared, and when the first of them came; milliseconds of `performance`. */
+/** When the failed queries of a space are due, and when the first of them arrived; milliseconds of `performance`. */
 interface Due {
   at: number
   since: number
 }
 
 /**
- * Finds the clusters of failed queries behind their answers: it needs a search of its own for each, and questions go
- * first. What was not compared yet stands in the database, so a restart goes on with it.
+ * Assigns failed queries to clusters in the background, after they are answered: each needs its own search, and
+ * questions have priority. Pending queries are marked in the database, so the work continues after a restart.
  */
 export class FailedQueryClustering {
   #context: EngineContext | undefined
@@ -44,16 +44,16 @@ export class FailedQueryClustering {
   readonly #due = new Map<number, Due>()
   readonly #changes = new Changes()
   #working: Promise<void> | undefined
-  /** who waits for clusters now */
+  /** number of callers that are waiting for clusters */
   #waiting = 0
 
-  /** Begins with what earlier processes left. */
+  /** Starts with the queries that earlier processes left. */
   async start(context: EngineContext): Promise<void> {
     this.#context = context
     for (const spaceKey of await context.db.read(unclusteredSpaces())) this.captured(spaceKey)
   }
 
-  /** A failed query of a space was captured, and its row is committed. */
+  /** Notes that a failed query of a space was captured and its row is committed. */
   captured(spaceKey: number): void {
     const now = performance.now()
     const since = this.#due.get(spaceKey)?.since ?? now
@@ -61,17 +61,20 @@ export class FailedQueryClustering {
     setTimeout(() => this.wake(), REST_MS).unref()
   }
 
-  /** Looks soon whether there is work. */
+  /** Checks soon for work. */
   wake(): void {
     this.#turns.wake()
   }
 
-  /** spaces being worked on */
+  /** number of spaces that are being processed */
   get active(): number {
     return this.#working === undefined ? 0 : 1
   }
 
-  /** Waits until every failed query of a space was compared, for so many milliseconds at most; the rest follows behind. */
+  /**
+   * Waits until every failed query of a space is compared, at most for the given time; the rest continues in the
+   * background.
+   */
   async catchUp(space: SpaceHead, milliseconds: number): Promise<void> {
     const { db } = this.#started()
     const deadline = AbortSignal.timeout(milliseconds)
@@ -109,7 +112,7 @@ export class FailedQueryClustering {
       .catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
         context.log.warn({ error: String(error) }, 'failed queries could not be compared')
-        // with room on the disk it goes on; what is damaged is tried again after the next start
+        // Continues when the disk has space again; damaged rows are retried after the next start.
         if (isWriteStopped(context)) this.captured(spaceKey)
       })
       .finally(() => {
@@ -119,7 +122,7 @@ export class FailedQueryClustering {
       })
   }
 
-  /** The space that is due for longest. */
+  /** The space that has been due longest. */
   #next(): number | undefined {
     const now = performance.now()
     return [...this.#due].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at)[0]?.[0]
@@ -146,13 +149,13 @@ export class FailedQueryClustering {
       await clusterOne(context, space, row)
     } catch (error) {
       if (this.#stop.signal.aborted || isWriteStopped(context)) throw error
-      context.log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query stays in a cluster of its own')
+      context.log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query keeps its own cluster')
       await context.db.write(() => settleCluster(row))
     }
   }
 }
 
-/** Puts a failed query into the cluster that asks the same; where none does, it stays in its own. */
+/** Assigns a failed query to the cluster that asks the same; without one, it keeps its own. */
 async function clusterOne(context: EngineContext, space: SpaceRow, row: UnclusteredRow): Promise<void> {
   const { db, log } = context
   const quotes = await db.read(quotesOf(row))
@@ -161,14 +164,15 @@ async function clusterOne(context: EngineContext, space: SpaceRow, row: Uncluste
     return new Map()
   })
   const place = { tenant: row.tenant, spaceKey: space.key, quotes }
-  // before the transaction, which questions wait for: clusters never lose or change their key, so it stays true
+  // Read before the transaction, which blocks questions. Clusters never lose or change their key, so the result stays
+  // valid.
   const cluster = await db.read(clusterFor(place, row.query, pointed))
   const cell = pointed.size === 0 ? undefined : JSON.stringify(pointedCell(pointed))
-  // what is lost is found anew: nobody needs to wait for the disk
+  // A lost result is computed again, so nothing waits for the disk.
   await db.record(() => settleCluster(row, { cluster, pointed: cell }))
 }
 
-/** As triage does, it looks at what the readers of the failed query may know of. */
+/** Like triage, searches what the readers of the failed query may know of. */
 async function pointedOf(
   context: EngineContext,
   space: SpaceRow,

@@ -8,8 +8,9 @@ import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 
 /**
- * Failed queries that ask the same, as it was decided when each was captured, the most frequent first; each is represented by its most often asked
- * query, of several the oldest. `count` is how many there are; where that is equal, repeats counted within them decide.
+ * Lists clusters of failed queries that ask the same, as decided when each was captured, the most frequent first. Each
+ * is represented by its most frequent query, the oldest of equals. `count` is the number of queries; equal counts are
+ * ordered by the repeats within them.
  */
 export function* clusterFailedQueries(
   caller: Caller,

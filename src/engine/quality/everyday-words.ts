@@ -1,8 +1,8 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
 
 /**
- * Everyday English words that ask for the same, a group a line; a word may stand in several groups. What a space's own
- * text teaches comes on top: these are for spaces of a few pages, which teach nothing.
+ * Everyday English words that ask for the same, one group per line; a word may be in several groups. The space's own
+ * text adds more; these groups serve spaces of a few pages, which are too small to learn from.
  */
 const GROUPS = `
 price cost fee charge pay paid payment expensive tariff fare rate
@@ -273,7 +273,7 @@ sick-leave sickness
 meeting appointment conference
 `
 
-/** Words that people wrap questions in; they say nothing of what is asked for. */
+/** Words around a question that are not part of its subject. */
 const FILLERS = `
 please hello hi thanks thank help know tell want like wonder wondering think say said find someone somebody anybody
 anyone everybody everyone thing things something anything matter situation actually really rather quite maybe perhaps
@@ -291,7 +291,7 @@ function byTerm(): ReadonlyMap<string, readonly number[]> {
   const known = new Map<string, number[]>()
   for (const [group, line] of GROUPS.trim().split('\n').entries()) {
     for (const word of line.split(' ')) {
-      // a word of two parts stands for the phrase, which is compared term by term
+      // A hyphenated entry is a phrase, and phrases are compared term by term.
       const [term, ...others] = analyzeContent(word.replaceAll('-', ' '))
       if (term === undefined || others.length > 0) continue
       const groups = known.get(term) ?? []
@@ -317,7 +317,7 @@ const FILLER_TERMS: ReadonlySet<string> = new Set(
     .flatMap((word) => analyzeContent(word)),
 )
 
-/** Groups of everyday words that a term stands in, by number; most terms stand in none. */
+/** Numbers of the groups of everyday words that a term belongs to; most terms belong to none. */
 export function everydayGroups(term: string): readonly number[] {
   return GROUPS_OF.get(term) ?? []
 }
@@ -328,15 +328,15 @@ export function everydaySynonyms(term: string): string[] {
   return [...new Set(others)].filter((other) => other !== term)
 }
 
-/** Whether a term is one that questions are wrapped in. */
+/** Whether a term is a filler word around questions. */
 export function isFiller(term: string): boolean {
   return FILLER_TERMS.has(term)
 }
 
-/** Scripts whose terms are pairs of characters: no list of everyday words tells what such a pair is. */
+/** Scripts whose terms are pairs of characters: lists of everyday words do not cover them. */
 const PAIRED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
-/** Whether a term belongs to a subject for sure: it is neither an everyday word nor one that questions are wrapped in. */
+/** Whether a term certainly belongs to a subject: it is neither an everyday word nor a filler word. */
 export function isSpecific(term: string): boolean {
   return !isFiller(term) && everydayGroups(term).length === 0 && !PAIRED.test(term)
 }

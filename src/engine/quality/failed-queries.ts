@@ -63,8 +63,8 @@ export function* failedQueryMetrics(caller: Caller, spaceId: string): Read<Faile
 }
 
 /**
- * A person's verdict. `retrieval-miss` makes a golden question of the query; the same verdict again changes that
- * question's expected evidence and answer, and makes no second one.
+ * Records a person's verdict. `retrieval-miss` makes a golden question of the query; a repeated verdict updates that
+ * question's expected evidence and answer and does not create a second one.
  */
 export async function decideFailedQuery(
   context: EngineContext,
@@ -123,7 +123,7 @@ function* promote(caller: Caller, space: SpaceRow, row: FailedRow, body: Verdict
   return made.id
 }
 
-/** The golden question that an earlier verdict made. */
+/** Id of the golden question that an earlier verdict created. */
 function goldenOf(row: FailedRow): string | undefined {
   const metadata: { verdict?: { goldenQuestionId?: string } } = fromCell(row.metadata)
   return metadata.verdict?.goldenQuestionId

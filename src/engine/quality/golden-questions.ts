@@ -27,7 +27,7 @@ import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-/** Keys of the metadata that this side writes: a client that replaces the metadata keeps them unless it names them. */
+/** Metadata keys that the engine writes: a client that replaces the metadata keeps them unless it sets them itself. */
 const KEPT_KEYS = ['annotation', 'origin']
 
 export function createGoldenQuestion(
@@ -75,7 +75,7 @@ export function updateGoldenQuestion(
   }))
 }
 
-/** Keeps a person's judgement in `metadata.annotation`, in place of the one before. */
+/** Stores a person's judgement in `metadata.annotation`, replacing the previous one. */
 export function annotateGoldenQuestion(
   db: Driver,
   caller: Caller,
@@ -98,8 +98,8 @@ export async function deleteGoldenQuestion(db: Driver, caller: Caller, spaceId: 
 }
 
 /**
- * A golden question made of a query of the caller's own that went wrong. What the query used as evidence is carried
- * along until somebody annotates it.
+ * Makes a golden question of the caller's own failed query. Its evidence becomes the expected evidence until someone
+ * annotates the question.
  */
 export function createBadCase(db: Driver, caller: Caller, spaceId: string, body: BadCaseBody): Promise<GoldenQuestion> {
   return writeAnswer(db, caller, function* () {
@@ -128,9 +128,12 @@ export function createBadCase(db: Driver, caller: Caller, spaceId: string, body:
   })
 }
 
-/** A query may be longer than a golden question: then the whole of it stands in the metadata's origin. */
+/**
+ * Question of a query. A query may be longer than a golden question: then the origin in the metadata has the complete
+ * text.
+ */
 export function questionOf(query: string): { question: string } {
-  // a pair of surrogates is not cut in two
+  // Do not cut a surrogate pair.
   return { question: query.slice(0, LIMITS.goldenQuestion).replace(/[\uD800-\uDBFF]$/, '') }
 }
 

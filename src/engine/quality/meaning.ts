@@ -11,23 +11,23 @@ import { isPart, looksLike, sharesCharacter } from './spelling.js'
 import { type SubjectTerm, subjectOf, WEIGHT_OF_EVERYDAY, writtenOut } from './subject-terms.js'
 import { sameWanted, wantedBy } from './wanted.js'
 
-/** A question as it is compared with others. */
+/** A question, prepared for comparison with others. */
 export interface Meaning {
   facets: readonly Facet[]
   /** distinct terms of the subject */
   terms: ReadonlyMap<string, SubjectTerm>
-  /** groups of everyday words that its terms stand in */
+  /** groups of everyday words that its terms belong to */
   groups: ReadonlySet<number>
-  /** names and codes in lower case: what tells one subject from its sibling */
+  /** names and codes in lower case: they distinguish one subject from a similar one */
   names: ReadonlySet<string>
   /** years and other numbers */
   numbers: ReadonlySet<string>
-  /** its words as they stand there, grammar too; of Chinese and its kin the characters */
+  /** its words as written, including grammar; characters in Chinese and related scripts */
   words: ReadonlySet<string>
-  /** on which sides of opposites it stands */
+  /** sides of opposites that it contains, by axis */
   sides: ReadonlyMap<number, -1 | 1>
   negated: boolean
-  /** that it is in, where its words tell */
+  /** language, when its words show it */
   language: Language | undefined
   /** sentences of the space that it points to */
   pointed: Pointed
@@ -46,7 +46,7 @@ const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]|(?:(?!\p{Script=Han})[\p{L}\p{N}])+/gu
 const NOWHERE: Pointed = new Map()
 
-/** @param pointed sentences of its space that the question points to; nothing where that is not known */
+/** Analyses a question. @param pointed sentences of its space that the question points to; empty when unknown */
 export function meaningOf(question: string, pointed = NOWHERE): Meaning {
   const written = writtenOut(question)
   const plain = written.replace(/\p{L}+/gu, (word) => ORDINALS.get(word.toLowerCase()) ?? word)
@@ -56,7 +56,7 @@ export function meaningOf(question: string, pointed = NOWHERE): Meaning {
   const { terms, facets } = subjectOf(plain)
   for (const name of names) terms.set(name, { weight: WEIGHT_OF_NAME, groups: terms.get(name)?.groups ?? [] })
   const sides = sidesOf(written)
-  // until when something is open is when it closes: the side stands for the word
+  // A question until when something is open asks when it closes: the side replaces the word.
   for (const [axis, side] of sides) {
     for (const term of terms.keys()) if (isOnAxis(axis, term)) terms.delete(term)
     terms.set(`${side} ${axis}`, { weight: WEIGHT_OF_EVERYDAY, groups: [] })
@@ -77,34 +77,37 @@ export function meaningOf(question: string, pointed = NOWHERE): Meaning {
 }
 
 /**
- * What a term that only one of two questions has counts against them, where the other has such a term as well. An everyday
- * word without a synonym over there is known to mean something else; another word may be a synonym that nobody knows of.
+ * Cost of a term that only one question has, when the other one has such a term as well. An everyday word without a
+ * synonym in the other question means something else; any other word may be an unknown synonym.
  */
 const OTHER_EVERYDAY = 0.7
 const OTHER_SUBJECT = 0.25
-/** What stands for a term counts, of what the same term does. */
+/** Weight of a match in another form, relative to the same term. */
 const SYNONYM = 0.9
 const LOOKALIKE = 0.8
 const PART = 0.7
 const CHARACTER = 0.5
 
-/** What tells two questions from each other, or shows that they are one. */
+/** Features of a pair of questions: what distinguishes them, or shows that they ask the same. */
 interface PairSigns {
-  /** weight of the terms that both have in some form, by Dice's coefficient, 0 to 1 */
+  /** weight of the terms that both have in some form, as a Dice coefficient, 0 to 1 */
   shared: number
-  /** of the question that the other holds more of, how much that is, 0 to 1: keywords stand whole in a long question */
+  /**
+   * fraction of the better-covered question that the other contains, 0 to 1: keywords are fully contained in a long
+   * question
+   */
   within: number
-  /** what each asks and the other does not, 0 to 1: of one alone it is detail, of both it is another question */
+  /** what each asks and the other does not, 0 to 1: in one only it is detail, in both it is another question */
   apart: number
-  /** the same of words that the space has: it would call one thing by one of them */
+  /** the same for words that the space contains: it would use one of them for one thing */
   heldApart: number
-  /** one thing put for another in the same sentence, 0 to 1: who says something in other words changes more than one */
+  /** one thing replaced by another in the same sentence, 0 to 1: a paraphrase changes more than one word */
   swapped: number
-  /** how far they point to the same sentences, 0 to 1 */
+  /** overlap of the sentences that they point to, 0 to 1 */
   together: number
   /** both point to sentences */
   bothPoint: boolean
-  /** they want to know the same; undefined where one does not say what */
+  /** they ask for the same facet; undefined when one does not show its facet */
   sameFacet?: boolean
 }
 
@@ -126,9 +129,9 @@ function signsOf(one: Meaning, other: Meaning): PairSigns {
 }
 
 /**
- * What the signs say for two questions being one, in logits: at 0 they are as likely one as not. Chosen on the tuning
- * questions of the bench, for few wrong clusters first: one for questions that both point to sentences, one for words
- * alone.
+ * Weights of the features, in logits, for two questions asking the same: at 0 it is as likely as not. Chosen on the
+ * tuning questions of the bench, primarily for few wrong clusters: one model for questions that both point to
+ * sentences, one for words only.
  */
 const POINTING = {
   base: -3.2,
@@ -152,11 +155,11 @@ const BY_WORDS = {
   togetherWithin: 0,
   sameFacet: 2,
 }
-/** Two questions that want to know different things, or of which one denies what the other asks. */
+/** Likeness of two questions that ask for different facets, or of which one denies what the other asks. */
 const OTHER_QUESTION = -4.5
 const NEVER = -9
 
-/** How far two questions ask the same, in logits; from 0 on they do. */
+/** How much two questions ask the same, in logits; they do from 0 on. */
 export function likeness(one: Meaning, other: Meaning): number {
   if (!canBeOne(one, other)) return NEVER
   const signs = signsOf(one, other)
@@ -176,10 +179,10 @@ export function likeness(one: Meaning, other: Meaning): number {
   )
 }
 
-/** Two questions of which one denies are two where they share so much: nothing else is left that tells them apart. */
+/** Two questions of which one is negated are different when they share this much: nothing else distinguishes them. */
 const NEGATED_ALIKE = 0.6
 
-/** Whether two questions can be one: they name nothing that tells them apart, nor opposites. */
+/** Whether two questions may ask the same: they contain no different names or numbers and no opposites. */
 export function canBeOne(one: Meaning, other: Meaning): boolean {
   if (one.language !== other.language && one.language !== undefined && other.language !== undefined) return false
   return !namesDiffer(one, other) && !numbersDiffer(one, other) && !areOpposed(one.sides, other.sides)
@@ -188,15 +191,15 @@ export function canBeOne(one: Meaning, other: Meaning): boolean {
 interface Held {
   /** weight of the terms that the other question has in some form */
   held: number
-  /** what the rest of its subject counts against both, and of that what the space has words for */
+  /** cost of the other terms of its subject, and the part of it for words that the space contains */
   left: number
   leftHeld: number
-  /** weight of the rest of its subject */
+  /** weight of the other terms of its subject */
   loose: number
   total: number
 }
 
-/** Of one question's terms: the weight that another has too, and what the rest of its subject counts against both. */
+/** Compares the terms of one question with those of another. */
 function heldBy(one: Meaning, other: Meaning): Held {
   const sums: Held = { held: 0, left: 0, leftHeld: 0, loose: 0, total: 0 }
   for (const [term, { weight: plain, groups }] of one.terms) {
@@ -225,21 +228,21 @@ function bestLikeness(term: string, mine: readonly number[], { terms, groups }: 
   return best
 }
 
-/** Jaccard's coefficient. */
+/** Jaccard coefficient. */
 function alike(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let both = 0
   for (const word of one) if (other.has(word)) both++
   return both / Math.max(1, one.size + other.size - both)
 }
 
-/** Both name something, and neither all that the other does. */
+/** Both contain names, and each has one that the other lacks. */
 function namesDiffer({ names: one, terms: ones }: Meaning, { names: other, terms: others }: Meaning): boolean {
   const lacks = (some: ReadonlySet<string>, held: ReadonlyMap<string, unknown>) =>
     [...some].some((name) => !held.has(name) && ![...held.keys()].some((term) => looksLike(term, name)))
   return one.size > 0 && other.size > 0 && lacks(one, others) && lacks(other, ones)
 }
 
-/** Both have numbers, and other ones. */
+/** Both contain numbers, and different ones. */
 function numbersDiffer({ numbers: one }: Meaning, { numbers: other }: Meaning): boolean {
   return one.size > 0 && other.size > 0 && [...one].every((number) => !other.has(number))
 }

@@ -12,10 +12,10 @@ import { writeAnswer } from '../storage/write-answer.js'
 import { missingItemKey } from '../traces/missing-key.js'
 
 /**
- * Sets the status of a piece of missing evidence when the caller knows its current revision (0 when there is none yet).
+ * Sets the status of a missing-evidence item. The caller must know its current revision (0 when there is none yet).
  *
  * @throws KsError `not-found` unless the trace is the caller's, visible, of this space, and lacked the item;
- *   `version-mismatch`
+ * `version-mismatch`
  */
 export function reviewMissingEvidence(
   db: Driver,
@@ -45,7 +45,7 @@ export function reviewMissingEvidence(
   })
 }
 
-/** What was decided about an item, oldest first; nothing while nobody has. */
+/** Decisions about an item, oldest first; empty when there are none. */
 export function* missingEvidenceHistory(
   caller: Caller,
   spaceId: string,

@@ -1,10 +1,10 @@
 import type { FailedQueryStatus, FailedQueryVerdict } from '../../contract/gateway/failed-queries.js'
 import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 
-/** What triage says of a failed query. */
+/** Result of the triage of a failed query. */
 export type TriageVerdict = FailedQueryVerdict | 'uncertain'
 
-/** What moves a failed query: a person's verdict, or triage that was sure or was not. */
+/** Event that changes the status of a failed query: a person's verdict, or a sure or uncertain triage. */
 export type FailedQueryEvent = `verdict:${FailedQueryVerdict}` | 'triage:sure' | 'triage:uncertain'
 
 const BY_VERDICT = {
@@ -14,8 +14,8 @@ const BY_VERDICT = {
 } as const
 
 /**
- * Every move of a failed query. The API document sets no condition on a verdict, so a person may also revise one;
- * triage only touches what nobody has looked at yet.
+ * All transitions of a failed query. The API sets no condition on a verdict, so a person may revise one; triage only
+ * changes queries that no person has decided.
  */
 export const FAILED_QUERY_MOVES: Readonly<
   Record<FailedQueryStatus, Partial<Record<FailedQueryEvent, FailedQueryStatus>>>
@@ -28,7 +28,7 @@ export const FAILED_QUERY_MOVES: Readonly<
   promoted: BY_VERDICT,
 }
 
-/** The states an event may find a failed query in, each with the state it leads to. */
+/** Transitions of an event: each status it applies to, with the next one. */
 export function movesOf(event: FailedQueryEvent): { from: FailedQueryStatus; to: FailedQueryStatus }[] {
   return FAILED_QUERY_STATUSES.flatMap((from) => {
     const to = FAILED_QUERY_MOVES[from][event]

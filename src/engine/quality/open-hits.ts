@@ -7,13 +7,13 @@ import type { SpaceRow } from '../rows/spaces.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 
-/** How long the vectors of a space may take that was just opened, or has just published its first model. */
+/** Maximum wait for the vectors of a space that was just opened, or has just published its first model. */
 const LOADED_WITHIN_MS = 20_000
 const POLL_MS = 250
 
 /**
- * Where a failed query is looked up: among what everybody of the tenant may know of, and what comes from the sources that
- * the query quotes. Its readers are those of the query.
+ * Where a failed query is looked up: in what all users of the tenant may know of, and in the sources that the query
+ * quotes. Its readers are those of the query.
  */
 export interface Searched {
   space: SpaceRow
@@ -22,9 +22,9 @@ export interface Searched {
 }
 
 /**
- * Published hits, of those that the query's readers may know of. An index that is still loading is waited for.
+ * Finds published hits that the query's readers may know of. Waits for an index that is still loading.
  *
- * @throws KsError `unavailable` when the indexes cannot be asked
+ * @throws KsError `unavailable` when the indexes cannot be queried
  */
 export async function visibleHits(
   context: EngineContext,
@@ -39,7 +39,7 @@ export async function visibleHits(
   return hits.filter(({ key }) => open.has(key))
 }
 
-/** Of hits, those that are published and that the query's readers may know of. */
+/** Selects the hits that are published and that the query's readers may know of. */
 function* openOf({ space, audience }: Searched, hits: readonly SearchHit[]): Read<Set<number>> {
   const keys = hits.map(({ key }) => key)
   const visible = yield* visibleKeys(space.key, { headRevision: space.head_revision }, keys)

@@ -43,16 +43,16 @@ import { missingEvidenceHistory, reviewMissingEvidence } from './missing-evidenc
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'
 
-/** Who asks for clusters waits for so long until what was captured is in them. */
+/** Maximum wait of a list of clusters for queries that are not assigned yet. */
 const CLUSTERED_WITHIN_MS = 2500
 
-/** What `Engine.quality` can do. Traces and their reviews are the caller's own; the rest belongs to the space. */
+/** Operations of `Engine.quality`. Traces and their reviews belong to the caller; the rest belongs to the space. */
 export interface QualityOperations {
   traces(caller: Caller, spaceId: string, query: QualityTracesQuery): Promise<Page<QualityTraceSummary>>
   /** @throws KsError `not-found`, `version-mismatch` when another revision is current */
   reviewMissing(caller: Caller, spaceId: string, item: MissingItem, body: ReviewBody): Promise<MissingEvidenceReview>
   missingHistory(caller: Caller, spaceId: string, item: MissingItem): Promise<MissingEvidenceHistory>
-  /** What documents of the space say against each other, of those that the caller may read. */
+  /** Contradictions between documents of the space that the caller may read. */
   conflicts(caller: Caller, spaceId: string, query: SpaceConflictsQuery): Promise<SpaceConflicts>
   golden: {
     /** @throws KsError `not-found`, `capacity-exceeded` */
@@ -69,9 +69,9 @@ export interface QualityOperations {
     list(caller: Caller, spaceId: string, query: FailedQueriesQuery): Promise<Page<FailedQuery>>
     clusters(caller: Caller, spaceId: string, query: ClustersQuery): Promise<FailedQueryClusters>
     metrics(caller: Caller, spaceId: string): Promise<FailedQueryMetrics>
-    /** @throws KsError `not-found`, `capacity-exceeded` where the verdict makes a golden question too many */
+    /** @throws KsError `not-found`, `capacity-exceeded` when the verdict would create too many golden questions */
     decide(caller: Caller, spaceId: string, id: string, body: VerdictBody): Promise<FailedQuery>
-    /** @throws KsError `not-found`, `unavailable` when the text index cannot be asked */
+    /** @throws KsError `not-found`, `unavailable` when the text index cannot be queried */
     triage(caller: Caller, spaceId: string, limit: number): Promise<TriageReport>
   }
 }

@@ -1,6 +1,9 @@
 import { foldAccents } from '../../lib/text/fold.js'
 
-/** Opposites, an axis a line, both sides between a slash; a word stands for all that begin with it, one with `=` for itself. */
+/**
+ * Opposites, one axis per line, its two sides separated by a slash. An entry matches all words that begin with it; one
+ * with `=` matches only itself.
+ */
 const AXES = `
 =first earliest erst premier primer 首次 第一 首班 / =last latest final letzt dernier ultim 最后 末班
 minim mindest =least lowest 最少 最低 至少 / maxim hochst =most highest 最多 最高 最大
@@ -47,7 +50,7 @@ const ALL: readonly Axis[] = AXES.trim()
 /** Until when something is open is when it closes. */
 const UNTIL = /(?<!\p{L})(?:until|till|bis|jusqu|hasta)(?!\p{L})|到[几什]|之前/u
 
-/** Sides of opposites on which a question stands, by axis: -1 or 1. */
+/** Finds the sides of opposites in a question, by axis: -1 or 1. */
 export function sidesOf(question: string): ReadonlyMap<number, -1 | 1> {
   const text = foldAccents(question.toLowerCase())
   const until = UNTIL.test(text)
@@ -62,12 +65,12 @@ export function sidesOf(question: string): ReadonlyMap<number, -1 | 1> {
   return sides
 }
 
-/** Whether a term is one of those that an axis is told by. */
+/** Whether a term belongs to an axis. */
 export function isOnAxis(axis: number, term: string): boolean {
   return ALL[axis]?.sides.some((side) => side.test(term)) === true
 }
 
-/** Whether two questions stand on opposite sides of anything. */
+/** Whether two questions contain opposite sides of an axis. */
 export function areOpposed(one: ReadonlyMap<number, -1 | 1>, other: ReadonlyMap<number, -1 | 1>): boolean {
   for (const [axis, side] of one) if (other.get(axis) === -side) return true
   return false
@@ -76,7 +79,7 @@ export function areOpposed(one: ReadonlyMap<number, -1 | 1>, other: ReadonlyMap<
 const NEGATED =
   /(?<!\p{L})(?:not|never|without|cannot|nicht|keine?[nrms]?|nie|ohne|pas|sans|jamais|no|nunca|sin)(?!\p{L})|n['’]t(?!\p{L})|没有|不(?=[能可得需会该])(?<![能可是要会]不)|未/u
 
-/** Whether a question asks for what is not. */
+/** Whether a question is negated. */
 export function isNegated(question: string): boolean {
   return NEGATED.test(question.toLowerCase())
 }

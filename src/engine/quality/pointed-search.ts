@@ -5,16 +5,16 @@ import { everydaySynonyms } from './everyday-words.js'
 import { type Searched, visibleHits } from './open-hits.js'
 import { type Given, type Pointed, pointedTo } from './pointed.js'
 
-/** Distinct terms looked up, and passages that are looked at. */
+/** Maximum distinct terms that are looked up, and maximum passages that are read. */
 const MAX_TERMS = 32
 const PASSAGES = 5
 
 /**
- * Which sentences of the space a question points to, among its evidence and what one search of the text index finds for
- * its words and everyday synonyms of them: a refused question often has no evidence.
+ * Finds the sentences of the space that a question points to, among its evidence and the hits of one text search for
+ * its words and their everyday synonyms: a refused question often has no evidence.
  *
- * @param evidence what the question was given, best first
- * @throws KsError `unavailable` when the text index cannot be asked
+ * @param evidence evidence of the question, best first
+ * @throws KsError `unavailable` when the text index cannot be queried
  */
 export async function pointedIn(
   context: EngineContext,
@@ -42,7 +42,7 @@ export async function pointedIn(
   return pointedTo(query, merged(evidence.slice(0, PASSAGES), inOtherWords))
 }
 
-/** Passages of both, each by the better of its scores, which are relative to the best of either. */
+/** Merges passages, each with the better of its scores, which are relative to the best of either list. */
 function merged(evidence: readonly Given[], found: readonly Given[]): Given[] {
   const most = Math.max(...evidence.map(({ score }) => score), 0) || 1
   const byId = new Map(evidence.map((one) => [one.id, { ...one, score: one.score / most }]))

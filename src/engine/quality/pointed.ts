@@ -7,43 +7,46 @@ import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { isPart, looksLike, sharesCharacter } from './spelling.js'
 import { type SubjectTerm, subjectOf, WEIGHT_OF_FACET, writtenOut } from './subject-terms.js'
 
-/** A passage that a question was given as evidence; `score` is 0 to 1. */
+/** A passage of a question's evidence; `score` is 0 to 1. */
 export interface Given {
-  /** of its node */
+  /** id of its node */
   id: string
   text: string
   score: number
 }
 
 /**
- * Sentences that a question points to, by a digest of their text, with the share of each; shares add up to 1. Behind
- * `HELD`, terms of the question that stand in the best of them, as the space writes them.
+ * Sentences that a question points to, by a digest of their text, with the weight of each; weights add up to 1. Keys
+ * with the prefix `KNOWN_TERM_PREFIX` are terms of the question that the best passage contains.
  */
 export type Pointed = ReadonlyMap<string, number>
 
-/** Begins the key of a term that the space has. */
+/** Prefix of the key of a term that the space contains. */
 export const HELD = '='
-/** Sentences kept. */
+/** Maximum sentences. */
 const KEPT = 6
-/** Sentences of fewer characters are headings and scraps. */
+/** Shorter sentences are headings and fragments. */
 const SHORTEST = 8
-/** What stands for a term of the question, of what the term itself counts. */
+/** Weight of a match in another form, relative to the same term. */
 const SYNONYM = 0.8
 const LOOKALIKE = 0.8
 const PART = 0.6
 const HALF = 0.4
 const FILLER = 0.2
-/** A term of one sentence counts as one and a half: one more, not seen, may have it. */
+/** A term of one sentence counts as one and a half: an unseen one may have it, too. */
 const LONE = 1.5
-/** In logits: what holding all of the question, the kind of thing asked for, and the best passage say for a sentence. */
+/**
+ * Weights in logits: a sentence contains the complete question, it contains the kind of answer, it is in the best
+ * passage.
+ */
 const HOLDS_ALL = 8
 const HOLDS_KIND = 1.5
 const BEST_PASSAGE = 2
 
 /**
- * Which sentences of its evidence a question points to: those that hold its words, everyday synonyms of them, other
- * forms and spellings, and the kind of thing that it asks for. Two phrasings of one question point to the same ones,
- * also where they share no word. Nothing where no sentence holds anything of the question.
+ * Finds the sentences of its evidence that a question points to: those with its words, their everyday synonyms, other
+ * forms and spellings, and the kind of answer that it asks for. Two phrasings of one question point to the same
+ * sentences, even without a common word. Empty when no sentence contains anything of the question.
  */
 export function pointedTo(query: string, given: readonly Given[]): Pointed {
   const sentences = given.flatMap(({ id, text, score }) =>
@@ -68,7 +71,7 @@ export function pointedTo(query: string, given: readonly Given[]): Pointed {
     sentences.map(({ sentence }) => sentence),
     logits,
   )
-  // what the document has that the best sentence stands in: it calls one thing by one of its words
+  // Terms in the passage of the best sentence: the space uses one of its words for one thing.
   const from = sentences[logits.indexOf(Math.max(...logits))]?.passage
   for (const [at, [term]] of asked.entries())
     if (held[at]?.some((value, place) => value >= LOOKALIKE && sentences[place]?.passage === from) === true)
@@ -76,7 +79,7 @@ export function pointedTo(query: string, given: readonly Given[]): Pointed {
   return shares
 }
 
-/** How far two questions point to the same sentences, 0 to 1: Bhattacharyya's coefficient of their shares. */
+/** Overlap of the sentences that two questions point to, 0 to 1: Bhattacharyya coefficient of their weights. */
 export function overlapOf(one: Pointed, other: Pointed): number {
   let sum = 0
   for (const [sentence, share] of one)
@@ -97,25 +100,25 @@ const OF_FACETS: Partial<Record<Facet, AnswerType>> = {
   measure: 'number',
 }
 
-/** Kind of thing that a question asks for; of keywords (`parking fee`) what they say is wanted. */
+/** Kind of answer that a question asks for; for keywords (`parking fee`) by their facet. */
 function typeOf(query: string): AnswerType {
   const [facet] = facetsOf(query)
   return (facet === undefined ? undefined : OF_FACETS[facet]) ?? answerType(query)
 }
 
-/** As it is kept in a row's metadata. */
+/** Converts to the form that is stored in a row's metadata. */
 export function pointedCell(pointed: Pointed): Record<string, number> {
   return Object.fromEntries(pointed)
 }
 
-/** Reads what `pointedCell` made; of anything else nothing. */
+/** Parses the result of `toPointedCell`; empty for anything else. */
 export function readPointed(cell: string): Pointed {
   const read: unknown = unlessDamaged(() => fromCell(cell))
   const shares = typeof read === 'object' && read !== null ? Object.entries(read) : []
   return new Map(shares.flatMap(([sentence, share]) => (typeof share === 'number' ? [[sentence, share] as const] : [])))
 }
 
-/** How much of a term a sentence holds, in any form, 0 to 1. */
+/** How well a sentence contains a term in any form, 0 to 1. */
 function heldBy(term: string, groups: readonly number[], terms: ReadonlyMap<string, SubjectTerm>): number {
   if (terms.has(term)) return 1
   let most = 0
@@ -128,7 +131,7 @@ function heldBy(term: string, groups: readonly number[], terms: ReadonlyMap<stri
   return most
 }
 
-/** How telling a term is among the sentences; one that all hold, or none, tells nothing. */
+/** Weight of a term among the sentences; a term in all or none of them has the least. */
 function weightOf(weight: number, held: readonly number[]): number {
   const holders = held.reduce((sum, value) => sum + value, 0)
   if (holders === 0) return 0
@@ -139,7 +142,7 @@ function sharesOf(sentences: readonly string[], logits: readonly number[]): Map<
   const best = Math.max(...logits)
   const byDigest = new Map<string, number>()
   for (const [at, sentence] of sentences.entries()) {
-    // passages that overlap hold the same sentence
+    // Overlapping passages contain the same sentence.
     const key = digestOf(sentence)
     byDigest.set(key, Math.max(byDigest.get(key) ?? 0, Math.exp((logits[at] ?? 0) - best)))
   }

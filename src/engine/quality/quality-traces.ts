@@ -12,7 +12,7 @@ import type { Read } from '../storage/program.js'
 import { unlessDamaged, unlessDamagedIn } from '../storage/readable.js'
 import { summarise } from './trace-summary.js'
 
-/** rows looked at before other work gets its turn */
+/** Rows read before yielding to other work. */
 const SLICE = 200
 
 interface Place {
@@ -23,12 +23,12 @@ interface Place {
 const NEWEST: Place = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
- * The caller's own traces in a space, newest first; those that refer to a deleted document are left out, as everywhere.
+ * Lists the caller's own traces in a space, newest first, without those that refer to a deleted document.
  *
  * - `from` <= createdAt < `to`
- * - `query`: the text occurs in the query, whatever the case
+ * - `query`: the text occurs in the query, ignoring case
  * - `completed`: the run ended with an answer; `failed`: any step has status `error`. A run that recovered from a
- *   failed attempt is both.
+ * failed attempt is both.
  */
 export async function listQualityTraces(
   db: Driver,

@@ -2,19 +2,19 @@ import { languageOfQuestion } from '../../lib/text/analyze.js'
 import type { Language } from '../../lib/text/languages.js'
 import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
 
-/** Words that are English and also small words of German, French, Dutch, Spanish, Italian or Portuguese. */
+/** Words that are English and also function words of German, French, Dutch, Spanish, Italian or Portuguese. */
 const SHARED = new Set(
   'a am an as at be do die du en he her i in is me most must no of on or over same so the to was we will'.split(' '),
 )
-/** Words that only English has, and nearly every English sentence has one of. */
+/** Words that only English has; nearly every English sentence contains one. */
 const ENGLISH = new Set([...QUERY_STOP_WORDS].filter((word) => !SHARED.has(word)))
 ENGLISH.add('of')
 ENGLISH.add('the')
 
 /**
- * Whether a question can be in the language of some text: one of the words that only English has stands in both or in
- * neither, and where it is not English, they share a word or a pair of characters. A question that nothing is known of
- * (keywords alone) is taken for another language: who asks this wants to be sure before calling something foreign.
+ * Whether a question may be in the language of some texts. Both or neither must contain words that only English has; if
+ * neither does, they must share a word or a pair of characters. Keywords of unknown language count as another language:
+ * the caller must be sure before it calls a question foreign.
  */
 export function mayShareLanguage(question: string, texts: readonly string[]): boolean {
   const asked = wordsOf(question)
@@ -24,7 +24,7 @@ export function mayShareLanguage(question: string, texts: readonly string[]): bo
   return isEnglish(asked) || [...asked].some((word) => written.has(word))
 }
 
-/** Whether a text has a word that only English has. */
+/** Whether a text contains a word that only English has. */
 export function soundsEnglish(text: string): boolean {
   return [...wordsOf(text)].some((word) => ENGLISH.has(word))
 }
@@ -32,7 +32,7 @@ export function soundsEnglish(text: string): boolean {
 /** Keywords without either may be in any language: `cause`, `service`. */
 const OF_OTHERS = /[^\p{ASCII}]|\?/u
 
-/** The language of a question, where its words tell: of keywords alone they often do not. */
+/** Language of a question, when its words show it; keywords often do not. */
 export function toldLanguage(question: string): Language | undefined {
   if (soundsEnglish(question)) return 'en'
   if (!OF_OTHERS.test(question)) return undefined

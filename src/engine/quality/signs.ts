@@ -1,17 +1,17 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
-/** A term that stands in for a term of the question. */
+/** A term that may replace a term of the question. */
 export interface Variant {
   term: string
-  /** how far it means the same, 0 to 1 */
+  /** how much it means the same, 0 to 1 */
   strength: number
 }
 
-/** A term of the question, with what may stand for it in the space. */
+/** A term of the question, with its replacements in the space. */
 export interface AskedTerm {
   term: string
-  /** how telling it is, above 0 */
+  /** rarity, above 0 */
   weight: number
   variants: readonly Variant[]
 }
@@ -21,16 +21,16 @@ export interface Candidate {
   id: string
   title: string
   body: string
-  /** of its vector to the question's; absent without vectors */
+  /** of its vector with the question's; absent without vectors */
   cosine?: number
 }
 
-/** A candidate compared with the question; shares are of the question's weight, 0 to 1. */
+/** A candidate compared with the question; fractions are of the question's weight, 0 to 1. */
 export interface Compared extends Candidate {
   share: number
-  /** largest share of one sentence together with the title */
+  /** largest fraction of one sentence together with the title */
   sentenceShare: number
-  /** the sentence that holds most */
+  /** the sentence that contains most of the question */
   sentence: string
 }
 
@@ -62,7 +62,7 @@ export function compareAll(asked: readonly AskedTerm[], candidates: readonly Can
   return compared.sort((a, b) => b.share + b.sentenceShare - a.share - a.sentenceShare || (a.id < b.id ? -1 : 1))
 }
 
-/** What each term of a text is worth to which term of the question. */
+/** Maps each term of a text to the terms of the question that it matches, with the strength. */
 function worthOfTerms(asked: readonly AskedTerm[]): ReadonlyMap<string, readonly (readonly [number, number])[]> {
   const worth = new Map<string, [number, number][]>()
   const note = (term: string, at: number, strength: number): void => {

@@ -1,11 +1,11 @@
-/** Shorter words have too many neighbours: nearly every one of them is another word. */
+/** Shorter words have too many neighbours, nearly all of which are different words. */
 const SHORTEST = 5
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const LATIN_WORD = /^[a-z]+$/
-/** Each half of a word that was written together has at least this many letters. */
+/** Minimum letters of each half of a word that was written together. */
 const SHORTEST_HALF = 4
 
-/** Spellings one mistake away from a word in lower case: a letter too many, too few, wrong, or two in the wrong order. */
+/** Spellings one mistake away from a word in lower case: an extra, missing or wrong letter, or two letters swapped. */
 export function oneMistakeAway(word: string): string[] {
   if (word.length < SHORTEST || !LATIN_WORD.test(word)) return []
   const found = new Set<string>()
@@ -22,26 +22,26 @@ export function oneMistakeAway(word: string): string[] {
   return [...found]
 }
 
-/** Both halves of a word at each place where it may have been two. */
+/** Both halves of a word at each position where it may be two words. */
 export function halvesOf(word: string): [string, string][] {
   const halves: [string, string][] = []
   for (let at = SHORTEST_HALF; at <= word.length - SHORTEST_HALF; at++) halves.push([word.slice(0, at), word.slice(at)])
   return halves
 }
 
-/** Two mistakes are forgiven in words of this length. */
+/** Minimum length of words in which two mistakes are accepted. */
 const LONG_WORD = 7
-/** Share of a word that another form of it begins with, and how many letters at least. */
+/** Minimum fraction of a word, and minimum letters, that two of its forms share at the beginning. */
 const COMMON_START = 0.6
 const SHORTEST_START = 5
 
 const DIGIT = /\p{N}/u
 
-/** Whether two terms look like one word in two forms, or one spelt with a mistake or two. */
+/** Whether two terms look like two forms of one word, or like one with a spelling mistake or two. */
 export function looksLike(one: string, other: string): boolean {
   if (one === other) return true
   if (one[0] !== other[0]) return false
-  // codes and numbers that differ name different things
+  // Codes and numbers that differ refer to different things.
   if (DIGIT.test(one) || DIGIT.test(other)) return false
   const shorter = Math.min(one.length, other.length)
   const longer = Math.max(one.length, other.length)
@@ -61,7 +61,7 @@ function commonStart(one: string, other: string): number {
 /**
  * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
  *
- * @param most counting stops above this, with `most + 1`
+ * @param max counting stops above this, with `max + 1`
  */
 function mistakes(one: string, other: string, most: number): number {
   let before: number[] = []
@@ -85,7 +85,7 @@ function mistakes(one: string, other: string, most: number): number {
 const SHORTEST_PART = 4
 const SHORTEST_REST = 3
 
-/** One word begins or ends the other: `Kaution`, `Mietkaution`. */
+/** Whether one word begins or ends the other: `Kaution`, `Mietkaution`. */
 export function isPart(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return (

@@ -6,15 +6,15 @@ import { everydayGroups, isFiller } from './everyday-words.js'
 import { soundsEnglish } from './same-language.js'
 import { cutChinese, isForeignFiller, partsOf, type Sense, senseOf } from './words-of-languages.js'
 
-/** A term of a question as it is compared with those of another. */
+/** A term of a question, prepared for comparison with another question. */
 export interface SubjectTerm {
-  /** what it says of the subject */
+  /** importance for the subject */
   weight: number
-  /** groups of everyday words that it stands in */
+  /** groups of everyday words that it belongs to */
   groups: readonly number[]
 }
 
-/** Words that say what is wanted and not of what: the facet holds them. */
+/** Words for the requested facet, not for the subject. */
 const FACET_WORDS = new Set(
   analyzeContent(
     'much many long often frequently price cost fee charge fare number amount step procedure process reason cause ' +
@@ -27,7 +27,7 @@ export const WEIGHT_OF_EVERYDAY = 0.7
 export const WEIGHT_OF_FACET = 0.25
 const WEIGHT_OF_FILLER = 0.1
 
-/** What a word that questions do without is replaced by: abbreviations of every office, and how things are numbered. */
+/** Replacements of abbreviations that every office uses, and of numbering. */
 const ABBREVIATIONS: readonly (readonly [RegExp, string])[] = [
   [/\bv\.?(?=\d)/giu, 'version '],
   [/\bceo\b/giu, 'chief executive officer'],
@@ -51,14 +51,14 @@ const ABBREVIATIONS: readonly (readonly [RegExp, string])[] = [
   [/\be-?bikes?\b/giu, 'elektrorad'],
 ]
 
-/** A question with the common abbreviations written out. */
+/** Expands the common abbreviations in a question. */
 export function writtenOut(question: string): string {
   let text = question
   for (const [short, long] of ABBREVIATIONS) text = text.replace(short, long)
   return text
 }
 
-/** Distinct terms of a question, and what its words say is wanted. */
+/** Distinct terms of a question, and the facets that its words ask for. */
 export function subjectOf(question: string): { terms: Map<string, SubjectTerm>; facets: Facet[] } {
   const terms = new Map<string, SubjectTerm>()
   const facets: Facet[] = []
@@ -67,7 +67,7 @@ export function subjectOf(question: string): { terms: Map<string, SubjectTerm>; 
     return { weight: sense.facets.length > 0 ? WEIGHT_OF_FACET : WEIGHT_OF_EVERYDAY, groups: sense.groups }
   }
   let rest = question
-  // Japanese and others are compared by pairs of characters, as they are indexed
+  // Japanese and others are compared by pairs of characters, as they are indexed.
   if (/\p{Script=Han}/u.test(question) && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(question)) {
     rest = question.replace(/\p{Script=Han}+/gu, (run) => {
       const { senses: found, between } = cutChinese(run)
@@ -88,7 +88,7 @@ export function subjectOf(question: string): { terms: Map<string, SubjectTerm>; 
   return { terms, facets }
 }
 
-/** Words of a question that are compounds: each with its parts behind it. */
+/** Compound words of a question, each followed by its parts. */
 function compoundsOf(question: string): string[][] {
   const words = foldAccents(question.toLowerCase()).match(/[\p{L}]{9,}/gu) ?? []
   return words.flatMap((word) => {
@@ -99,7 +99,7 @@ function compoundsOf(question: string): string[][] {
   })
 }
 
-/** Pairs of characters of a stretch, or the one that it has. */
+/** Pairs of characters of a run, or the only one. */
 function piecesOf(run: string): string[] {
   if (run.length < 3) return [run]
   return Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2))

@@ -8,7 +8,9 @@ type Profile = QualityTraceSummary['profile']
 type Scores = QualityTraceSummary['scores']
 type Model = NonNullable<Profile['embeddingModel']>
 
-/** A trace in a few figures: the scores of its best evidence, what it was searched with, and how its stages ended. */
+/**
+ * Summarizes a trace: the scores of its best evidence, the models and settings it used, and the result of each stage.
+ */
 export function summarise(
   row: SummarisedRow,
   steps: TraceStep[],
@@ -40,8 +42,8 @@ function scoresOf({ retrieval, rerank, final }: EvidenceBundle['items'][number][
 }
 
 /**
- * What a run used, not what its profile names: a model that failed, or was never asked, is left out. Steps hold open
- * objects, also those of older versions: so is what has not the expected form.
+ * The models that a run used, not those that its profile names: a model that failed or was not called is left out.
+ * Steps contain open objects, also from older versions: values of an unexpected form are left out.
  */
 function profileOf(steps: TraceStep[]): Profile {
   const stage = (name: string) => steps.findLast((step) => step.name === name)?.metadata ?? {}
@@ -64,7 +66,7 @@ function profileOf(steps: TraceStep[]): Profile {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
-/** Candidates a stage weighed: those of fusion, or where a mode fuses nothing, the items it returned. */
+/** Number of candidates of a stage: those of fusion, or the returned items in modes without fusion. */
 function candidatesOf({ metadata }: TraceStep): number | undefined {
   return countOf(at(metadata, 'metrics').fusionCandidateCount) || countOf(metadata.itemCount)
 }

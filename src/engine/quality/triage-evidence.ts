@@ -5,35 +5,35 @@ import { mayShareLanguage } from './same-language.js'
 import type { Compared } from './signs.js'
 import type { WideSearch } from './wide-search.js'
 
-/** What is known of a failed query before it is judged; shares are of the question's weight, 0 to 1. */
+/** Evidence for judging a failed query; fractions are of the question's weight, 0 to 1. */
 export interface TriageEvidence {
-  /** distinct terms that say what the query is about */
+  /** number of distinct terms of the query's subject */
   terms: number
-  /** those of them that are no everyday words */
+  /** number of those that are no everyday words */
   specific: number
-  /** share that the space knows in the query's own words */
+  /** fraction that the space contains in the query's own words */
   known: number
   /** the same with other spellings, forms and everyday synonyms */
   knownInOtherWords: number
-  /** the largest share that one passage holds, in any words; of several questions, their mean */
+  /** largest fraction that one passage contains, in any words; for several questions, their mean */
   best: number
-  /** the largest share that one sentence holds, with its passage's title */
+  /** largest fraction that one sentence contains, with its passage's title */
   sentence: number
-  /** cosine of the nearest passage, and of a middling one; absent without vectors */
+  /** cosine of the nearest passage, and of a median one; absent without vectors */
   nearest?: number
   background?: number
-  /** the best passages say nothing of the kind that is asked for where they speak of it: no number, no date, no name */
+  /** the best passages are about the subject but contain no answer of the requested kind: no number, date or name */
   lacksKind: boolean
   /** the question may be in the language of the space */
   sameLanguage: boolean
 }
 
-/** Passages that count as best: nearly as much of the question as the first, and not more than this many. */
+/** Passages with nearly as much of the question as the first one count as best, up to a maximum. */
 const NEARLY = 0.8
 const HARDLY_LESS = 0.9
 const BEST = 5
 
-/** @param parts the wide searches of the questions that the query asks, one each */
+/** @param parts the wide searches of the questions in the query, one each */
 export function evidenceOf(query: string, parts: readonly WideSearch[], sample: readonly string[]): TriageEvidence {
   const of = (value: (part: WideSearch) => number): number => mean(parts.map(value))
   const [nearest, background] = (['nearest', 'background'] as const).map((name) => {
@@ -55,7 +55,10 @@ export function evidenceOf(query: string, parts: readonly WideSearch[], sample: 
   }
 }
 
-/** Those that hold hardly less than the first: others often speak of something else, and hold some number or name. */
+/**
+ * Selects passages that contain hardly less than the first; others are often about something else and contain some
+ * number or name.
+ */
 function nearestOf(best: readonly Compared[]): Compared[] {
   const [first] = best
   return first === undefined ? [] : best.filter((one) => worthOf(one) >= HARDLY_LESS * worthOf(first))
@@ -65,7 +68,7 @@ function worthOf({ share, sentenceShare }: Compared): number {
   return share + sentenceShare
 }
 
-/** The passages that hold most of each question, best first. */
+/** The passages that contain most of each question, best first. */
 export function bestOf(parts: readonly WideSearch[]): Compared[] {
   const each = Math.max(1, Math.floor(BEST / Math.max(1, parts.length)))
   return parts.flatMap(({ compared }) => {
@@ -75,7 +78,7 @@ export function bestOf(parts: readonly WideSearch[]): Compared[] {
   })
 }
 
-/** Why a question was not answered from what is there, as far as that is known; several may hold. */
+/** Known causes why a question was not answered from the existing documents; several may apply. */
 export type TriageCause =
   | 'spelling'
   | 'other-words'
@@ -89,9 +92,9 @@ export type TriageCause =
   | 'not-published'
   | 'kind-missing'
 
-/** A question of more terms tells a story around what it asks. */
+/** A question with this many terms contains a story around what it asks. */
 export const LONG_FROM = 14
-/** Share of a question's weight that counts as asked in other words. */
+/** Minimum fraction of a question's weight that counts as asked in other words. */
 const NOTICEABLE = 0.1
 
 export function causesOf(

@@ -13,25 +13,25 @@ import type { Read } from '../storage/program.js'
 import { queryKey } from '../traces/capture.js'
 import type { Candidate } from './signs.js'
 
-/** What a model says of a question and the nearest passages. */
+/** A model's opinion on a question and the nearest passages. */
 export interface ModelOpinion {
   says: 'answered' | 'related' | 'unrelated'
-  /** places of the passages that answer, from 0 */
+  /** indexes of the passages that answer, from 0 */
   passages: number[]
 }
 
-/** Passages that a model is shown, and characters of each. */
+/** Maximum passages in a prompt, and maximum characters of each. */
 const SHOWN = 8
 const SHOWN_CHARACTERS = 1200
 const QUESTION_CHARACTERS = 2000
-/** The question takes this share of a small window at most. */
+/** Maximum fraction of a small window for the question. */
 const QUESTION_SHARE = 0.3
 const MAX_TOKENS = 200
-/** One call, and all calls of one triage: it is a request that somebody waits for. */
+/** Limits of one call, and of all calls of one triage: a client is waiting for it. */
 const CALL_MS = 15_000
 const ALL_CALLS_MS = 90_000
 const MAX_CALLS = 100
-/** Opinions remembered, by space, publication, model, question and passages. */
+/** Maximum cached opinions, by space, publication, model, question and passages. */
 const REMEMBERED = 1000
 const MAX_WORDS = 12
 
@@ -45,15 +45,15 @@ Reply with at most ${MAX_WORDS} search words, separated by spaces and nothing el
 
 const opinions = new LRUCache<string, ModelOpinion>({ max: REMEMBERED })
 
-/** A model's help with one triage; it is asked no more once it fails or the bounds are reached. */
+/** A model that helps with one triage. It is not called again after a failure, or when the limits are reached. */
 export interface TriageModel {
-  /** @returns nothing when it cannot be asked or says nothing that can be read */
+  /** @returns undefined when the model cannot be called or its reply cannot be parsed */
   judge(query: string, passages: readonly Candidate[]): Promise<ModelOpinion | undefined>
-  /** Words to search with, instead of the question's. @returns '' when it cannot be asked */
+  /** Search words that replace the question's. @returns '' when the model cannot be called */
   reword(query: string, sample: readonly string[]): Promise<string>
 }
 
-/** @returns nothing where the space has no reasoning model */
+/** @returns undefined when the space has no reasoning model */
 export function* triageModel(context: EngineContext, space: SpaceRow): Read<TriageModel | undefined> {
   const reference = (yield* profileOf(space.key)).reasoningModel ?? context.options.defaultGenerator
   if (isBuiltin(reference) || !context.models.has(reference, 'generation')) return undefined
@@ -62,7 +62,7 @@ export function* triageModel(context: EngineContext, space: SpaceRow): Read<Tria
   const about = `${space.id} ${space.publication_id} ${JSON.stringify(reference)}`
   return {
     async judge(query, passages) {
-      // who may see the query decides which passages these are
+      // Which passages these are depends on the readers of the query.
       const ids = passages.slice(0, SHOWN).map(({ id }) => id)
       const key = `${about} ${queryKey(query)} ${ids.join(' ')}`
       const known = opinions.get(key)
@@ -88,7 +88,9 @@ export function* triageModel(context: EngineContext, space: SpaceRow): Read<Tria
   }
 }
 
-/** Asks until the first failure, and not for longer or more often than one triage may. */
+/**
+ * Creates a caller that stops after the first failure, or when the time or number of calls of one triage is used up.
+ */
 function boundedAsking(context: EngineContext, generator: Generator) {
   const deadline = performance.now() + ALL_CALLS_MS
   let calls = 0
@@ -123,7 +125,7 @@ function boundedAsking(context: EngineContext, generator: Generator) {
   }
 }
 
-/** Reads what the model wrote; numbers of passages that it was not shown count for nothing. */
+/** Parses the model's reply; numbers of passages that were not in the prompt are ignored. */
 export function readOpinion(said: string, shown: number): ModelOpinion | undefined {
   const verdict = /\b(answered|related|unrelated)\b/i.exec(said)?.[1]?.toLowerCase()
   if (verdict !== 'answered' && verdict !== 'related' && verdict !== 'unrelated') return undefined

@@ -2,30 +2,33 @@ import type { TriageVerdict } from './moves.js'
 import type { TriageCause, TriageEvidence } from './triage-evidence.js'
 import type { ModelOpinion } from './triage-model.js'
 
-/** A model that calls a question foreign is not followed where one passage holds this share of it. */
+/** A model's opinion that a question is foreign is ignored when one passage contains this fraction of it. */
 const NOT_FOREIGN_FROM = 0.5
-/** From this share in one passage on, what was asked for counts as there. */
+/** Minimum fraction in one passage at which the answer counts as present. */
 const NEAR_FROM = 0.3
-/** The same for a question that tells a story: most of its words are not what is asked for. */
+/** The same for a long question: most of its words are not what it asks for. */
 const NEAR_FROM_LONG = 0.15
-/** Below this share in one passage a question may be foreign to the space: by its number of terms, up to so many. */
+/**
+ * Below this fraction in one passage a question may be foreign to the space; depends on its number of terms, up to a
+ * maximum.
+ */
 const FAR_BELOW = [
   { terms: 12, share: 0.22 },
   { terms: 16, share: 0.15 },
 ]
-/** Its nearest passage is then no nearer than this (cosine). */
+/** Maximum cosine of the nearest passage of a foreign question. */
 const NEAREST_BELOW = 0.6
 /**
- * It has so many words of its own subject at least: a question in everyday words may be answered in other everyday
- * words, and where there are no vectors, nothing but the words can tell.
+ * Minimum specific terms of a foreign question. A question in everyday words may be answered in other everyday words,
+ * and without vectors only the words can show it.
  */
 const FEWEST_SPECIFIC = 2
 const FEWEST_SPECIFIC_WITH_VECTORS = 1
 
 /**
- * The rules of triage. What is there, in whatever words, is a retrieval miss, unless the best passages hold nothing of the
- * kind that is asked for: that is a coverage gap. Irrelevant is only what is far in words and vectors and whose language
- * is the space's; what remains is uncertain.
+ * Applies the rules of triage. Content that is present in any words is a retrieval miss, unless the best passages
+ * contain no answer of the requested kind: that is a coverage gap. Irrelevant is only a question that is far in words
+ * and vectors and in the space's language; everything else is uncertain.
  */
 export function judgeEvidence(evidence: TriageEvidence, causes: readonly TriageCause[]): TriageVerdict {
   const { best } = evidence
@@ -43,12 +46,12 @@ function isForeign({ best, terms, specific, nearest, sameLanguage }: TriageEvide
   return sameLanguage && specific >= enough && best < below && (nearest ?? 0) < NEAREST_BELOW
 }
 
-/** Whether what the wide search found is near enough to a question for a model to be asked about nothing else. */
+/** Whether the hits of the wide search are near enough to a question that a model need not reword it. */
 export function isNear({ best }: Pick<TriageEvidence, 'best'>): boolean {
   return best >= NEAR_FROM
 }
 
-/** What a model's opinion makes of it: the model has read the passages, and the rules only know their words. */
+/** Converts a model's opinion to a verdict: the model has read the passages, the rules only know their words. */
 export function judgeOpinion({ says }: ModelOpinion, { best }: Pick<TriageEvidence, 'best'>): TriageVerdict {
   if (says === 'answered') return 'retrieval-miss'
   if (says === 'related') return 'coverage-gap'

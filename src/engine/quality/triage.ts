@@ -17,12 +17,12 @@ import { isNear, judgeEvidence, judgeOpinion } from './triage-rules.js'
 import { sampleTexts, searchWidely, type WideSearch } from './wide-search.js'
 
 const TRIAGER = 'builtin-evidence'
-/** The same with what a model said. */
+/** Triager name when a model's opinion was used. */
 const MODEL_TRIAGER = 'model-evidence'
 
 /**
- * Sorts waiting failed queries, oldest first, by looking their terms up in the space as it is published now. Each one is
- * moved by a conditional update: one that a person has decided meanwhile stays as it was decided.
+ * Triages pending failed queries, oldest first, by searching their terms in the current publication. Each is moved by a
+ * conditional update: one that a person has decided meanwhile keeps that decision.
  */
 export async function triageFailedQueries(
   context: EngineContext,
@@ -44,12 +44,12 @@ export async function triageFailedQueries(
     if (moved) {
       report.triaged++
       report.verdicts[verdict]++
-    } else log.info({ failedQuery: row.id, event }, 'a move of a failed query was refused: it was decided meanwhile')
+    } else log.info({ failedQuery: row.id, event }, 'the status of a failed query was not changed: it was decided meanwhile')
   }
   return report
 }
 
-/** The failed queries that wait, each with the sources that it quotes, and the model that may look at them. */
+/** Pending failed queries, each with the sources that it quotes, and the model that may help. */
 function* toTriage(context: EngineContext, caller: Caller, spaceId: string, limit: number) {
   const space = yield* findSpace(caller.tenant, spaceId)
   const model = yield* triageModel(context, space)
@@ -59,16 +59,16 @@ function* toTriage(context: EngineContext, caller: Caller, spaceId: string, limi
   return { space, model, waiting }
 }
 
-/** Passages that a model may be shown. */
+/** Maximum passages for a model. */
 const NEAREST = 8
 
 interface Triage {
   verdict: TriageVerdict
-  /** what is kept of it in the query's metadata */
+  /** stored in the query's metadata */
   triage: Record<string, unknown>
 }
 
-/** What the wide search, the circumstances and, where the space has one, a model say of one failed query. */
+/** Triages one failed query by the wide search, the non-lexical causes and, if the space has one, a model. */
 async function triageOf(
   context: EngineContext,
   where: Searched,
@@ -113,7 +113,7 @@ async function searchParts(context: EngineContext, where: Searched, query: strin
   return parts
 }
 
-/** Passages that a model is asked about: the best in words and the nearest vectors of each part, in turn. */
+/** Passages for a model: alternately the best by words and the nearest by vectors of each part. */
 function nearestOf(parts: readonly WideSearch[]): Compared[] {
   const orders = parts.flatMap(({ compared }) => [
     compared,

@@ -2,9 +2,8 @@ import { type Facet, facetsAgree, facetsOf } from '../query/question/facets.js'
 import { soundsEnglish } from './same-language.js'
 
 /**
- * What some wordings ask for, where a question's first words mislead: which hour is a time though it begins as a number
- * does, a count of heads is no number of days. In English, German, French, Spanish and Chinese; the first that is there
- * counts.
+ * Facets of phrasings whose first words mislead: `how many o'clock` is a time, a headcount is not a number of days. In
+ * English, German, French, Spanish and Chinese; the first match counts.
  */
 const WORDINGS: readonly (readonly [readonly Facet[], RegExp])[] = [
   [
@@ -15,7 +14,7 @@ const WORDINGS: readonly (readonly [readonly Facet[], RegExp])[] = [
     ['frequency', 'duration'],
     /\bhow (?:often|frequently)\b|\bevery how (?:many|much)\b|\bintervals?\b|\bcycle\b|(?<!\p{L})(?:wie oft|wie häufig|alle wie viele|\p{L}*intervall|tous les combien|à quelle fréquence|cada cuánto|con qué frecuencia)(?!\p{L})|多久.{0,4}(?:一次|换|更换)|周期|隔多/iu,
   ],
-  // what ends or is due has a moment and a span, and people ask for either
+  // What ends or is due has an instant and a period, and people ask for either.
   [
     ['time', 'duration', 'frequency'],
     /\b(?:by|until|before) (?:what|which|when)\b|\bat the latest\b|\blatest (?:moment|date|day|time)\b|\bhow (?:soon|quickly)\b|\bwithin (?:what|which|how)\b|\bfrom when\b|\bafter how (?:many|long)\b|\bhow (?:long|far|many \w+|old)\b.{0,30}\b(?:before|prior|in advance|vorher)\b|\bfor what time\b|\bnotice\b|\bdeadlines?\b|\bwhen\b.{1,60}\b(?:ahead of|before|prior)\b|\b(?:expires?|run out|lapse|replaced|valid|due|retention)\b/iu,
@@ -59,10 +58,10 @@ const WORDINGS: readonly (readonly [readonly Facet[], RegExp])[] = [
   [['permission'], /(?<!\p{L})(?:darf|dürfen|faut-il|obligatoire|obligatori[oa]|permitid[oa]s?|permis)(?!\p{L})/iu],
 ]
 
-/** German questions begin with a word that English has too. */
+/** German questions may begin with a word that English has, too. */
 const GERMAN_WHAT = /^\s*was\b/iu
 
-/** What a question wants to know of its subject; nothing where its words do not tell. */
+/** Facets that a question asks for; empty when its words do not show it. */
 export function wantedBy(question: string): readonly Facet[] {
   const told = WORDINGS.find(([, pattern]) => pattern.test(question))?.[0]
   if (told !== undefined) return told
@@ -71,14 +70,14 @@ export function wantedBy(question: string): readonly Facet[] {
     : sharpened(facetsOf(question))
 }
 
-/** When something is, is asked for by no `how often`; the facets of search take the wider view. */
+/** `When` does not ask for a frequency; the facets of search are wider. */
 function sharpened(facets: readonly Facet[]): readonly Facet[] {
   return facets.length === 2 && facets[0] === 'time' ? ['time'] : facets
 }
 
 /**
- * Whether two questions can want to know the same; undefined where that is not told. Whether something is so may be asked
- * of what another asks to be told.
+ * Whether two questions may ask for the same facet; undefined when unknown. A question about permission may ask for the
+ * same as a question for a value.
  */
 export function sameWanted(one: readonly Facet[], other: readonly Facet[]): boolean | undefined {
   if (one.length === 0 || other.length === 0) return undefined

@@ -13,45 +13,48 @@ import { type Searched, visibleHits } from './open-hits.js'
 import { type AskedTerm, type Compared, compareAll, type Variant } from './signs.js'
 import { halvesOf, looksLike, oneMistakeAway } from './spelling.js'
 
-/** Distinct terms of a query that are looked up; a longer one is judged by its first. */
+/** Maximum distinct terms of a query that are looked up; a longer one is judged by its first terms. */
 const MAX_TERMS = 32
-/** Candidates of each leg: as many as a question gets, and a second time for the words that may stand for its own. */
+/** Candidates of each index: as many as for a query, and again for the replacements of its words. */
 const LEG_CANDIDATES = 200
-/** Passages whose text is compared. */
+/** Maximum passages whose text is compared. */
 const COMPARED = 60
-/** Holders of a term are counted up to this many; what more passages hold tells little. */
+/** Maximum passages that are counted for a term; higher counts add little. */
 const TERM_CANDIDATES = 200
-/** Unknown terms that are looked up in other spellings; each costs one search. */
+/** Maximum unknown terms that are looked up in other spellings; each costs one search. */
 const RESPELT = 10
-/** Passages looked at for which other spelling it was. */
+/** Maximum passages that are read to find which other spelling matched. */
 const SPELLING_PASSAGES = 20
-/** What a word that questions are wrapped in weighs, of what others of its rarity do. */
+/** Weight of a filler word, as a fraction of other words of its frequency. */
 const FILLER_WEIGHT = 0.25
-/** Passages, and characters of each, that say which language a space is in. */
+/** Passages, and characters of each, that show the language of a space. */
 const SAMPLED = 40
 const SAMPLED_CHARACTERS = 600
-/** How far variants mean the same as what was asked. */
+/** How much variants mean the same as the term. */
 const AS_SYNONYM = 0.7
 const AS_SPELLING = 0.75
 const AS_FORM = 0.75
 const AS_HALF = 0.6
 
-/** What a search without the question's filters and limits finds. */
+/** Result of a search without the question's filters and limits. */
 export interface WideSearch {
   asked: readonly AskedTerm[]
-  /** share of the question's weight that some passage holds: in its own words, and in others */
+  /** fraction of the question's weight that some passage contains: in its own words, and in other words */
   known: number
   knownInOtherWords: number
   /** best first */
   compared: readonly Compared[]
-  /** words of the question stand for others of the space, by their spelling */
+  /** words of the question match others of the space by their spelling */
   respelt: boolean
-  /** cosine of the nearest passage, and of a middling one among those compared; absent without vectors */
+  /** cosine of the nearest passage, and of a median one among the compared; absent without vectors */
   nearest?: number
   background?: number
 }
 
-/** @throws KsError `unavailable` when the text index cannot be asked */
+/**
+ * Searches without the question's filters and limits. @throws KsError `unavailable` when the text index cannot be
+ * queried
+ */
 export async function searchWidely(context: EngineContext, where: Searched, query: string): Promise<WideSearch> {
   const terms = [...new Set(analyzeContent(query))].slice(0, MAX_TERMS)
   if (terms.length === 0) return { asked: [], known: 0, knownInOtherWords: 0, compared: [], respelt: false }
@@ -86,7 +89,7 @@ export async function searchWidely(context: EngineContext, where: Searched, quer
   }
 }
 
-/** Shares of the question's weight that the space holds, in the question's words and in others too. */
+/** Fractions of the question's weight that the space contains, in the question's words and in other words too. */
 function knownOf(
   asked: readonly AskedTerm[],
   counts: readonly number[],
@@ -109,7 +112,7 @@ async function holders(context: EngineContext, where: Searched, term: string): P
   return hits.length
 }
 
-/** How telling each term is: by the space's own statistics, less for the words that questions are wrapped in. */
+/** Weights of terms: by the space's statistics, lower for filler words. */
 async function weightsOf(
   context: EngineContext,
   { space }: Searched,
@@ -123,7 +126,7 @@ async function weightsOf(
   return terms.map((term) => {
     const count = countOf.get(term) ?? 0
     const byCount = weightByCount(term)
-    // a term with more holders than are counted is as telling as the space's model says
+    // The space's model knows the weight of a term with more holders than are counted.
     const weight = count < TERM_CANDIDATES ? byCount : Math.min(byCount, trained?.get(term) ?? byCount)
     return Math.max(0.01, weight) * (isFiller(term) ? FILLER_WEIGHT : 1)
   })
@@ -138,7 +141,7 @@ function vocabularyOf(passages: readonly { title: string; body: string }[]): Set
   return new Set(passages.flatMap(({ title, body }) => analyzeDocument(`${title}\n${body}`)))
 }
 
-/** Terms of the space that an unknown term of the question may have meant, as another spelling or form of it. */
+/** Terms of the space that an unknown term of the question may mean, as another spelling or form. */
 async function respell(
   context: EngineContext,
   where: Searched,
@@ -172,7 +175,7 @@ async function respell(
   return found
 }
 
-/** The words of a query by the first term that each stands for. */
+/** Words of a query by their first term. */
 function wordsByTerm(query: string): Map<string, string> {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   return new Map(
@@ -197,7 +200,7 @@ interface Candidates {
   cosines: ReadonlyMap<number, number>
 }
 
-/** The passages that both legs rank first for terms, of those that the query's readers may know of. */
+/** The passages that both indexes rank first for some terms, within what the query's readers may know of. */
 async function candidates(
   context: EngineContext,
   where: Searched,
@@ -228,7 +231,7 @@ function ranked(hits: readonly SearchHit[], score: (hit: SearchHit) => number | 
     .sort((a, b) => (score(b) ?? 0) - (score(a) ?? 0) || a.key - b.key)
 }
 
-/** Texts of a few passages, whatever they are about. */
+/** Texts of a few passages, of any subject. */
 export function* sampleTexts({ space, audience }: Searched): Read<string[]> {
   return yield* openTexts(space.key, audience, { passages: SAMPLED, characters: SAMPLED_CHARACTERS })
 }

@@ -6,9 +6,9 @@ const FACETS: ReadonlySet<string> = new Set<Facet>([
 ])
 
 /**
- * Everyday words of German, French, Spanish and Chinese that ask for the same, a group a line, languages between bars in
- * this order: what `everyday-words.ts` has for English, translated. A word stands for all that begin with it, one with a
- * `=` for itself alone. A line with a name says what is wanted and not of what (see `Facet`).
+ * Everyday words of German, French, Spanish and Chinese that ask for the same, one group per line, languages separated
+ * by bars in this order: translations of `everyday-words.ts`. An entry matches all words that begin with it; one with
+ * `=` matches only itself. The name at the start of a line is the facet that the words ask for (see `Facet`).
  */
 const GROUPS = `
 price: preis kost gebuhr teuer tarif bezahl zahl =zahle entgelt aufpreis satz | prix cout tarif =payer =paie =paye frais montant | preci =cuesta =cuestan coste tarif =pagar =paga =pagan =pago =vale =cobra =cobran =cobrar =cobrais import suplement | 多少钱 价格 费用 价钱 收费 租金 金额 多少元 票价 花费 费
@@ -98,17 +98,17 @@ permission: darf durfen erlaub gestatt zulassig genehmig moglich berechtig anspr
 : begleit gemeinsam | accompagn | acompan | 陪同
 : bergung feuer brand | feu incend flamm | fuego hoguer incend | 火
 `
-/** Words that people wrap questions in. */
+/** Filler words around questions. */
 const FILLERS = `
 hallo guten morgen bitte danke konnten konnte mochte wissen sagen gern gerne sag sagt nennen mitteilen frage wurde ware jemand eigentlich
 bonjour bonsoir merci pourriez pouvez voudrais aimerais savoir dire svp plait question quelqu'un peux indiquer
 hola buenos buenas dias tardes gracias podria podrian puedo quisiera quiero saber decir decirme favor pregunta alguien queria
 `
-/** Chinese ones, and grammar: cut away before the rest is compared. */
+/** Chinese filler words and grammar: removed before the rest is compared. */
 const CHINESE_FILLERS =
   '请问 您好 你好 我想问一下 我想问 想问一下 想知道 请告诉我 告诉我 麻烦 谢谢 一下 我家 我们 你们 我 你 您 的 了 吗 呢 吧 是 在 里 把 这款 这个 这 那 个 应该 需要 要 会 能 到 去 有 都 之内 以内 由 得 着 和 与 什么 哪'
 
-/** What a word stands for: groups of words that ask for the same, and what some of them say is wanted. */
+/** Groups of words that ask for the same, and the facets that some of them ask for. */
 export interface Sense {
   groups: readonly number[]
   facets: readonly Facet[]
@@ -118,10 +118,10 @@ const CHINESE = 3
 const LANGUAGES = 4
 /** Groups of English have lower numbers. */
 const FIRST_GROUP = 10_000
-/** A stem of so few letters stands for words that are little longer. */
+/** A stem of at most this many letters matches only words that are little longer. */
 const SHORT_STEM = 4
 const SHORT_ENDING = 2
-/** The first part of a compound and the last have so many letters. */
+/** Minimum letters of the first and last part of a compound. */
 const SHORTEST_PART = 4
 const LONGEST_STEM = 16
 
@@ -157,7 +157,7 @@ function isFacet(name: string): name is Facet {
   return FACETS.has(name)
 }
 
-/** What a word in lower case and without accents stands for in German, French or Spanish. */
+/** Finds the groups of a word in German, French or Spanish; the word is in lower case and without accents. */
 export function senseOf(word: string): Sense | undefined {
   const { stems } = tables()
   const whole = stems.get(`=${word}`)
@@ -169,7 +169,7 @@ export function senseOf(word: string): Sense | undefined {
   return undefined
 }
 
-/** Both parts of a German compound whose last part is an everyday word: `Parkgebühr`. */
+/** Splits a German compound whose last part is an everyday word: `Parkgebühr`. */
 export function partsOf(word: string): [string, string] | undefined {
   for (let at = SHORTEST_PART; at <= word.length - SHORTEST_PART; at++) {
     const last = word.slice(at)
@@ -179,12 +179,12 @@ export function partsOf(word: string): [string, string] | undefined {
   return undefined
 }
 
-/** Whether a word is one that questions of these languages are wrapped in. */
+/** Whether a word is a filler word of these languages. */
 export function isForeignFiller(word: string): boolean {
   return fillers.has(word)
 }
 
-/** Chinese text cut at the words that are known: what they stand for, and what lies between them. */
+/** Splits Chinese text at known words: their groups, and the text between them. */
 export function cutChinese(text: string): { senses: Sense[]; between: string[] } {
   const { chinese, longestChinese } = tables()
   const senses: Sense[] = []

@@ -13,26 +13,31 @@ import type { Read } from '../storage/program.js'
 import { documentsThrough } from './document-filter.js'
 
 export interface Admitted {
-  /** who asks, for the scopes of sources */
+  /** subject of the caller, for the scopes of sources */
   subject: string
   space: SpaceRow
   profile: RetrievalProfile
   snapshot: Snapshot
-  /** newest entry of the projection log, which the text index must know */
+  /** newest entry of the index log; the text index must contain it */
   seq: number
-  /** how many nodes the space holds */
+  /** number of nodes in the space */
   nodes: number
   /** row keys of the documents to search in; absent = all */
   docs?: number[]
 }
 
-/** What a query was admitted with, at this moment. */
+/** An admitted query, with the size of the space's traces at this moment. */
 export interface Admission extends Admitted {
   /** bytes of the space's traces */
   traceBytes: number
 }
 
-/** Decides whether a query may run, before anything is streamed. */
+/**
+ * Decides whether a query may run, before anything is streamed.
+ *
+ * @throws KsError when the space is missing or being deleted, its profile does not allow the mode, or a provider is
+ * missing
+ */
 export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller, body: QueryBody): Read<Admission> {
   const space = yield* findSpaceAtHead(caller.tenant, body.knowledgeSpaceId)
   if (space === undefined) throw notFound('knowledge space', body.knowledgeSpaceId)

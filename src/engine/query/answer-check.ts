@@ -10,9 +10,9 @@ import {
   withoutMarks,
 } from './support.js'
 
-/** The reply that the prompt asks for where no source answers. */
+/** Reply that the prompt asks for when no source answers. */
 export const DECLINE = 'The sources do not answer the question.'
-/** A text with more statements is no decline. */
+/** A text with more statements is not a decline. */
 const MAX_DECLINE_STATEMENTS = 3
 
 /** `So it is. [1] And so.`: the mark belongs to the sentence before it. */
@@ -20,33 +20,33 @@ const STOP_BEFORE_MARKS = /([.!?。！？…][*_~]*)((?:\s?\[\d{1,3}\])+)/gu
 /** Emphasis around a sentence, which is read as quotes. */
 const EMPHASIS_OF_SENTENCE = /(?<=\s)[*_~]+(?=[\p{Lu}\p{Lt}\p{Lo}\p{N}])|(?<=[.!?…])[*_~]+(?=\s)/gu
 const FENCED = /```[\s\S]*?(?:```|$)/g
-/** A line that introduces others. What follows a heading in the same unit is checked with it. */
+/** A line that introduces others. Text after a heading in the same unit is checked with it. */
 const HEADING = /^\s*#[^\n]*$/u
-/** Introduces what follows; it claims something where it has numbers or dates of its own. */
+/** Introduces what follows; it is a claim when it has its own numbers or dates. */
 const LEAD_IN = /[:：]\s*$/u
 const ROW = /^\s*\|/
 
-/** What a model was given for an answer. */
+/** Question and sources of a model's answer. */
 export interface CheckRequest {
   question: string
   /** by the number of the mark */
   sources: ReadonlyMap<number, Source>
-  /** what has no mark: earlier turns, instructions */
+  /** input without a citation number: earlier turns, instructions */
   context?: readonly string[]
-  /** the answer without a model; when it is sure, a statement has to agree with it before any is sent */
+  /** answer without a model; when it is sure, nothing is sent before one statement agrees with it */
   quotation?: { text: string; isSure: boolean }
-  /** the answer may rest on images or on the message itself: nothing is removed */
+  /** the answer may be based on images or on the message: nothing is removed */
   isUnchecked?: boolean
 }
 
 export interface CheckResult {
-  /** numbers of the sources that support what is left of the answer */
+  /** numbers of the sources that support the remaining answer */
   cited: number[]
-  /** a statement that was sent is supported by the quotation too */
+  /** a statement that was sent is also supported by the quotation */
   agrees: boolean
   /** statements that were removed */
   dropped: number
-  /** no statement is left, and the answer is short and claims nothing: it is a decline, or small talk */
+  /** no statement remains, and the answer is short and claims nothing: a decline or small talk */
   isDeclined: boolean
   /** the complete answer, without marks */
   text: string
@@ -61,10 +61,10 @@ interface Unit {
 }
 
 /**
- * Checks an answer that arrives in pieces, statement by statement: each is held until it is complete, and passed on
- * only when its sources support it. A statement that cites nothing, or the wrong source, gets the mark of the source
- * that supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next
- * supported statement.
+ * Checks a streamed answer statement by statement. Each statement is buffered until it is complete, and passed on only
+ * when its sources support it. A statement that cites nothing, or the wrong source, gets the mark of the source that
+ * supports it. Headings, lead-ins and statements that add nothing to the question are passed on with the next supported
+ * statement.
  */
 export function answerChecker(request: CheckRequest) {
   const question = { text: request.question, names: '' }
@@ -97,7 +97,7 @@ export function answerChecker(request: CheckRequest) {
   }
 
   const hold = (unit: Unit): void => {
-    // the unsupported ones introduced what was removed
+    // unsupported units introduced the removed statement
     if (isIntroRemoved) pending = pending.filter(({ isSupported }) => isSupported)
     isIntroRemoved = false
     pending.push(unit)
@@ -150,7 +150,7 @@ export function answerChecker(request: CheckRequest) {
   }
 
   return {
-    /** @returns the text that is checked by now */
+    /** @returns the text that has been checked so far */
     take(text: string): string {
       buffer += text
       received += text
@@ -177,7 +177,7 @@ function unitsIn(text: string): Unit[] {
     end = stop
   }
   const addSentences = (from: number, to: number): void => {
-    // the lengths are equal
+    // The replacements keep the length of the text.
     const moved = text
       .slice(from, to)
       .replace(STOP_BEFORE_MARKS, '$2$1')
@@ -204,14 +204,14 @@ function isPhrase({ text, ownTerms }: Statement): boolean {
   return ownTerms.length > 1 || (text.match(/[\p{L}\p{M}]+/gu) ?? []).length > 1
 }
 
-/** Whether a statement is the reply that the prompt asks for where no source answers. */
+/** Whether a statement is the reply that the prompt asks for when no source answers. */
 function isDecline({ ownTerms, ownClaims }: Statement, decline: Statement): boolean {
   const shared = ownTerms.filter((term) => decline.ownTerms.includes(term)).length
   return ownClaims === 0 && shared >= 2 && 2 * shared >= ownTerms.length
 }
 
 /**
- * The numbers of the sources that support a statement: the cited ones, or else the first one or two that do.
+ * Returns the numbers of the sources that support a statement: the cited ones, or else the first one or two that do.
  *
  * @returns none for a statement that needs no source; undefined for one without support
  */
@@ -241,7 +241,7 @@ function supportOf(
   return isInContext ? [] : undefined
 }
 
-/** A statement with the marks of its sources. */
+/** Replaces the marks of a statement by those of the given sources. */
 function withMarks(text: string, numbers: readonly number[]): string {
   const written = marksIn(text)
   if (written.length === numbers.length && numbers.every((number) => written.includes(number))) return text

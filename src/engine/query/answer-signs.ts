@@ -52,8 +52,8 @@ const PLACED =
 const NUMBERS = sign(1, NUMBER)
 
 /**
- * What shows that a sentence holds something of a kind, and how surely. Reasons are told by connectives, places by
- * prepositions, names by capitals within the sentence.
+ * Patterns that show that a sentence contains something of a kind, each with its strength. Reasons are recognized by
+ * connectives, places by prepositions, names by capitals within the sentence.
  */
 const SIGNS: Record<AnswerType, readonly Sign[]> = {
   person: [
@@ -148,16 +148,17 @@ const SIGNS: Record<AnswerType, readonly Sign[]> = {
 
 /** A part of a text that is of the kind that a question asks for. */
 export interface FoundSign {
-  /** how sure it is, 0 to 1 */
+  /** confidence, 0 to 1 */
   strength: number
   start: number
   end: number
 }
 
 /**
- * Finds the first and surest part of a text that is of the kind asked for and that the question does not contain.
+ * Finds the first match of the strongest pattern for the kind asked for. Text that the question contains does not
+ * count.
  *
- * @param asked the question in lower case
+ * @param lowerQuestion the question in lower case
  */
 export function findSign(type: AnswerType, text: string, asked: string): FoundSign | undefined {
   for (const [strength, pattern] of SIGNS[type])
@@ -168,15 +169,15 @@ export function findSign(type: AnswerType, text: string, asked: string): FoundSi
 }
 
 /**
- * How surely a sentence holds something of the kind asked for that the question does not already name, 0 to 1.
+ * Confidence, 0 to 1, that a sentence contains something of the kind asked for that the question does not already name.
  *
- * @param asked the question in small letters
+ * @param lowerQuestion the question in lower case
  */
 export function signOf(type: AnswerType, sentence: string, asked: string): number {
   return findSign(type, sentence, asked)?.strength ?? 0
 }
 
-/** Whether a sentence holds something of the kind asked for that the question does not already name. */
+/** Whether a sentence contains something of the kind asked for that the question does not already name. */
 export function holdsAnswerOf(type: AnswerType, sentence: string, query: string): boolean {
   return signOf(type, sentence, query.toLowerCase()) > 0
 }

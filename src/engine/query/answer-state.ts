@@ -2,22 +2,22 @@ import type { EvidenceBundle, EvidenceState, MissingEvidence } from '../../contr
 import { notRetrieved } from './missing.js'
 import { WITHHELD_ENTRY } from './withheld.js'
 
-/** What the check of a model's answer found. */
+/** Result of checking a model's answer. */
 export interface ModelReply {
   /** it states that the passages do not answer */
   isDeclined: boolean
-  /** statements of it were removed, it lacks what is asked for, or it disagrees with the quotation */
+  /** statements were removed, the requested detail is missing, or it disagrees with the quotation */
   isPart: boolean
   /** it was not checked, and cites nothing */
   isUncited?: boolean
 }
 
 /**
- * The state of evidence that a model has answered from. Contradictions remain unless it declines. The state is
- * `permission-limited` if the rules judged so, or if a passage that answers is withheld and the model declines or
- * answers a part.
+ * Returns the state of evidence after a model has answered from it. Contradictions remain unless the model declines.
+ * The state is `permission-limited` if the rules found that, or if a passage that answers is withheld and the model
+ * declines or answers partially.
  *
- * @param withheld whether the best passage answers and is one that the reader may not read
+ * @param isWithheld whether the best passage answers but the reader may not read it
  */
 export function stateOfReply(
   judged: EvidenceState,
@@ -31,14 +31,14 @@ export function stateOfReply(
   return isPart && judged !== 'answerable' ? 'partial' : 'answerable'
 }
 
-/** Who decided a state that a model has answered from: contradictions and limits are found by rules. */
+/** Who decided the state of an answer that a model wrote: contradictions and permission limits are found by rules. */
 export function deciderOf(state: EvidenceState): 'model' | 'rules' {
   return state === 'conflict' || state === 'permission-limited' ? 'rules' : 'model'
 }
 
 const OF_A_STATE = new Set<MissingEvidence['reason']>(['not-retrieved', 'conflict', 'permission-filtered'])
 
-/** Evidence in the state that it has for an answer, with the missing evidence of that state. */
+/** Evidence with another state and the missing evidence of that state. */
 export function withState(bundle: EvidenceBundle, state: EvidenceState): EvidenceBundle {
   if (state === bundle.state) return bundle
   const others = bundle.missingEvidence.filter(({ reason }) => !OF_A_STATE.has(reason))

@@ -1,6 +1,6 @@
 /**
- * What kind of thing a question asks for, told from its words, in English, German, French, Spanish and Chinese;
- * `any` where they do not tell. `name` is asked for by `which` or `what` with a noun; `truth` by yes or no.
+ * Kind of answer that a question asks for, from its words in English, German, French, Spanish and Chinese. `any` when
+ * they do not show it. `name` is asked for by `which` or `what` with a noun; `truth` by yes-or-no questions.
  */
 export type AnswerType =
   | 'person'
@@ -20,7 +20,7 @@ function join(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'iu')
 }
 
-/** Of those that begin at the same word the first holds. Languages stand in lines of their own. */
+/** When several match at the same position, the first entry wins. Each language has its own lines. */
 const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   [
     'percent',
@@ -120,7 +120,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
 ]
 
-/** Kind of answer a question wants: that of its first word that tells one. */
+/** Returns the kind of answer that a question asks for. The earliest match in the question decides. */
 export function answerType(query: string): AnswerType {
   let type: AnswerType = 'any'
   let first = Number.POSITIVE_INFINITY

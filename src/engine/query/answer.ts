@@ -22,9 +22,9 @@ const SURE: ReadonlySet<string> = new Set(['answerable', 'conflict'])
 /** Precedes passages that may not answer. */
 const CLOSEST = 'Closest passages:\n\n'
 const UNRESOLVED =
-  'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
+  'This question refers to the one before it, and no passage has more about that. Ask it as a complete question.'
 
-/** Streams an answer: from the space's model if it has one, else a quotation of the evidence. */
+/** Streams an answer: from the space's model if it has one, otherwise a quotation of the evidence. */
 export async function* answerQuery(
   context: EngineContext,
   admitted: Admitted,
@@ -39,9 +39,9 @@ export async function* answerQuery(
   const followUp = followUpOf(query, turns)
   const ownParts = (): AnswerPart[] => [...withoutModel(query, followUp, bundle, retrieved)]
   if (isBuiltin(model) || bundle.items.length === 0) return yield* ownParts()
-  // the answer to a message that is longer than a query is not checked, and quoting for one takes long
+  // The answer to a message longer than a query is not checked, and quoting for such a message takes long.
   const checkedParts = query.length > LIMITS.queryText ? undefined : ownParts()
-  // a model also gets passages that share no word with the question
+  // A model also gets passages that share no word with the question.
   const isRefused = bundle.state === 'not-enough-evidence'
   const isQuoted = checkedParts?.some((part) => part.type === 'end' && part.metadata.synthesis === 'extractive')
   const quotation =
@@ -63,8 +63,8 @@ function textOf(parts: readonly AnswerPart[]): string {
 }
 
 /**
- * The parts after a model that did not answer: those without a model. When the model declines, they are its own, unless
- * those without a model are sure and no better passage is withheld.
+ * Returns the parts that replace the answer of a model that failed or declined: those without a model. When the model
+ * declined, its own parts are used unless those without a model are sure and no better passage is withheld.
  */
 function insteadOf(outcome: ModelOutcome, parts: readonly AnswerPart[], isWithheld: boolean): AnswerPart[] {
   if (outcome.type === 'declined' && (!isSure(parts) || isWithheld)) return outcome.parts
@@ -81,7 +81,7 @@ function* withoutModel(
 ): Generator<AnswerPart> {
   const reply = smallTalkReply(query)
   if (reply !== undefined) {
-    // no passage answers it, whatever words they share
+    // no passage answers small talk, whatever words they share
     yield { type: 'delta', text: reply }
     const state = bundle.state === 'permission-limited' ? bundle.state : 'not-enough-evidence'
     yield { type: 'end', metadata: UNANSWERED, bundle: { ...bundle, state } }
@@ -147,11 +147,11 @@ function shifted({ cited, start, end, marks }: QuotedBlock, offset: number): Quo
 
 const MORE_ON_IT: MissingEvidence = {
   reason: 'not-retrieved',
-  text: 'the question goes on from the one before it, and no passage says more on that',
+  text: 'the question refers to the one before it, and no passage has more about that',
   metadata: { terms: [] },
 }
 
-/** The evidence of a question without an answer: passages on the question before do not answer a follow-up. */
+/** Evidence of a question without an answer: passages on the previous question do not answer a follow-up. */
 function withoutAnswer(bundle: EvidenceBundle, isFollowUp: boolean, withheld: Retrieved['withheld']): EvidenceBundle {
   if (bundle.state === 'permission-limited') return bundle
   if (withheld !== undefined) return withState(bundle, 'permission-limited')

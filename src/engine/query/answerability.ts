@@ -19,11 +19,11 @@ export interface JudgedItem {
   /** final score, 0 to 1 */
   score: number
   features?: Features
-  /** terms of the question that it holds, with its title, where that is known; otherwise its text is analysed */
+  /** terms of the question that it or its title contains, when known; otherwise its text is analysed */
   held?: readonly string[]
-  /** which document it is of, where that is known */
+  /** id of its document, when known */
   document?: string
-  /** day of that document, where it is known */
+  /** day of that document, when known */
   day?: string
   /** whether that document states that it replaces another one */
   replaces?: boolean
@@ -31,52 +31,56 @@ export interface JudgedItem {
 
 export interface Verdict {
   state: JudgedState
-  /** pairs of items (by place) that say different things */
+  /** pairs of items (by index) that contradict each other */
   conflicts: Contradiction[]
-  /** pairs of items that differ, each in something else: another time, version or region */
+  /** pairs of items that differ without contradicting: another time, version or region */
   differences: Difference[]
-  /** words of the query that no item holds, as the query spells them */
+  /** words of the query that no item contains, as the query spells them */
   uncovered: string[]
 }
 
 /**
- * Below this confidence nothing found is near the question. On sets of questions that were put aside at most 5 % of those
- * asked of their own documents are refused, and four in five of those asked of another subject's (bench/meaning/gate.ts).
+ * Below this confidence no passage is near the question. On held-out question sets, at most 5 % of the questions about
+ * their own documents are refused, and four in five of those about another subject's documents (bench/meaning/gate.ts).
  */
 export const REFUSE_BELOW = 0.1
-/** Minimum confidence, by an embedding or a rerank model, in a passage that answers in other words. */
+/** Minimum confidence, by an embedding or a rerank model, of a passage that answers in other words. */
 export const ANSWER_FROM = 0.5
-/** Minimum probability of a quotation that answers; others are presented as the closest passages. */
+/** Minimum probability of a quotation that answers; less probable ones are presented as the closest passages. */
 export const SURE_FROM = 0.7
-/** The same if passages state one fact at different times: two documents on it are a sign that it is what was asked for. */
+/**
+ * The same when passages state one fact at different times: two documents about it suggest that it is the fact asked
+ * for.
+ */
 const VERSIONS_FROM = 0.5
 /**
- * What it takes from the logarithm of the odds that none of the best passages mentions a name that is asked for: odds
- * twenty times less, and of several names as large a part as is missing (bench/meaning/abstention.ts).
+ * Subtracted from the log odds when none of the best passages mentions a name that is asked for: odds twenty times
+ * lower. Scaled by the fraction of names that are missing (bench/meaning/abstention.ts).
  */
 const TAKEN_BY_NAMES = 3
-/** Items looked at for coverage and contradiction. */
+/** Number of items that are examined for coverage and contradiction. */
 const CONSIDERED = 5
 
 /**
- * What the evidence amounts to, from the best items' scores, what of the query they hold, and whether they agree.
+ * Judges the evidence by the scores of the best items, the terms of the query that they contain, and their
+ * contradictions.
  *
  * @param request `items` in rank order; `idf` weighs the terms
  */
 export function evidenceState(request: {
   query: string
   terms: readonly string[]
-  /** what stands for some of the terms */
+  /** replacements of some of the terms */
   rewordings?: readonly Rewording[]
   idf: (term: string) => number
-  /** absent: passages are compared by their scores alone */
+  /** absent: passages are compared by their scores only */
   asked?: AskedOf
   items: readonly JudgedItem[]
   /** probability that the quotation of the items contains the answer, 0 to 1; absent without a quotation */
   probability?: number | undefined
-  /** whether items are tables with the rows that the question is about */
+  /** whether items are tables with the rows that the question asks about */
   hasFigures?: boolean
-  /** the question as `questionWords` has read it, where that is known */
+  /** the parsed question (see `questionWords`), when known */
   wordsOf?: (terms: ReadonlySet<string>) => string[]
   /** whether a model found that two sentences do not contradict each other */
   agree?: (one: string, other: string) => boolean
@@ -92,11 +96,11 @@ export function evidenceState(request: {
   const wordsOf = request.wordsOf ?? questionWords(request.query)
   const uncovered = wordsOf(new Set([...asked].filter((term) => !held.has(term))))
   const unmentioned = unmentionedShare(request.query, considered)
-  // what an embedding or a rerank model is sure of may well say it in other words
+  // An embedding or a rerank model can be sure of a passage that uses other words.
   const { byVectors = 0, byRerank = 0 } = request.asked ?? {}
   const isSure = Math.max(byVectors, byRerank) >= ANSWER_FROM
   const likely = isSure ? top : lessLikely(top, TAKEN_BY_NAMES * unmentioned)
-  // a figure that is computed, such as a ratio, shares no word with its rows
+  // A computed figure, such as a ratio, shares no word with its rows.
   const hasRows = request.hasFigures === true && unmentioned === 0
   if (considered.length === 0 || (likely < REFUSE_BELOW && !hasRows))
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
@@ -112,7 +116,10 @@ export function evidenceState(request: {
 const ASKS_FOR_MEASURE =
   /\bhow\s+(much|many|long|often|far|old|big|tall|high|deep|wide|large|fast|soon|late|heavy|expensive)\b/giu
 
-/** The question's terms; without the word after `how` where a text says a number, which stands in its place. */
+/**
+ * Terms of the question, without the word after `how` (`how long`) when a text contains a number: the number replaces
+ * it.
+ */
 export function askedTerms(query: string, terms: readonly string[], items: readonly { text: string }[]): Set<string> {
   const asked = new Set(terms)
   const measures = [...query.matchAll(ASKS_FOR_MEASURE)]
@@ -122,8 +129,8 @@ export function askedTerms(query: string, terms: readonly string[], items: reado
 }
 
 /**
- * Of the names that a question asks for, the share that none of the passages mentions: what is said of others is no
- * answer. A statement to be checked may well name what its evidence calls otherwise.
+ * Fraction of the names in a question that none of the passages mentions: statements about others are no answer. A
+ * statement to be checked may use names that its evidence does not use.
  */
 function unmentionedShare(query: string, items: readonly JudgedItem[]): number {
   if (!asks(query)) return 0

@@ -15,15 +15,15 @@ import { relevantPassages } from './relevance.js'
 import { whyOf } from './why.js'
 import { WITHHELD_ENTRY } from './withheld.js'
 
-/** What makes a document stale, by how its file stands to it. */
+/** Why a document is stale, by the state of its file. */
 const STALE: Record<string, (filename: string) => string> = {
   changed: (filename) => `the file of ${filename} changed since it was ingested`,
   gone: (filename) => `the file of ${filename} is gone`,
 }
 
 /**
- * Turns what retrieval kept into evidence: its state, what contradicts what, why each passage is there, and what is
- * missing and why. All that was found is judged; the evidence stops where relevance stops when `topK` is given.
+ * Turns retrieved passages into evidence: its state, contradictions, why each passage is included, and what is missing
+ * and why. All passages are judged; with `topK`, only the relevant ones become evidence.
  */
 export function assembleEvidence(
   request: {
@@ -32,7 +32,7 @@ export function assembleEvidence(
     freshness: ReadonlyMap<number, Freshness>
     /** whether two sentences are known not to contradict each other */
     agree?: (one: string, other: string) => boolean
-    /** places of the profile; absent = everything that was found is evidence */
+    /** number of passages of the profile; absent = every passage becomes evidence */
     topK?: number
     /** absent: the question is complete */
     followUp?: FollowUp | undefined
@@ -86,7 +86,7 @@ export function assembleEvidence(
     ...defined({ agree: request.agree, probability: quotation?.probability, hasFigures: retrieved.hasFigures }),
   })
   noteConflicts(all, verdict)
-  // what another passage is compared with stays beside it
+  // A passage stays when another one is compared with it.
   const items = all.filter(
     ({ conflicts, metadata }, index) => isRelevant(index) || conflicts.length > 0 || metadata.differs !== undefined,
   )

@@ -2,35 +2,37 @@ import { type AnalysedPassage, type PassageCache, termHash } from '../derived/pa
 import { mentionedBy, nodesOf } from '../rows/graph/expansion.js'
 import type { Read } from '../storage/program.js'
 
-/** A passage that shares a name with one that was found, and says more of what is asked. */
+/** A passage that shares a name with a found passage and covers more of the question. */
 export interface Bridge {
   key: number
-  /** 0 to 1: how much of the question it adds, how telling the shared name is, how well the other passage stands */
+  /** 0 to 1: how much of the question it adds, how rare the shared name is, and how high the other passage ranks */
   score: number
 }
 
 export interface BridgeRequest {
-  /** passages that recall ranks first, best first */
+  /** the passages that recall ranks first, best first */
   seeds: readonly number[]
   /** analysed question */
   terms: readonly string[]
   idf: (term: string) => number
   cache: PassageCache
-  /** texts of nodes that the reader may see */
+  /** loads the texts of nodes that the reader may see */
   load: (keys: number[]) => Read<ReadonlyMap<number, { title: string; body: string }>>
   late: () => boolean
   /** ids of sources that the reader may not read */
   denied: readonly string[]
 }
 
-/** Names followed of one passage, and passages looked at of one name: one that stands in more leads nowhere. */
+/**
+ * Maximum names followed from one passage, and maximum passages that mention one name: frequent names connect nothing.
+ */
 const NAMES = 24
 const MENTIONS = 24
-/** Passages whose texts are compared. */
+/** Maximum passages whose texts are compared. */
 const MOST_PASSAGES = 160
-/** What a seed counts by its rank. */
+/** Loss of score with the rank of the seed. */
 const RANK_LOSS = 0.5
-/** A passage that adds no term of the question may still be what it is about. */
+/** A passage that adds no term of the question may still be relevant. */
 const LEAST_ADDED = 0.1
 
 interface Link {
@@ -39,8 +41,9 @@ interface Link {
 }
 
 /**
- * The second hop of a question that no passage answers alone: from the passages found over the names they mention to
- * passages that mention them too. A bridge counts by the share of the question's terms that the first passage lacks.
+ * Second hop of a question that no single passage answers: from the found passages, over the names they mention, to
+ * other passages that mention them. A bridge's score rises with the fraction of the question's terms that the first
+ * passage lacks.
  */
 export function* findBridges(request: BridgeRequest): Read<Bridge[]> {
   const { seeds, terms, idf, cache } = request

@@ -1,18 +1,18 @@
-/** `[1, 3]`, `[2-4]`, `[source 2]`, `【1】`: the forms that models write instead of `[1]`. */
+/** `[1, 3]`, `[2-4]`, `[source 2]`, `【1】`: forms that models write instead of `[1]`. */
 const OTHER_MARK = /^[[【]\s*(?:(?:passages?|sources?)\s+)?\d{1,3}(?:\s*[-–,;、，]\s*\d{1,3})*\s*[\]】]$/i
-/** The beginning of such a mark. */
+/** Beginning of such a mark. */
 const BEGUN = /^[[【]\s*(?:[ps][a-z]*\s*)?[\d\s\-–,;、，]*$/i
-/** With the white space before it, which is removed with the mark. */
+/** Includes the white space before it, which is removed with the mark. */
 const OPENING = /\s*[[【]/
 const MOST_CHARACTERS = 40
-/** A range of more passages than this is no citation. */
+/** A range of this many passages or more is not a citation. */
 const LONGEST_RANGE = 20
 
 /**
- * Writes the citations of an answer that comes in pieces as `[1][3]`, which is what every reader of answers looks for.
- * Code is left as it is: there `[1, 2]` is a list.
+ * Rewrites the citations of a streamed answer as `[1][3]`, the form that all readers of answers expect. Code is not
+ * changed: there `[1, 2]` is a list.
  *
- * @param isGiven whether the model was given the passage of this number; other numbers are removed
+ * @param isGiven whether the model was given the passage with this number; other numbers are removed
  */
 export function citationWriter(isGiven: (number: number) => boolean) {
   let held = ''
@@ -23,7 +23,7 @@ export function citationWriter(isGiven: (number: number) => boolean) {
     return text
   }
 
-  /** Passes on what is decided; `isEnd` passes on everything. */
+  /** Returns the text whose marks are complete; `isEnd` returns everything. */
   const flush = (isEnd: boolean): string => {
     let out = ''
     for (;;) {
@@ -54,12 +54,12 @@ export function citationWriter(isGiven: (number: number) => boolean) {
       held += text
       return flush(false)
     },
-    /** What was held back when the answer ended. */
+    /** Returns the buffered text at the end of the answer. */
     rest: (): string => flush(true),
   }
 }
 
-/** The numbers that a mark contains; none of a range that is too long. */
+/** Numbers in a mark; none for a range that is too long. */
 function numbersOf(mark: string): number[] {
   return mark.split(/[,;、，]/).flatMap((part) => {
     const [from = 0, to = from] = (part.match(/\d+/g) ?? []).map(Number)

@@ -1,33 +1,35 @@
 import type { Features } from './rerank.js'
 import { SMALLEST_SPACE } from './term-weights.js'
 
-/** What is known of a question in its space before any passage is looked at. */
+/** Statistics of a question in its space, independent of any single passage. */
 export interface AskedOf {
   /** sum of the weights (inverse document frequencies, natural logarithms) of the question's distinct terms */
   weight: number
   /** passages of the space */
   nodes: number
-  /** BM25 of the last place of a full text leg, as a share of the first's: how little the best stands above the rest */
+  /** BM25 of the last hit of a full-text list divided by that of the first: how little the best hit stands out */
   falloff: number
-  /** how likely a provider's vectors say that something answers, 0 to 1; absent without such vectors */
+  /** probability, by a provider's vectors, that a passage answers, 0 to 1; absent without such vectors */
   byVectors?: number
-  /** relevance that a rerank model gives to the best passage, where it tells it from others; absent without one */
+  /**
+   * relevance that a rerank model gives to the best passage, when it separates passages; absent without such a model
+   */
   byRerank?: number
 }
 
-/** What of a passage's comparison with the question tells whether it answers. */
+/** Features of a passage's match with the question that indicate whether it answers. */
 type Compared = Pick<Features, 'strength' | 'pairs' | 'sentenceCoverage'>
 
 /**
- * A logistic model of "this space answers the question", fitted on questions asked of their own documents and of foreign
- * ones, in spaces of 10 to 18,000 passages (bench/meaning/gate.ts). A match by chance becomes more likely with the
- * number of passages and less likely with the weight that is matched: a term's weight is minus the logarithm of its
- * share of passages, so that the logarithm of the passages expected to match by chance is the logarithm of their number
- * minus the weight matched. The other signs say how the match is made.
+ * A logistic model of "this space answers the question", fitted on questions asked of their own documents and of
+ * foreign ones, in spaces of 10 to 18,000 passages (bench/meaning/gate.ts). A match by chance is likelier with more
+ * passages and less likely with a higher matched weight. A term's weight is minus the logarithm of the fraction of
+ * passages that contain it, so the logarithm of the passages expected to match by chance is the logarithm of their
+ * number minus the matched weight. The other features describe how the question is matched.
  */
 const MODEL = {
   bias: 11.53,
-  /** of the logarithm: the first occurrences say most */
+  /** of the logarithm: the first occurrences matter most */
   strength: 3.9,
   nodes: -1.11,
   /** of the logarithm of the weight that the strongest passage matches */
@@ -37,19 +39,19 @@ const MODEL = {
   pairs: 2.3,
   falloff: 3.35,
 }
-/** Keeps the logarithm of no occurrence finite. */
+/** Keeps the logarithm finite when nothing occurs. */
 const LEAST_STRENGTH = 0.02
 const LEAST_MATCHED = 0.2
 /** Weights are of the order of ten. */
 const WEIGHT_UNIT = 10
 
-/** What a leg gives on average: for searches without one. */
+/** Average fall-off of a full-text list; used for searches without one. */
 export const USUAL_FALLOFF = 0.15
 
 /**
- * How likely passages answer a question, 0 to 1.
+ * Probability, 0 to 1, that passages answer a question.
  *
- * @param compared each sign's best among all passages that were compared, or one passage's
+ * @param compared features of one passage, or the best of each feature among all compared passages
  */
 export function answerConfidence({ strength, pairs, sentenceCoverage }: Compared, asked: AskedOf): number {
   const logit =
@@ -63,7 +65,10 @@ export function answerConfidence({ strength, pairs, sentenceCoverage }: Compared
   return 1 / (1 + Math.exp(-logit))
 }
 
-/** Each sign at its best, wherever it is: where the right passage is not the first, another's signs tell of it. */
+/**
+ * Maximum of each feature over all passages: when the right passage is not first, other passages' features still show
+ * it.
+ */
 export function bestSigns(all: readonly Compared[]): Compared {
   const best = { strength: 0, pairs: 0, sentenceCoverage: 0 }
   for (const one of all) {
@@ -81,7 +86,10 @@ export function weightOf(terms: Iterable<string>, idf: (term: string) => number)
   return sum
 }
 
-/** See `AskedOf.falloff`. @param bm25 of every candidate that has one @param full candidates of a full leg */
+/**
+ * See `QuestionStatistics.falloff`. @param bm25 of every candidate that has one @param full number of candidates in a
+ * full list
+ */
 export function falloffOf(bm25: readonly number[], full: number): number {
   const sorted = [...bm25].sort((a, b) => b - a)
   const top = sorted[0] ?? 0

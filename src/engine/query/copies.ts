@@ -7,15 +7,16 @@ const COPY_FOLDER = /^(?:old|archived?|archives|back[-_ ]?ups?|bak)$/iu
 
 type Copy = Pick<PassageRow, 'filename' | 'document_title' | 'body' | 'section' | 'document_date' | 'published_at'>
 
-/** Distinct passages of a ranking, and the keys of the others with those of the passages that replace them. */
+/** Distinct passages of a ranking, and the keys of the copies with those of the passages that replace them. */
 export interface Distinct<T> {
   kept: T[]
   copyOf: ReadonlyMap<number, number>
 }
 
 /**
- * Keeps one of several equal passages: of the same text and section, in documents of the same name or title. It gets
- * the rank of the best of them. A document outside of folders for old files is preferred, then the newest one.
+ * Keeps one of several equal passages: those with the same text and section, in documents with the same name or title.
+ * The kept passage gets the best rank among them. A document outside of archive folders is preferred, then the newest
+ * one.
  *
  * @param ranked best first; those without a loaded row are kept
  */
@@ -48,7 +49,7 @@ export function withoutCopies<T extends { key: number }>(
   return { kept, copyOf: flattened(copyOf) }
 }
 
-/** The same for passages with their rows. */
+/** Like `removeCopies`, for passages with their rows. */
 export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: readonly T[]): T[] {
   const rows = new Map(ranked.map(({ passage }) => [passage.key, passage]))
   const { kept } = withoutCopies(
@@ -101,7 +102,7 @@ function dateOf({ document_date: date, published_at: published }: Copy): number 
   return date === null ? published : Date.parse(date)
 }
 
-/** A passage that replaced a copy may have been replaced itself. */
+/** Follows chains: a passage that replaced a copy may have been replaced itself. */
 function flattened(copyOf: ReadonlyMap<number, number>): Map<number, number> {
   return new Map(
     [...copyOf.keys()].map((key) => {

@@ -22,17 +22,17 @@ export interface Correction extends SearchedFor {
 /** Counts the permitted passages that contain each term. */
 type Frequencies = (terms: string[]) => Promise<ReadonlyMap<string, number>>
 
-/** A question with more missing words is of another language or subject than the space. */
+/** A question with more missing words is in another language or about another subject than the space. */
 const MAX_WORDS = 3
-/** Maximum of forms of one derivation that are searched for; the most frequent ones are taken. */
+/** Maximum derived forms of one word that are searched for; the most frequent ones are used. */
 const MAX_DERIVED = 2
-/** Terms that one request of an index looks up. */
+/** Maximum terms in one request to an index. */
 const MAX_TERMS = 2_048
 
 const NO_COMPOUNDS: CompoundQuestion = { words: [], languages: [], isCertain: false }
 
 /**
- * Searches both indexes; where words of the question are missing in what the reader may read, once more with their
+ * Searches both indexes. When words of the question are missing in the reader's documents, searches again with
  * corrections.
  */
 export async function recallCorrected(
@@ -55,7 +55,9 @@ export async function recallCorrected(
   return { ...again, corrections: found }
 }
 
-/** The corrections as passages spell them: an enumerated form may share only its stem with the word of a passage. */
+/**
+ * Returns the corrections as passages spell them: a generated form may share only its stem with the word of a passage.
+ */
 export function searchedForOf(
   corrections: readonly Correction[],
   passages: Iterable<{ title: string; body: string }>,
@@ -72,8 +74,8 @@ export function searchedForOf(
 }
 
 /**
- * Finds other forms of those words of a question that no permitted passage contains: of the same derivation (`owns`,
- * `owner`), or else without a typo. Names, and common words of the language of the question, have no typo.
+ * Finds other forms of those words of a question that no permitted passage contains: derived forms (`owns`, `owner`),
+ * or else forms without a typo. Names and common words of the question's language are not treated as typos.
  */
 export async function correctionsOf(
   query: string,
@@ -84,7 +86,7 @@ export async function correctionsOf(
   const isMissing = ({ term }: QueryWord): boolean =>
     known.frequencies.get(term) === 0 && !known.rewordings.some(({ asked }) => asked.includes(term))
   const spelled = query.toLowerCase().replaceAll('’', "'")
-  // `wasn` of `wasn't` is no word of its own
+  // `wasn` of `wasn't` is not a word
   const missing = analyzeWords(query).filter((word) => isMissing(word) && !spelled.includes(`${word.said}'`))
   if (missing.length > MAX_WORDS) return []
   const names = new Set(namesIn(query).flatMap(({ text }) => text.toLowerCase().split(/[^\p{L}\p{M}]+/u)))
@@ -107,7 +109,7 @@ async function formsInSpace(word: QueryWord, language: Language, frequencies: Fr
   return best === undefined ? [] : [toCorrection(word, best)]
 }
 
-/** Forms that passages contain: by likely typos first, then the most frequent. */
+/** Forms that passages contain: corrections of likely typos first, then the most frequent. */
 async function mostFrequent(forms: readonly WordForm[], frequencies: Frequencies): Promise<WordForm[]> {
   const counts = new Map<string, number>()
   const terms = [...new Set(forms.map(({ term }) => term))]

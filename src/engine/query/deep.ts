@@ -16,21 +16,21 @@ import { type Ranked, RERANK_LIMIT } from './rank.js'
 
 export const DEEP_STRATEGY_VERSION = 'deep-2'
 
-/** How long a query waits for the graph of what was published since. */
+/** Maximum wait for the graph to include recent publications. */
 const CATCH_UP_MILLISECONDS = 2500
 const GRAPH_TIMEOUT_MILLISECONDS = 250
-/** Passages whose entities the graph is entered by. */
+/** Number of passages whose entities are entry points of the graph. */
 const SEED_NODES = 8
-/** Nodes of the graph that the final rerank compares with the question beside those of hybrid recall. */
+/** Number of graph nodes that the final rerank compares with the question, in addition to those of hybrid recall. */
 const EXPANDED_NODES = 12
-/** Nodes of the graph that are looked up in the database, since some may not be visible any more. */
+/** Maximum graph nodes that are looked up in the database; some may no longer be visible. */
 const LOOKED_UP = 100
-/** Passages that a second hop starts at. */
+/** Number of passages where a second hop starts. */
 const BRIDGE_SEEDS = 4
-/** Places of the evidence that bridges may take, and the share of it. */
+/** Maximum passages of the evidence that bridges may provide, as a count and as a fraction. */
 const BRIDGE_PLACES = 3
 const BRIDGE_SHARE = 0.3
-/** What a passage gains that mentions an entity the caller works with. */
+/** Factor for a passage that mentions one of the caller's active entities. */
 const ACTIVE_GAIN = 1.35
 
 /** Hybrid recall, expanded along the graph, then one rerank of both. */
@@ -93,7 +93,7 @@ function* expandHits(
   const activeNodes = expansion.activeNodes
   return {
     hits: raise(hits, new Set(added), fused[RERANK_LIMIT - EXPANDED_NODES - 1]),
-    // a rerank model has compared the bridges too, and the order is its own
+    // A rerank model has already compared and ordered the bridges.
     reorder: (ranked, byModel) => favour(byModel ? ranked : lift(ranked, bridges, admitted.profile.topK), activeNodes),
     reached: new Map([
       ...added.map((key) => [key, 'graph'] as const),
@@ -110,8 +110,8 @@ function* expandHits(
 }
 
 /**
- * Gives the last places to the best bridges that rank further down. A bridge is compared with the question like every
- * candidate, but a passage that answers the second half of a question looks weak to a comparison with the whole of it.
+ * Moves the best lower-ranked bridges to the end of the first `topK`. A bridge is compared with the question like every
+ * candidate, but a passage that answers only the second half of a question scores low against the complete question.
  */
 function lift(ranked: Ranked[], bridges: readonly Bridge[], topK: number): Ranked[] {
   const places = Math.min(BRIDGE_PLACES, Math.floor(topK * BRIDGE_SHARE))

@@ -6,10 +6,10 @@ import { MAX_FILTER_DOCS } from '../search/limits.js'
 import type { Read } from '../storage/program.js'
 
 /**
- * Row keys of the documents of a revision that the reader may know of and that pass a filter. A document without a
- * field of the filter does not pass.
+ * Finds the row keys of the documents of a revision that the reader may know of and that match a filter. A document
+ * without a field of the filter does not match.
  *
- * @throws KsError `invalid-request` where they are too many to search in
+ * @throws KsError `invalid-request` when more than `MAX_FILTER_DOCS` match
  */
 export function* documentsThrough(
   reader: Asker,
@@ -33,7 +33,7 @@ export function* documentsThrough(
   const [found, most] = [keys.length, MAX_FILTER_DOCS].map((count) => count.toLocaleString('en-US'))
   throw new KsError(
     'invalid-request',
-    `filter lets ${found} documents through, more than the ${most} that can be searched by themselves; ask for less, or without it`,
+    `filter matches ${found} documents, more than the maximum of ${most}; narrow the filter or remove it`,
   )
 }
 
@@ -41,7 +41,7 @@ function isoOf(text: string): string {
   return new Date(text).toISOString()
 }
 
-/** The last instant of a day, or the instant itself. */
+/** Last instant of a day, or the instant itself. */
 function endOf(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T23:59:59.999Z` : isoOf(text)
 }

@@ -6,28 +6,30 @@ import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
 import { shownIn } from './shown.js'
 
-/** A passage that ranking kept. Scores are 0 to 1. */
+/** A ranked passage. Scores are 0 to 1. */
 export interface RankedPassage {
   passage: PassageRow
   final: number
   retrieval: number
   rerank?: number
   features?: Features
-  /** terms of the question that the passage or its title holds, in the order of the question */
+  /** terms of the question that the passage or its title contains, in the order of the question */
   held?: readonly string[]
-  /** whether its vector alone speaks for it */
+  /** whether only its vector matches the question */
   byMeaning?: boolean
-  /** that it came over a relation of the graph, or over a name that the best passages mention */
+  /** how it was reached: over a relation of the graph, or over a name that the best passages mention */
   byGraph?: 'graph' | 'second-hop'
-  /** that it answers by itself, 0 to 1, where that was judged otherwise than by `features` alone */
+  /** probability that it answers by itself, 0 to 1, when not computed from `features` alone */
   alone?: number
-  /** where research mode found it: outline node, and what the summaries of range and document scored */
+  /** where research mode found it: outline node, and the scores of the summaries of the range and document */
   navigation?: Record<string, unknown>
 }
 
 /**
+ * Converts a ranked passage to an item of evidence.
+ *
  * @param freshness of the passage's document; absent = unknown
- * @param why it is among what was found
+ * @param why reason for its inclusion
  */
 export function toEvidenceItem(
   { passage, final, retrieval, rerank, navigation }: RankedPassage,
@@ -65,7 +67,7 @@ export function toEvidenceItem(
   }
 }
 
-/** Where a passage came from, and whose word it is: of the person who uploaded it, or of a place that others write. */
+/** Origin of a passage and its trust: uploaded by a user, or from an external source. */
 function originOf({ source_id: sourceId, source_url: sourceUrl, external }: PassageRow): Record<string, unknown> {
   return {
     trust: external === 1 ? 'external' : 'uploaded',
@@ -74,7 +76,7 @@ function originOf({ source_id: sourceId, source_url: sourceUrl, external }: Pass
   }
 }
 
-/** Of a passage that was read in a picture: how sure the words of its page are, or those of the least sure picture, in per cent. */
+/** OCR confidence in percent: the lowest of its page and its pictures. */
 function ocrOf(passage: PassageRow): { ocr?: { confidence: number } } {
   const { page, ocr_pages: pages } = passage
   const ofPictures = shownIn(passage).flatMap(({ ocr }) => ocr ?? [])
@@ -100,7 +102,7 @@ function toCitation(passage: PassageRow): Citation {
   }
 }
 
-/** Metadata of a document hold whatever its uploader wrote: only the address of a page is one to follow. */
+/** Metadata of a document contain whatever its uploader wrote: only the address of a web page becomes a link. */
 function webAddress(address: string | null): { sourceUrl?: string } {
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
     ? { sourceUrl: address }
@@ -111,14 +113,14 @@ function share(value: number): number {
   return Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000 : 0
 }
 
-/** Why a passage stands in the evidence: `metadata.why` of its item. */
+/** Why a passage is in the evidence: `metadata.why` of its item. */
 export interface Why {
   by: FoundBy
-  /** words of the question that the passage or its headings hold, as the question spells them */
+  /** words of the question that the passage or its headings contain, as the question spells them */
   words: string[]
-  /** of these, those that no passage before it holds */
+  /** of these, the words that no earlier passage contains */
   adds: string[]
-  /** how likely it answers by itself as its words tell, 0 to 1; absent where its text was not compared */
+  /** probability, by its words, that it answers by itself, 0 to 1; absent when its text was not compared */
   confidence?: number
 }
 

@@ -12,7 +12,7 @@ const NEAR = 2
 const YEAR_FIRST = /\b\d{4}-(\d{1,2})-\d{1,2}\b/g
 const YEAR_LAST = /\b(\d{1,2})[./-](\d{1,2})[./-]\d{4}\b/g
 
-/** Keys of all facts of a text. */
+/** Returns the keys of all facts in a text. */
 export function factsIn(text: string): Set<string> {
   const facts = new Set<string>()
   const tokens = text.match(TOKEN) ?? []
@@ -31,13 +31,13 @@ export function factsIn(text: string): Set<string> {
   return facts
 }
 
-/** The months of dates in digits, each as its alternatives: `3/5/2024` is in March or in May. */
+/** Months of dates in digits, each with its alternative keys: `3/5/2024` is in March or in May. */
 function monthsIn(text: string): string[][] {
   const dates = [...text.matchAll(YEAR_FIRST), ...text.matchAll(YEAR_LAST)]
   return dates.map(([, ...parts]) => parts.map((part) => `month ${Number(part)}`))
 }
 
-/** The facts that a statement claims, each as its alternative keys: `2 million` may be `2` in a table of millions. */
+/** Facts that a statement claims, each with its alternative keys: `2 million` may be `2` in a table of millions. */
 export function claimsIn(statement: string): string[][] {
   const tokens = statement.match(TOKEN) ?? []
   const words = tokens.map((token) => token.toLowerCase())
@@ -69,7 +69,7 @@ interface Value {
   taken: number
 }
 
-/** Readings of the number at a token: the comma of `1,234` separates thousands or decimals. */
+/** Possible values of the number at a token: the comma of `1,234` separates thousands or decimals. */
 function valuesAt(words: readonly string[], index: number): Value[] {
   const word = words[index] ?? ''
   const readings = [false, true].flatMap((isGerman) => {
@@ -80,14 +80,14 @@ function valuesAt(words: readonly string[], index: number): Value[] {
   })
   if (DIGITS.test(word))
     return readings.length > 0 ? readings : [{ value: word, bare: word, isScaled: false, taken: 1 }]
-  // `one` is rarely a number
+  // `one` is rarely a number.
   return readings.slice(0, 1).filter(({ value }) => value > 1)
 }
 
 const LONG = new Map<string, string>()
 const SHORT = new Map<string, string>()
 
-/** The key of a month or weekday, as its language spells it. */
+/** Key of a month or weekday; the token is spelled as in its language. */
 function dateName(token: string, length: 'long' | 'any'): string | undefined {
   if (LONG.size === 0) for (const language of LANGUAGES) addDateNames(language)
   const known = LONG.get(token) ?? LONG.get(token.replace(/s$/, ''))

@@ -36,7 +36,7 @@ export interface QueryEmbedding {
   degraded?: Degradation
 }
 
-/** The query's vector; a provider that fails costs the vector leg, not the answer. */
+/** Computes the query's vector. When the provider fails, the query runs without vectors. */
 export async function embedForFast(
   context: EngineContext,
   admitted: Admitted,
@@ -56,32 +56,32 @@ export async function embedForFast(
 export interface Retrieved {
   ranked: RankedPassage[]
   terms: string[]
-  /** what stands for some of them in the space; absent where nothing was looked up */
+  /** replacements of some terms in the space; absent when nothing was looked up */
   rewordings?: readonly Rewording[]
-  /** words of the question that are in no passage, and the forms that were searched for as well */
+  /** words of the question that no passage contains, and the other forms that were searched for */
   searchedFor?: SearchedFor[]
   idf: (term: string) => number
-  /** what the question is worth here; for the confidence in a passage by itself */
+  /** statistics of the question, for the confidence in a single passage */
   asked: AskedOf
   metrics: Record<string, unknown>
-  /** what this search had to do without; the recorder of the metrics adds it to them */
+  /** what this search had to omit; the recorder of the metrics adds it to them */
   degraded: Degradation[]
   /** whether the passages include tables with rows for the figures that the question is about */
   hasFigures?: boolean
-  /** a passage that answers, but that the reader may not read; absent = none */
+  /** a passage that answers but that the reader may not read; absent = none */
   withheld?: Withheld
 }
 
-/** What happened on the way to the passages that are kept, for an explanation. */
+/** Intermediate results of a search, for an explanation. */
 export interface FastRecord {
   found: SearchHits
-  /** those of the hits that the snapshot shows */
+  /** the hits that are visible in the snapshot */
   hits: readonly SearchHit[]
   /** candidates whose texts were compared with the query, best first */
   compared: readonly Compared[]
   /** every candidate in its final order, before threshold and topK */
   ranked: readonly Ranked[]
-  /** key of each passage that an equal one replaces, with the key of that one */
+  /** key of each passage that was replaced by an equal one, with the key of its replacement */
   copyOf: ReadonlyMap<number, number>
   /** the rerank model that decided the order of the first candidates */
   model?: ModelRerank['used']
@@ -89,25 +89,25 @@ export interface FastRecord {
 
 export interface AskedTerms {
   terms: readonly string[]
-  /** how telling a term is in the space */
+  /** weight of a term in the space: rare terms weigh more */
   idf: (term: string) => number
 }
 
-/** What mode deep adds to hybrid recall, before the one rerank and after it. */
+/** What mode deep adds to hybrid recall, before and after the rerank. */
 export interface GraphStage {
   hits: SearchHit[]
   /** @param byModel whether a rerank model decided the order */
   reorder: (ranked: Ranked[], byModel: boolean) => Ranked[]
-  /** candidates that are there for the graph's sake */
+  /** candidates that only the graph found */
   reached: ReadonlyMap<number, 'graph' | 'second-hop'>
   metrics: Record<string, unknown>
 }
 
 /**
- * Hybrid recall from both indexes, fusion, one rerank; keeps `topK` passages.
+ * Runs hybrid recall on both indexes, fusion and one rerank; keeps `topK` passages.
  *
- * @param observe told once what was found and how it was ranked
- * @param expand adds candidates to what recall found, for mode deep
+ * @param observe called once with the intermediate results
+ * @param expand adds candidates to those of recall, for mode deep
  */
 export async function retrieveFast(
   context: EngineContext,
@@ -172,7 +172,7 @@ export async function retrieveFast(
   const reranked = performance.now()
   const preferred = byModel.used === undefined ? preferNamed(query, byModel.ranked, loaded) : byModel.ranked
   const reordered = graph?.reorder(preferred, byModel.used !== undefined) ?? preferred
-  // a rerank model has compared the tables too, and the order is its own
+  // A rerank model has already compared and ordered the tables.
   const ranked = byModel.used === undefined ? liftTables(reordered, tables) : reordered
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const distinct = await distinctPassages(context, space.key, kept, loaded, profile.topK)
@@ -219,7 +219,7 @@ export async function retrieveFast(
   }
 }
 
-/** Loads the best passages, most of which are loaded, until `topK` of them are distinct, and leaves out copies. */
+/** Loads passages until the best `topK` are distinct, and removes copies. Most of them are loaded already. */
 async function distinctPassages(
   { db }: Pick<EngineContext, 'db'>,
   spaceKey: number,
@@ -237,12 +237,12 @@ async function distinctPassages(
   }
 }
 
-/** Says that passages have no vector yet, so that they are found by their words alone, and why. */
+/** Reports that passages have no vector yet and why; such passages are found by their words only. */
 async function missingVectors(context: EngineContext, spaceKey: number, isScoped: boolean): Promise<Degradation[]> {
   const missing = await context.vectors.missing(spaceKey)
   if (missing === undefined) return []
   const { passages, class: kind } = missing
-  // the number includes passages that a reader with a scope may not know of
+  // The number includes passages whose existence must stay hidden from a reader with a scope.
   const which = isScoped ? 'some passages' : counted(passages, 'passage')
   return [degradation('vectors', `vectors of ${which} are missing`, kind)]
 }
@@ -259,7 +259,7 @@ function legMetrics(found: SearchHits): Record<string, unknown> {
   }
 }
 
-/** Who decided the order: the model of the profile, the comparison of texts, or fusion alone. */
+/** Metrics of who decided the order: the profile's model, the comparison of texts, or fusion only. */
 function rerankMetrics(
   { enabled }: Admitted['profile']['rerank'],
   { used, degraded }: ModelRerank,

@@ -14,8 +14,8 @@ import { questionWeights } from './term-weights.js'
 import { type JudgedPassage, judgedQuestion, judgeWithheld, type Withheld } from './withheld.js'
 
 /**
- * Ranks all passages, as for a reader of the complete space, and judges the best one where this reader may not read it.
- * The result is all that the caller learns of withheld passages.
+ * Ranks all passages, as for a reader of the complete space, and judges the best one if this reader may not read it.
+ * The result is all that the caller learns about withheld passages.
  */
 export async function findWithheld(
   context: EngineContext,
@@ -33,7 +33,7 @@ export async function findWithheld(
   const question = judgedQuestion(own.query)
   if (question === undefined) return undefined
   const terms = analyzeQuery(question)
-  // the reader's vector includes the numerals, and of a trained model lacks the terms of withheld passages
+  // The reader's vector includes the numerals; with a trained model it lacks the terms of withheld passages.
   const isSameVector = !isTrained(space) && terms.join(' ') === analyzeQuery(own.query).join(' ')
   const embedded = isSameVector ? own.embedded : undefined
   const request = {

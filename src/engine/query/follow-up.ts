@@ -1,24 +1,27 @@
 import { analyzeContent, analyzeQuery } from '../../lib/text/analyze.js'
 import type { SessionTurn } from '../rows/sessions.js'
 
-/** A question of fewer distinct terms leaves something unsaid when others came before it. */
+/** After earlier questions, a question with fewer distinct terms is incomplete. */
 const COMPLETE_FROM = 2
-/** Words that stand for what was named before; English and Chinese. */
+/** Words that refer to something named before; English and Chinese. */
 const POINTS_BACK =
   /\b(?:it|its|they|them|their|he|him|his|she|her|hers|this|that|these|those|there|then|one|ones|same|former|latter)\b|[它他她这這那其]|^\s*(?:and|but|so|what about|how about|why|also)\b/iu
-/** Of those, words that say nothing of their own and that the analyser keeps. */
+/** Terms among them that have no content but that the analyser keeps. */
 const EMPTY_WORDS = new Set(analyzeContent('one ones same former latter also else'))
 
 export interface FollowUp {
-  /** the last question of the session that stood by itself */
+  /** the last complete question of the session */
   anchor: string
-  /** what the follow-up itself asks about; none in `and then?` */
+  /** terms of the follow-up itself; none in `and then?` */
   ownTerms: string[]
-  /** too short to stand by itself, so that what answers it has to be about the anchor too */
+  /** too short on its own: the answer must also be about the anchor */
   isShort: boolean
 }
 
-/** What a question goes on from; undefined where it stands by itself. @param turns of the session, oldest first */
+/**
+ * Finds the question that a follow-up continues; undefined for a complete question. @param turns of the session, oldest
+ * first
+ */
 export function followUpOf(query: string, turns: readonly SessionTurn[]): FollowUp | undefined {
   if (turns.length === 0 || !isFollowUp(query)) return undefined
   const anchor = turns.findLast((turn) => !isFollowUp(turn.query)) ?? turns[0]
@@ -28,7 +31,7 @@ export function followUpOf(query: string, turns: readonly SessionTurn[]): Follow
 }
 
 /**
- * The question as it is searched: a follow-up takes the words of the last question of the session that stood by itself.
+ * Returns the question as it is searched: a follow-up is extended by the last complete question of the session.
  *
  * @param turns of the session, oldest first
  */

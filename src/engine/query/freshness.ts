@@ -3,23 +3,24 @@ import { type FileState, fileStates } from '../local-files/file-state.js'
 import { type PassageRow, staleDocuments } from '../rows/queries.js'
 import type { Read } from '../storage/program.js'
 
-/** Age at which what a document says counts half as fresh, by its own date where it has one. */
+/** Age at which a document counts half as fresh, by its own date if it has one. */
 const HALF_LIFE_MILLISECONDS = 365 * 24 * 3600 * 1000
 
 export interface Freshness {
   state: 'fresh' | 'stale'
-  /** 1 for what is of today, 0.5 after a year; half of that while a newer version waits to be published */
+  /** 1 today, 0.5 after a year; halved while a newer version is not published yet */
   score: number
-  /** how the file of this machine that the document was made from stands to it, where that is known */
+  /** state of the file on this machine from which the document was made, when known */
   file?: FileState
 }
 
-/** When a passage's document was stored, and when it says it is from. */
+/** When a passage's document was stored, and its own date. */
 type Dated = Pick<PassageRow, 'doc_key' | 'published_at' | 'document_date'>
 
 /**
- * How fresh passages are, by document key: stale is what a newer version of its document, already accepted, is about to
- * replace, and a web page that was not found when it was last looked for. Ranking does not use it: an old passage may be the right one.
+ * Computes how fresh passages are, by document key. A document is stale when a newer version is accepted but not yet
+ * published, or when its web page was not found at the last check. Ranking does not use freshness: an old passage may
+ * be the right one.
  */
 export function* freshnessOf(passages: readonly Dated[], now: number): Read<Map<number, Freshness>> {
   const docs = [...new Set(passages.map(({ doc_key }) => doc_key))]
@@ -34,7 +35,7 @@ export function* freshnessOf(passages: readonly Dated[], now: number): Read<Map<
   )
 }
 
-/** The same, with a look at the files that the documents were made from: one that changed or is gone makes them stale. */
+/** Like `computeFreshness`, and also checks the source files: a changed or deleted file makes its document stale. */
 export async function freshnessNow(
   context: EngineContext,
   passages: readonly Dated[],

@@ -1,17 +1,19 @@
 import type { SearchHit } from '../search/ports.js'
 
-/** Share of the vector leg in the fused score. Equal shares, or ranks alone (RRF), lose against text search alone. */
+/**
+ * Weight of the vector list in the fused score. Equal weights, or ranks only (RRF), are worse than text search alone.
+ */
 const DENSE_SHARE = 0.25
 
 export interface Fused {
   key: number
-  /** weighted sum of both legs, each 0 to 1 within this query */
+  /** weighted sum of the scores of both lists, each 0 to 1 within this query */
   fused: number
   bm25?: number
   cosine?: number
 }
 
-/** A leg's scores as 0 to 1 over the candidates; what a leg did not return counts as its lowest. */
+/** Scales scores to 0 to 1 over the candidates; a missing score counts as the lowest. */
 export function minMax(values: readonly (number | undefined)[]): number[] {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
@@ -25,8 +27,8 @@ export function minMax(values: readonly (number | undefined)[]): number[] {
 }
 
 /**
- * Text scores as 0 to 1: when some candidates come from the vector leg alone, the lowest text score is 0 and not that
- * of the last one found.
+ * Scales text scores to 0 to 1. When some candidates come only from the vector list, the lowest text score is 0, not
+ * the score of the last hit.
  */
 function lexical(hits: readonly SearchHit[]): number[] {
   const partial = hits.some((hit) => hit.bm25 === undefined)
@@ -34,10 +36,10 @@ function lexical(hits: readonly SearchHit[]): number[] {
 }
 
 /**
- * Merges both legs of a search into one order: min-max of each leg over the union, weighted sum, ties by key. A leg
- * that returned nothing leaves the whole weight to the other.
+ * Merges the two ranked lists of a search: min-max scaling of each list over the union, weighted sum, ties by key. When
+ * one list is empty, the other gets the full weight.
  *
- * @param denseShare share of the vector leg, 0 to 1
+ * @param denseWeight weight of the vector list, 0 to 1
  */
 export function fuse(hits: readonly SearchHit[], denseShare = DENSE_SHARE): Fused[] {
   const hasText = hits.some((hit) => hit.bm25 !== undefined)
@@ -49,7 +51,7 @@ export function fuse(hits: readonly SearchHit[], denseShare = DENSE_SHARE): Fuse
   return fused.sort((a, b) => b.fused - a.fused || a.key - b.key)
 }
 
-/** Written out: a spread of hundreds of hits of three shapes takes four times as long. */
+/** Written out: spreading hundreds of hits of three shapes takes four times as long. */
 function toFused({ key, bm25, cosine }: SearchHit, fused: number): Fused {
   if (bm25 === undefined) return cosine === undefined ? { key, fused } : { key, fused, cosine }
   return cosine === undefined ? { key, fused, bm25 } : { key, fused, bm25, cosine }

@@ -1,7 +1,7 @@
 import { FairGate } from '../base/fair-gate.js'
 import type { RightOfWay } from '../base/right-of-way.js'
 
-/** The gate of queries. Background work yields to queries that run. */
+/** Limits concurrent queries. Background work yields while queries run. */
 export class QueryGate extends FairGate {
   readonly #rightOfWay: RightOfWay | undefined
 

@@ -1,9 +1,9 @@
 import { minMax } from './fuse.js'
 
-/** So many of the best candidates are what the others are compared with. */
+/** Number of best candidates that the others are compared with. */
 const LEADERS = 3
 
-/** What is known of a candidate: how it ranks so far, and its vector where it has one. */
+/** Score of a candidate so far, and its vector if it has one. */
 export interface Placed {
   score: number
   /** of unit length */
@@ -11,10 +11,10 @@ export interface Placed {
 }
 
 /**
- * How much each candidate is like those that rank first, 0 to 1 over the candidates: passages that answer the same
- * question are mostly like each other (van Rijsbergen's cluster hypothesis). It finds the second right document, whose
- * words differ from the question's but not from the first one's. None is compared with itself, and what has no vector
- * counts as least alike.
+ * Computes how similar each candidate is to the first ones, 0 to 1 over the candidates: passages that answer the same
+ * question tend to be similar (van Rijsbergen's cluster hypothesis). This finds the second right document, whose words
+ * differ from the question's but not from those of the first one. No candidate is compared with itself, and one without
+ * a vector counts as least similar.
  *
  * @param candidates best first
  */

@@ -4,15 +4,15 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import { expectedEvidence } from './question/expected-evidence.js'
 import { questionWords } from './question/words.js'
 
-/** Maximum of words of the question that the text for an empty result repeats. */
+/** Maximum words of the question that the text of an empty result repeats. */
 const MAX_WORDS = 12
-/** Characters of the question that these words are taken from. */
+/** Maximum characters of the question from which these words are taken. */
 const MAX_CHARACTERS = 1000
 
 /**
- * What would answer a question that nothing found answers, or answers in full: an entry for each question in it.
+ * Describes what would answer a question that the passages do not answer completely: one entry for each question in it.
  *
- * @param uncovered words of the question that nothing holds
+ * @param uncovered words of the question that no passage contains
  */
 export function notRetrieved(query: string, uncovered: readonly string[] = []): MissingEvidence[] {
   const entries = expectedEvidence(query).map(({ text, subject, kind }): MissingEvidence => {
@@ -22,7 +22,7 @@ export function notRetrieved(query: string, uncovered: readonly string[] = []): 
   return [...new Map(entries.map((entry) => [entry.text, entry])).values()]
 }
 
-/** States that nothing was found, and the words that were searched for: documents may use other ones. */
+/** States that nothing was found, and the words that were searched for: documents may use other words. */
 export function nothingFound(query: string): string {
   const beginning = query.slice(0, MAX_CHARACTERS)
   const words = questionWords(beginning)(new Set(analyzeQuery(beginning)))

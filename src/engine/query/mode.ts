@@ -15,7 +15,7 @@ import type { SpaceRow } from '../rows/spaces.js'
 
 export type ConcreteMode = 'fast' | 'deep' | 'research'
 
-/** How a query's mode was decided; the metadata of the step `query.route`. */
+/** How a query's mode was chosen; the metadata of the step `query.route`. */
 export interface Route {
   requestedMode: ConcreteMode | 'auto'
   resolvedMode: ConcreteMode
@@ -23,7 +23,7 @@ export interface Route {
   selectionSource: 'request' | 'profile-default' | 'reasoning-model'
   degraded: boolean
   errorClass?: string
-  /** why an explicit `auto` was not decided by the reasoning model */
+  /** why the reasoning model did not choose the mode of an explicit `auto` */
   failure?: Degradation
   reasoningModel?: ModelReference
   profileRevision: number
@@ -43,7 +43,7 @@ M is one of:
 
 const SHAPE = 'an object with a mode that is fast, deep or research'
 
-/** Only an explicit `auto` asks the reasoning model; every way it can fail ends in the profile's default mode. */
+/** Only an explicit `auto` asks the reasoning model; every failure falls back to the profile's default mode. */
 export async function resolveMode(
   context: EngineContext,
   space: SpaceRow,
@@ -85,7 +85,7 @@ export async function resolveMode(
     const { mode, ...reply } = await askRouter(context, space, reasoningModel, body.query, signal)
     const known = { reasoningModel, promptVersion: PROMPT_VERSION }
     if (reply.served !== undefined && !isSameModel(reasoningModel.model, reply.served))
-      return { ...fallback('model-identity-mismatch', notDecided('another model answered than was asked')), ...known }
+      return { ...fallback('model-identity-mismatch', notDecided('a different model than the requested one answered')), ...known }
     if (mode === undefined)
       return { ...fallback('invalid-reply', notDecided('the reasoning model named no mode')), ...known }
     if (!profile.modes.includes(mode))
@@ -124,7 +124,7 @@ interface RouterReply {
   served?: unknown
 }
 
-/** Asks the model, and once more where its reply is of no use. */
+/** Asks the model, and once more when the reply is invalid. */
 async function askRouter(
   context: EngineContext,
   space: SpaceRow,
@@ -153,8 +153,8 @@ async function askRouter(
 }
 
 /**
- * Whether the model that answered is the one that was asked. Servers add to a name what says more: a folder before it
- * (`org/name`), a date or a quantisation behind it (`name-2025-01-31`).
+ * Whether the model that answered is the requested one. Servers extend a name: with a folder before it (`org/name`), or
+ * a date or quantisation after it (`name-2025-01-31`).
  */
 function isSameModel(asked: string, served: unknown): boolean {
   if (typeof served !== 'string') return false

@@ -20,17 +20,17 @@ export type AnswerPart =
   | { type: 'delta'; text: string }
   /** the model failed before its first checked statement; a quotation follows */
   | { type: 'failed-attempt'; metadata: Record<string, unknown>; degraded: Degradation; error: unknown }
-  /** `bundle` is the evidence with the state that it has for the answer that was given */
+  /** `bundle` is the evidence with its state after this answer */
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
 
-/** The result of asking a model. Unless it is `answered`, no text of the model was sent. */
+/** Result of asking a model. Unless it is `answered`, no text of the model was sent. */
 export type ModelOutcome =
   | { type: 'answered' }
   | { type: 'failed' | 'unsupported' }
   /** `parts` are the reply of the model, which states that the passages do not answer */
   | { type: 'declined'; parts: AnswerPart[] }
 
-/** What a model answers from. */
+/** Evidence that a model answers from. */
 interface ModelEvidence {
   bundle: EvidenceBundle
   retrieved: Retrieved
@@ -38,10 +38,10 @@ interface ModelEvidence {
   quotation?: { text: string; isSure: boolean }
 }
 
-/** Characters of a question; a longer message may contain texts that the model is to answer from. */
+/** Maximum characters of a question; a longer message may contain texts that the model is to answer from. */
 const MAX_QUESTION = 300
 
-/** Answers by a model, as far as the passages support what it writes. */
+/** Answers with a model. Only statements that the passages support are sent. */
 export async function* modelAnswer(
   context: EngineContext,
   admitted: Admitted,
@@ -75,7 +75,7 @@ export async function* modelAnswer(
   const checkerOf = (numbers: readonly number[]) => {
     const sources = new Map(numbers.flatMap((number) => withSource(number, bundle.items[number - 1])))
     const before = turns.map((turn) => `${turn.query}\n${turn.answer}`)
-    // images, and texts within a long message, may answer too
+    // Images, and texts inside a long message, may also contain the answer.
     const isUnchecked = (style.images ?? []).length > 0 || query.length > MAX_QUESTION
     const context = [...before, style.instructions ?? '']
     return answerChecker({ question: query, sources, context, isUnchecked, ...defined({ quotation }) })
@@ -123,7 +123,7 @@ function withSource(number: number, item: EvidenceItem | undefined): [number, So
   return item === undefined ? [] : [[number, sourceOf(item)]]
 }
 
-/** The text, names and day of a passage, for comparison with statements. */
+/** Text, names and day of a passage, for comparison with statements. */
 export function sourceOf({ text, metadata, citations }: EvidenceItem): Source {
   const { title, documentTitle, filename, documentDate } = metadata
   const names = [title, documentTitle, filename, ...(citations[0]?.sectionPath ?? []), documentDate]

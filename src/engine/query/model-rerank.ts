@@ -8,25 +8,26 @@ import type { Admitted } from './admission.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
 import { rerankedConfidence } from './rerank-confidence.js'
 
-/** What a rerank may add to the time of a question; past it the order stands that was there before. */
+/** Maximum time that a rerank may add to a query; after it the previous order stays. */
 const TIMEOUT_MILLISECONDS = 5000
-/** Of a passage, as much as rerank models read; longer ones they cut or refuse. */
+/** Maximum characters of a passage, about what rerank models read; longer texts are cut or refused by them. */
 const PASSAGE_CHARACTERS = 4000
-/** Of the question, so that it leaves room for the passage in a model's window. */
+/** Maximum characters of the question, so that the passage still fits the model's window. */
 const QUERY_CHARACTERS = 2000
 
 export interface ModelRerank {
   ranked: Ranked[]
-  /** relevance of the best passage, 0 to 1, where the model's scores tell it from the others */
+  /** relevance of the best passage, 0 to 1, when the model's scores separate it from the others */
   relevance?: number
-  /** the model, where its scores were used, and how many candidates it compared */
+  /** the model, when its scores were used, and the number of candidates that it compared */
   used?: { model: ModelReference; compared: number }
   degraded?: Degradation
 }
 
 /**
- * Lets the rerank model of the profile order the best candidates. It decides their order, how far each stands behind the
- * best, and whether it is more or less certain that something answers at all (`rerankedConfidence`). A model that fails or takes too long leaves the order as it was.
+ * Lets the profile's rerank model order the best candidates. It decides their order, their distance to the best one,
+ * and whether the confidence that a passage answers rises or falls (`computeRerankedConfidence`). When the model fails
+ * or times out, the order does not change.
  */
 export async function rerankByModel(
   context: EngineContext,
@@ -72,7 +73,7 @@ function inOrderOf(
   before: readonly Ranked[],
   confidence: number,
 ): Ranked[] {
-  // a stable sort: what the model finds equal stays in the order that it was in
+  // The sort is stable: equal scores keep the previous order.
   compared.sort((a, b) => b.score - a.score)
   const best = compared[0]?.score ?? 0
   const head = compared.map(({ one, score }): Ranked => {
@@ -83,6 +84,6 @@ function inOrderOf(
   const rest = before.filter(({ key }) => !known.has(key))
   const lowest = head.at(-1)?.final ?? 0
   const highest = rest[0]?.final ?? 0
-  // what the model was not asked about keeps its order, below what it was
+  // Candidates that were not sent to the model keep their order, below the others.
   return [...head, ...rest.map((one) => ({ ...one, final: highest > 0 ? (lowest * one.final) / highest : 0 }))]
 }

@@ -1,15 +1,18 @@
 import type { RankedPassage } from './evidence.js'
 import { type AskedTime, askedTime, isWithin } from './question/asked-time.js'
 
-/** Share of the best score from which a passage competes by its day: of two alike the second may have a third. */
+/**
+ * Minimum score of a passage that is compared by day, as a fraction of the best: the second of two similar passages may
+ * have a third.
+ */
 const COMPARABLE = 0.2
-/** Share of the best one's terms of the question that it must hold; `current` itself may be missing. */
+/** Minimum fraction of the best passage's matched terms that it must contain; `current` itself may be missing. */
 const SAME_TERMS = 0.7
 
 /**
- * Orders passages of dated documents for a question that asks for the latest, the earliest or a period: those that hold
- * most terms of the question that the best one holds take their ranks in the order of their days. Passages without a
- * day, and without as many terms, keep their rank. A score stays with its rank.
+ * Orders passages of dated documents for a question that asks for the latest, the earliest or a period. Passages with
+ * most of the best one's matched terms exchange their ranks in the order of their days. Passages without a day, or with
+ * fewer terms, keep their rank. Scores stay with the ranks.
  */
 export function preferDays(query: string, ranked: RankedPassage[]): RankedPassage[] {
   const time = askedTime(query)

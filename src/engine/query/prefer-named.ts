@@ -6,7 +6,7 @@ type NamedPassage = Pick<PassageRow, 'doc_key' | 'document_title' | 'filename' |
 
 /**
  * Moves passages of the documents that a question names, and passages that mention the name, before the others. A name
- * counts if it is in the title or file name of some of the found documents, but not of all. Scores are reassigned by rank.
+ * counts if it is in the title or file name of some of the found documents, but not of all. Scores stay with the ranks.
  */
 export function preferNamed<T extends { key: number; final: number }>(
   query: string,

@@ -2,8 +2,8 @@ import { defined } from '../../lib/defined.js'
 import type { SearchHit } from '../search/ports.js'
 
 /**
- * Lets nodes take part in the rerank that were found otherwise than by hybrid recall: one that it did not find, or found
- * too far down, takes the scores of the last candidate that is ahead of them all. Their texts decide from there.
+ * Adds nodes to the rerank that hybrid recall did not find or ranked too low. Each gets at least the scores of the last
+ * candidate before them; the comparison of texts decides from there.
  */
 export function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | undefined): SearchHit[] {
   const floor = last?.bm25 ?? Math.min(...hits.flatMap(({ bm25 }) => bm25 ?? []), Number.MAX_VALUE)

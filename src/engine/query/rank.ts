@@ -8,16 +8,16 @@ import { type Fused, fuse, minMax } from './fuse.js'
 import { likenessOf } from './likeness.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 
-/** candidates of each leg (retrieval.md section 6.3) */
+/** Maximum candidates of each index (retrieval.md section 6.3). */
 export const LEG_CANDIDATES = 200
 /** Fused candidates whose text is loaded and compared with the query; 20 to 100 give the same nDCG@10 within .0004. */
 export const RERANK_LIMIT = 30
-/** Without reranking, text is still compared for the best few, since scores are made absolute by it. */
+/** Without reranking, the texts of the best few are still compared, to make the scores absolute. */
 const SCORED_LIMIT = 5
-/** Of the way from the worst candidate's cosine to the best's. */
+/** Position between the worst candidate's cosine and the best one's. */
 const NEAR_BEST = 0.5
 
-/** What each part adds to a candidate's rank score; both search legs are min-max over the candidates. */
+/** Weight of each part of a candidate's rank score; both index scores are min-max scaled over the candidates. */
 export interface RankWeights {
   text: number
   dense: number
@@ -29,9 +29,9 @@ export interface RankWeights {
 }
 
 /**
- * Found by random search on SciFact's training queries, SQuAD, Cranfield and CMRC, whole and in chunks, then rounded:
- * the rounded ones hold on both halves of the queries (bench/retrieval-offline.ts). That of likeness was chosen on one
- * half for the best mean, beside the others.
+ * Found by random search on SciFact's training queries, SQuAD, Cranfield and CMRC, as complete documents and in chunks,
+ * then rounded: the rounded weights hold on both halves of the queries (bench/retrieval-offline.ts). The weight of
+ * likeness was chosen afterwards on one half for the best mean.
  */
 export const RANK_WEIGHTS: RankWeights = {
   text: 1,
@@ -43,16 +43,16 @@ export const RANK_WEIGHTS: RankWeights = {
   likeness: 0.5,
 }
 
-/** With less of the question open likeness would move hardly a passage: vectors are not read for it. */
+/** When less of the question is unmatched, likeness hardly changes the order, and vectors are not read. */
 const OPEN_FROM = 0.1
 
 export interface RankRequest {
   /** analysed query (`analyzeQuery`) */
   terms: readonly string[]
-  /** what stands for some of them in the space */
+  /** replacements of some terms in the space */
   rewordings?: readonly Rewording[]
   hits: readonly SearchHit[]
-  /** how telling a term is in the space */
+  /** weight of a term in the space: rare terms weigh more */
   idf: (term: string) => number
   cache?: PassageCache
   /** false keeps the order of fusion */
@@ -60,29 +60,29 @@ export interface RankRequest {
   weights?: RankWeights
   /** passages of the space */
   nodes: number
-  /** how to read the cosines of a model that is not the built-in one; the weights of that one's were measured */
+  /** how to interpret cosines of a model that is not built in; the weights of the built-in model were measured */
   calibration?: Calibration
 }
 
-/** texts of nodes by key; what is not there any more is left out of the result */
+/** Texts of nodes by key; deleted nodes are missing. */
 type Texts = ReadonlyMap<number, { title: string; body: string }>
-/** vectors of nodes by key, of unit length, where the built-in model made them: likeness was measured with those alone */
+/** Vectors of nodes by key, of unit length, from the built-in model: likeness was measured with that model only. */
 type Vectors = ReadonlyMap<number, Float32Array>
 
 export interface Ranked {
   key: number
-  /** 0 to 1, falling; comparable between queries: the first one's is the confidence that the space answers */
+  /** 0 to 1, descending; comparable between queries: the first one's is the confidence that the space answers */
   final: number
-  /** 0 to 1 within the query: both search legs */
+  /** 0 to 1 within the query: the fused score of both indexes */
   retrieval: number
   /** 0 to 1 within the query: the rank score of the text comparison */
   rerank?: number
   features?: Features
-  /** whether its vector alone speaks for it */
+  /** whether only its vector matches the question */
   byMeaning?: boolean
 }
 
-/** What ranking came to, and what it was asked with. */
+/** Result of ranking, and the statistics that it used. */
 export interface Ranking {
   /** best first */
   ranked: Ranked[]
@@ -94,18 +94,18 @@ export interface Ranking {
 /** A candidate whose text was compared with the query. */
 export interface Compared extends Fused {
   features: Features
-  /** both search legs as 0 to 1 over the compared candidates */
+  /** both index scores, scaled to 0 to 1 over the compared candidates */
   legs: { text: number; dense: number }
-  /** how much it is like the best ones, 0 to 1, the less the more of the question is found; 0 where there are no vectors */
+  /** similarity to the best candidates, 0 to 1, smaller the more of the question is matched; 0 without vectors */
   likeness: number
-  /** sum of `RANK_WEIGHTS` times both legs, the features and the likeness */
+  /** sum of `RANK_WEIGHTS` times the index scores, the features and the likeness */
   score: number
 }
 
 /**
- * Ranks what both indexes found: fusion, then a comparison of the best candidates' texts with the query. Takes what
- * there is: without vectors the text leg ranks alone, and the other way round. It goes step by step, since it has to wait
- * for reads: the nodes whose texts are wanted, then, with their texts, those whose vectors are.
+ * Ranks the hits of both indexes: fusion, then a comparison of the best candidates' texts with the query. Without
+ * vectors the text index ranks alone, and vice versa. Works in steps, since the caller reads in between: `texts` are
+ * the keys of the nodes whose texts are needed, `open` of those whose vectors are needed.
  */
 export function beginRanking(request: RankRequest): {
   texts: number[]
@@ -117,7 +117,7 @@ export function beginRanking(request: RankRequest): {
   const reranking = request.rerank ?? true
   const head = fused.slice(0, reranking ? RERANK_LIMIT : SCORED_LIMIT)
   return {
-    // all of them: the caller decides which may be seen, and a node may be gone although it is remembered
+    // All of them: the caller decides which are visible, and a cached node may have been deleted.
     texts: head.map(({ key }) => key),
     compared(texts) {
       const passages = analysed(request, texts)
@@ -177,14 +177,14 @@ function compare(
 
 const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.key - b.key
 
-/** Best first, by what the question says of each. @returns how much of the question even the best leave open, 0 to 1 */
+/** Sorts by score, best first. @returns fraction of the question that even the best candidates do not match, 0 to 1 */
 function order(compared: Compared[]): number {
   compared.sort(byScore)
-  // where a passage holds all that is asked, what it is like tells nothing more
+  // When one passage contains all terms, similarity to it adds no information.
   return 1 - Math.max(0, ...compared.map(({ features }) => features.coverage))
 }
 
-/** Also by how much each is like the best of them. */
+/** Also sorts by similarity to the best candidates. */
 function orderByLikeness(
   { weights = RANK_WEIGHTS }: RankRequest,
   compared: Compared[],
@@ -200,7 +200,7 @@ function orderByLikeness(
   compared.sort(byScore)
 }
 
-/** What is known of the question before texts are compared. */
+/** Statistics of the question before texts are compared. */
 function askedOf(request: RankRequest): AskedOf {
   const { terms, idf, nodes, hits } = request
   const bm25 = hits.flatMap((hit) => hit.bm25 ?? [])
@@ -213,14 +213,14 @@ function askedOf(request: RankRequest): AskedOf {
   }
 }
 
-/** How likely a provider's vectors say that the candidates answer. */
+/** Probability, by a provider's vectors, that a candidate answers. */
 function vectorConfidence({ hits, calibration }: Pick<RankRequest, 'hits' | 'calibration'>): number | undefined {
   if (calibration === undefined) return undefined
   const best = bestCosine(hits)
   return best === undefined ? undefined : denseConfidence(best, calibration)
 }
 
-/** The best cosine of all candidates. */
+/** Best cosine of all candidates. */
 function bestCosine(hits: readonly { cosine?: number }[]): number | undefined {
   const cosines = hits.flatMap(({ cosine }) => cosine ?? [])
   return cosines.length === 0 ? undefined : Math.max(...cosines)
@@ -233,8 +233,8 @@ function denseOf({ hits, calibration }: RankRequest): DenseWeights | undefined {
 }
 
 /**
- * How likely the candidates answer, 0 to 1: as words or vectors tell, whichever is more. Where the text leg found
- * nothing, the cosine of the built-in model has to say it.
+ * Probability that the candidates answer, 0 to 1: by words or by vectors, whichever is higher. Without text hits, the
+ * cosine of the built-in model is used.
  */
 function confidenceOf({ hits, calibration }: RankRequest, compared: readonly Compared[], asked: AskedOf): number {
   if (compared.length === 0) return 0
@@ -245,8 +245,8 @@ function confidenceOf({ hits, calibration }: RankRequest, compared: readonly Com
 }
 
 /**
- * Says of each compared passage whether its vector alone speaks for it: with a calibrated model where it stands above
- * chance, with the built-in one where it is nearer to the best candidate's than to the worst's.
+ * Marks each compared passage that matches by its vector: with a calibrated model when its cosine is above chance, with
+ * the built-in model when its cosine is nearer to the best candidate's than to the worst's.
  */
 function byMeaning({ calibration }: RankRequest, compared: readonly Compared[], ranked: readonly Ranked[]): Ranked[] {
   const near = new Set(
@@ -265,7 +265,7 @@ function finish(compared: readonly Compared[], tail: readonly Fused[], confidenc
     const rerank = top > 0 ? score / top : 1
     return { key, final: confidence * rerank, retrieval: fused, rerank, features }
   })
-  // the rest in the order of fusion, scored below what was compared
+  // The other candidates follow in the order of fusion, with scores below those of the compared ones.
   const lowest = ranked.at(-1)?.final ?? 0
   const highest = tail[0]?.fused ?? 0
   const rest = tail.map(({ key, fused }): Ranked => {

@@ -5,7 +5,7 @@ import type { Driver } from '../storage/driver.js'
 import { beginRanking, type Ranking, type RankRequest } from './rank.js'
 
 /**
- * Ranks candidates by their texts and, where texts leave the order open, by their vectors.
+ * Ranks candidates by their texts and, when texts leave the order open, by their vectors.
  *
  * @param likeIn the vector space of these vectors
  */

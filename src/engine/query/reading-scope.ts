@@ -10,7 +10,7 @@ export interface ReadingScope {
   nodes: number
 }
 
-/** The documents that a reader may know of; undefined where these are all, which is the usual case. */
+/** Finds the documents that a reader may know of; undefined when these are all documents, which is usual. */
 export function* readingScope({
   space,
   snapshot,

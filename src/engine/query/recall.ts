@@ -14,13 +14,13 @@ import { type ReadingScope, readingScope } from './reading-scope.js'
 export interface Recall {
   /** only of documents that the reader may read */
   found: SearchHits & { average?: number }
-  /** those that are visible in the snapshot */
+  /** hits that are visible in the snapshot */
   hits: SearchHit[]
   /** number of hits that are not visible in the snapshot */
   hidden: number
 }
 
-/** What limits a search besides its request. */
+/** Limits of a search in addition to its request. */
 export interface RecallScope {
   /** documents that the reader may read; absent = all */
   scope?: ReadingScope | undefined
@@ -28,8 +28,8 @@ export interface RecallScope {
 }
 
 /**
- * Searches both indexes for what the reader may read. The text scores of an index depend on all of its nodes, so the
- * scores of a reader with a scope are computed again from the candidates and the frequencies of the scope.
+ * Searches both indexes within what the reader may read. The text scores of an index depend on all of its nodes, so for
+ * a reader with a scope they are computed again from the candidates and the term frequencies in the scope.
  */
 export async function recall(
   context: EngineContext,
@@ -62,9 +62,10 @@ export async function recall(
 }
 
 /**
- * Terms of a query that occur in the documents of a reader. A trained model also knows terms of the other documents.
+ * Returns the terms of a query that occur in the documents of a reader. A trained model also knows terms of other
+ * documents.
  *
- * @returns undefined where the reader may read all documents
+ * @returns undefined when the reader may read all documents
  */
 export async function termsInScope(
   { db, indexes }: EngineContext,
@@ -84,7 +85,7 @@ function keysOf(hits: readonly SearchHit[]): number[] {
   return hits.map(({ key }) => key)
 }
 
-/** Of nodes, those that the reader may know of, and of these the ones visible in the snapshot. */
+/** Finds the nodes that the reader may know of, and those of them that are visible in the snapshot. */
 function* shownKeys({ space, snapshot }: Admitted, subject: string, keys: number[]) {
   const denied = yield* deniedNodes(space.key, { subject }, keys)
   const known = new Set(keys.filter((key) => !denied.has(key)))
@@ -105,7 +106,10 @@ interface Rescoring {
   average?: number
 }
 
-/** Scores text hits by BM25 over the nodes that the reader may read, and keeps the requested number of each leg. */
+/**
+ * Scores text hits by BM25 over the nodes that the reader may read, and keeps the requested number of hits of each
+ * index.
+ */
 export async function rescore(
   { db }: Pick<EngineContext, 'db'>,
   spaceKey: number,

@@ -3,30 +3,30 @@ import type { RankedPassage } from './evidence.js'
 import { aloneOf } from './why.js'
 
 /**
- * A passage whose score is less than this share of the best's stands clearly behind it. Chosen with the two below so that
+ * Minimum score of a relevant passage, as a fraction of the best one's. Chosen with the two values below so that
  * nDCG@10 of no set falls (bench/meaning/evidence.ts).
  */
 const CLEARLY_BEHIND = 0.25
-/** A passage that answers by itself with this share of the most certain one's confidence belongs to the evidence. */
+/** A passage whose own confidence is at least this fraction of the highest one is also evidence. */
 const ANSWERS_TOO = 0.05
 /**
- * So does one that holds this share of the question's weight that none before it holds: another part of a question. A
- * tenth lost the second half of two-hop questions (`npm run bench:multihop`).
+ * So is a passage that adds at least this fraction of the question's weight in new terms: it covers another part of the
+ * question. A tenth lost the second half of two-hop questions (`npm run bench:multihop`).
  */
 const COVERS_MORE = 0.02
-/** Such a passage looks weak to a comparison with the whole question, and is given a score to stand where it does. */
+/** Such a passage scores low against the complete question; its score was assigned for its rank. */
 const SECOND_HOP = 'second-hop'
-/** Places that a profile gives where nobody asks for more. */
+/** Usual number of passages of a profile. */
 const USUAL_PLACES = 10
 
 /**
- * Which of the passages are evidence: those up to the last one that comes near the best, answers too, or covers more of
- * the question; behind it nothing is to be expected. What came over a second hop always belongs to it. The best passage
- * always is evidence; so is everything where passages were not compared with the question (research, which walks to its
- * pages, and profiles that do not rerank), and where a profile asks for more places than usual, for their sake.
+ * Selects the passages that are evidence: all up to the last one that scores near the best, answers itself, or covers
+ * more of the question. Second-hop passages and the best passage are always evidence. Everything is evidence when
+ * passages were not compared with the question (research mode, profiles without rerank), and when a profile asks for
+ * more passages than usual.
  *
  * @param ranked in rank order
- * @param topK places of the profile
+ * @param topK number of passages of the profile
  */
 export function relevantPassages<T extends Omit<RankedPassage, 'passage'>>(
   ranked: readonly T[],

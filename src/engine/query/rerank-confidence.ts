@@ -1,28 +1,28 @@
 /**
- * What a rerank model's scores say of the confidence that something found answers. Models differ in their scales: one
- * gives 0.9 to what answers and 0.001 to the rest, another 0.3 and 0.1, a third 0.95 and 0.9. So the best score counts by
- * how far it stands above the other candidates, most of which do not answer, and by its height only where that is clear.
+ * Adjusts the confidence that a passage answers by a rerank model's scores. Models differ in their scales: one gives
+ * 0.9 to answers and 0.001 to the rest, another 0.3 and 0.1, a third 0.95 and 0.9. So the best score counts by its
+ * distance to the other candidates, most of which do not answer, and by its value only when that distance is clear.
  */
 
-/** Candidates of which the lower half tells what a model gives to passages that do not answer. */
+/** Minimum candidates for the lower half to show a model's scores of passages that do not answer. */
 const FEWEST = 8
-/** Among fewer, the best stands out where its relevance is so much more than the lowest's, or its odds so many times. */
+/** With fewer candidates the best one stands out by this difference of relevance or of logits to the lowest one. */
 const CLEARLY_MORE = 0.3
 const CLEARLY_MORE_LOGIT = 3
-/** Models that give everything nearly the same make anything stand out. */
+/** With a model whose scores are nearly equal, any passage would stand out. */
 const LEAST_SPREAD = 0.25
-/** From the median down to the tenth part, in standard deviations of a normal distribution. */
+/** From the median to the lowest tenth, in standard deviations of a normal distribution. */
 const TENTH = 1.2816
-/** Relevance below which a model says that the best passage does not answer. */
+/** Relevance below which a model indicates that the best passage does not answer. */
 const LOW = 0.2
-/** What that may take from the logarithm of the odds: odds twelve times less, or a third where the best stands out. */
+/** Maximum reduction of the log odds: odds twelve times lower, or a third when the best passage stands out. */
 const MOST_TAKEN = { alike: 2.5, standsOut: 1.25 }
 const LARGEST_LOGIT = 12
 
 interface RerankedConfidence {
-  /** that something found answers, 0 to 1 */
+  /** that a passage answers, 0 to 1 */
   confidence: number
-  /** relevance of the best passage, 0 to 1, where it stands out, so that its height counts */
+  /** relevance of the best passage, 0 to 1; set when it stands out, so that its value counts */
   relevance?: number
 }
 

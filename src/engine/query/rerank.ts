@@ -1,35 +1,38 @@
 import type { Rewording } from '../../lib/text/compounds.js'
 import { type AnalysedPassage, termHash } from '../derived/passage.js'
 
-/** What ranking knows of a passage for one query; every feature is 0 to 1. */
+/** Match of a passage with one query; every feature is 0 to 1. */
 export interface Features {
-  /** share of the query's distinct terms found, weighted by how telling they are */
+  /** fraction of the query's distinct terms that occur, weighted by their rarity */
   coverage: number
   titleCoverage: number
   bodyCoverage: number
-  /** the largest coverage of one sentence */
+  /** largest coverage of one sentence */
   sentenceCoverage: number
-  /** coverage where each term counts the more, the more often it occurs for the passage's length (BM25's curve) */
+  /** coverage in which frequent terms count more, relative to the passage's length (BM25's curve) */
   strength: number
-  /** neighbouring query terms that are neighbours here too; a query without neighbours takes its coverage */
+  /** adjacent query terms that are adjacent here too; equal to the coverage for a query without adjacent terms */
   pairs: number
-  /** how early the first query term comes */
+  /** how early the first query term occurs */
   earliness: number
 }
 
 /** A query prepared for comparison with many passages. */
 export interface RerankQuery {
-  /** distinct terms by hash, to their place in `weights` */
+  /** index in `weights` of each distinct term, by hash */
   places: Map<number, number>
-  /** how telling each distinct term is */
+  /** weight of each distinct term: rare terms weigh more */
   weights: Float64Array
   total: number
-  /** neighbouring distinct terms: `left * size + right` to the pair's weight */
+  /** adjacent distinct terms: `left * size + right` to the pair's weight */
   pairs: Map<number, number>
   pairTotal: number
-  /** places that stand for others where all of `told` are found; those of terms that are not asked come after `weights` */
+  /**
+   * indexes of terms that are replaced (`asked`) when all of `told` occur; indexes of terms outside the query follow
+   * `weights`
+   */
   rewordings: { asked: number[]; told: number[] }[]
-  /** places in all */
+  /** number of indexes */
   size: number
 }
 
@@ -38,11 +41,11 @@ const K1 = 1.2
 const B = 0.75
 /** A term in the title counts as two in the body, as in the text index. */
 const TITLE_WEIGHT = 2
-/** Terms from the start after which the first match counts half. */
+/** Number of terms from the start after which the first match counts half. */
 const EARLY_TERMS = 20
-/** A neighbouring pair found often counts up to this much of its weight before it is cut at 1. */
+/** A frequent pair counts up to this multiple of its weight before the sum is limited to 1. */
 const PAIR_CEILING = 1.5
-/** What is said in other words counts as so many of the words asked for. */
+/** Weight of a replaced term, as a fraction of the term itself. */
 const REWORDED = 0.75
 
 /**
@@ -50,7 +53,7 @@ const REWORDED = 0.75
  *
  * @param terms of `analyzeQuery`
  * @param idf weight of a term in the space
- * @param rewordings what stands for terms of the query
+ * @param rewordings replacements of terms of the query
  */
 export function prepareQuery(
   terms: readonly string[],
@@ -91,7 +94,7 @@ export function prepareQuery(
   }
 }
 
-/** Counts what is said in other words for the terms that it stands for. */
+/** Adds occurrences of replacements to the counts of the terms that they replace. */
 function credit({ rewordings }: RerankQuery, counts: Float64Array): void {
   if (rewordings.length === 0) return
   const found = rewordings.map(({ told }) => Math.min(...told.map((place) => counts[place] ?? 0)))
@@ -99,7 +102,7 @@ function credit({ rewordings }: RerankQuery, counts: Float64Array): void {
     for (const place of asked) counts[place] = (counts[place] ?? 0) + REWORDED * (found[i] ?? 0)
 }
 
-/** Share of the query's weight that the counted terms carry. */
+/** Fraction of the query's weight that the counted terms have. */
 function share(query: RerankQuery, counts: Float64Array): number {
   if (query.total === 0) return 0
   let sum = 0
@@ -114,7 +117,7 @@ interface Walk {
   pairCounts: Map<number, number>
 }
 
-/** One pass over the body: matches, sentences and pairs. */
+/** Counts matches, sentences and pairs in one pass over the body. */
 function walkBody(query: RerankQuery, { words, body, ends, end: last }: AnalysedPassage): Walk {
   const size = query.weights.length
   const walk: Walk = { counts: new Float64Array(query.size), best: 0, first: -1, pairCounts: new Map() }
@@ -147,7 +150,7 @@ function walkBody(query: RerankQuery, { words, body, ends, end: last }: Analysed
   return walk
 }
 
-/** A compound holds its two parts side by side. */
+/** A compound contains both of its parts next to each other. */
 function countCompounds({ rewordings, pairs, weights }: RerankQuery, { counts, pairCounts }: Walk): void {
   for (const { asked, told } of rewordings) {
     const [one, other, third] = asked
@@ -176,7 +179,7 @@ function strength(query: RerankQuery, counts: Float64Array, relativeLength: numb
   return sum / query.total
 }
 
-/** Length of a passage in terms as `strength` counts it. */
+/** Length of a passage in terms, as `computeStrength` counts it. */
 export function weighedLength({ title, body, ends }: AnalysedPassage): number {
   return TITLE_WEIGHT * (body - title) + (ends - body)
 }

@@ -26,27 +26,29 @@ import { JUDGED, judgedQuestion, judgeWithheld, type Withheld } from './withheld
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
 
-/** Ranges whose nodes are read, and nodes that are read, at most. */
+/** Maximum ranges whose nodes are read, and maximum nodes that are read. */
 const OPENED_RANGES = 48
 const OPENED_NODES = 200
 
-/** Minimum confidence in a page with some of the question, in a document that the question names. */
+/** Minimum confidence of a page that covers this fraction of the question, in a document that the question names. */
 const NEAR = 0.3
 const NEAR_COVERAGE = 0.2
 
-/** What reading a range's nodes adds to its summary's score; found with the weights of `scoreRanges`. */
+/**
+ * Weights of a node's features that are added to its range's summary score; found together with those of `scoreRanges`.
+ */
 const TEXT_WEIGHTS = { pairs: 1.6, sentenceCoverage: 0.6, strength: 0.6 }
 
 interface ReadNode {
   passage: PassageRow
-  /** of the question itself, which the name of the document need not answer */
+  /** features for the question without the document's name, if that matches better */
   features: Features
-  /** that it answers, 0 to 1 */
+  /** probability that it answers, 0 to 1 */
   confidence: number
   score: number
 }
 
-/** A question as the page index takes it, and the documents (row keys) that it is not looked for in. */
+/** A question for the page index, and the documents (row keys) to skip. */
 interface Navigated {
   terms: ReturnType<typeof askedTerms>
   names: string[]
@@ -62,9 +64,8 @@ interface Opened extends ScoredRange {
 }
 
 /**
- * Page-index navigation: documents are chosen by their summaries, their section trees are walked down to ranges (a page
- * of a section), the best ranges are opened, and each gives its best node. No search index, no vectors, no graph and
- * no rerank take part.
+ * Page-index navigation: chooses documents by their summaries, walks their section trees down to ranges (a page of a
+ * section), opens the best ranges, and takes the best node of each. Uses no search index, vectors, graph or rerank.
  */
 export async function retrieveResearch(
   context: EngineContext,
@@ -78,7 +79,7 @@ export async function retrieveResearch(
   const terms = askedTerms(query)
   const names = sequenceOf(query)
   const denied = await context.db.read(deniedDocuments(space.key, { subject }))
-  // a trained model weighs words by all documents of the space
+  // A trained model weighs words by all documents of the space, so it is not used for a reader with a scope.
   const known = denied.size === 0 ? await termWeights(context, space, names) : undefined
   signal.throwIfAborted()
   const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await navigate(
@@ -132,7 +133,7 @@ export async function retrieveResearch(
   }
 }
 
-/** From the summaries of documents down to passages, best first; nothing of the documents in `except` takes part. */
+/** Goes from the summaries of documents down to passages, best first; skips the documents in `except`. */
 async function navigate(
   context: EngineContext,
   cache: PassageCache,
@@ -167,7 +168,7 @@ async function navigate(
   return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
 
-/** Navigates all documents, and judges the best passage where the reader may not read it. */
+/** Navigates all documents, and judges the best passage if the reader may not read it. */
 async function lookBeyond(
   context: EngineContext,
   cache: PassageCache,
@@ -195,7 +196,7 @@ async function lookBeyond(
   })
 }
 
-/** The metrics that all modes share, of the parts that have no part in this one. */
+/** Metrics that all modes report, for the parts that this mode does not use. */
 function noLegs(): Record<string, unknown> {
   return {
     denseCandidateCount: 0,
@@ -218,7 +219,7 @@ function toOpen(scored: readonly ScoredRange[]): ScoredRange[] {
   return kept
 }
 
-/** Whether the document of a passage is named after somebody or something that a question names. */
+/** Creates a test whether the document of a passage is named after a name in the question. */
 function namedBy(query: string) {
   const names = namesIn(query).map(({ text }) => text)
   const known = new Map<number, boolean>()
@@ -232,8 +233,8 @@ function namedBy(query: string) {
 }
 
 /**
- * The question as a page can answer it: without what its document is named after, which stands on no page, and without
- * sentences that say how to answer; and of a ratio what it is reckoned from.
+ * Variants of the question that a page can answer: without the name of its document, which occurs on no page; without
+ * sentences that state how to answer; and for a ratio, the figures that it is computed from.
  */
 function coresOf(query: string, idf: (term: string) => number, asked: AskedOf) {
   const core = coreOf(query)
@@ -304,8 +305,8 @@ function keysOf({ first, count }: { first: number; count: number }): number[] {
 }
 
 /**
- * One node of each page, in the order of the ranges, then the ranges' other nodes: what is asked may stand on any of the
- * pages, and a second passage of the same page says where as little as the first.
+ * Picks one node of each page, in the order of the ranges, then the other nodes of the ranges. The answer may be on any
+ * of the pages, and a second passage of the same page adds little.
  */
 function pick(opened: readonly Opened[]): RankedPassage[] {
   const pages = new Set<string>()

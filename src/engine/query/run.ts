@@ -28,7 +28,7 @@ import { type Route, resolveMode } from './mode.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
 import { embedAhead, type QueryShared, retrieveInMode } from './stages.js'
 
-/** What one run carries from step to step. */
+/** State that a query run carries from step to step. */
 interface Run {
   context: EngineContext
   caller: Caller
@@ -40,11 +40,11 @@ interface Run {
   traceId: string
   recorder: TraceRecorder
   signal: AbortSignal
-  /** its vector, where that was asked for at once */
+  /** vector of the question, if embedding started early */
   embedding: Promise<QueryEmbedding> | undefined
-  /** known once the step `query.route` is over */
+  /** set after the step `query.route` */
   route?: Route
-  /** frames of the answer that were handed out */
+  /** number of answer frames that were sent */
   deltas: number
 }
 
@@ -77,14 +77,14 @@ export async function startQuery(
   }
 }
 
-/** A query that leaves a trace needs room for it. */
+/** Admits a query whose trace must fit the space's quota. */
 function* admitTraced(context: EngineContext, caller: Caller, body: QueryBody): Read<Admitted> {
   const admitted = yield* admit(context, caller, body)
   assertRoomForTraces(context, admitted.space, admitted.traceBytes)
   return admitted
 }
 
-/** The session of a query, with the lease that counts it before another query looks for room. */
+/** Opens the session of a query. Its lease counts it before another query checks the session quota. */
 async function openOrLeave(
   leave: () => void,
   context: EngineContext,
@@ -116,8 +116,8 @@ async function openOrLeave(
 }
 
 /**
- * The whole run. Every failure after admission becomes a trace that says so and one `answer.error`; an abort before the
- * claim ends silently.
+ * Streams the complete run. Every failure after admission is recorded as a failed trace and sent as one `answer.error`.
+ * An abort before the commit ends silently.
  */
 async function* framesOf(run: Run, shared: QueryShared, release: () => void): AsyncGenerator<AnswerFrame> {
   const { traceId, signal } = run
@@ -187,7 +187,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     ...answerMetadata,
   })
   signal.throwIfAborted()
-  // The claim: from here on a client that disconnects does not undo the run.
+  // Point of no return: from here a client that disconnects does not undo the run.
   const finishReason =
     bundle.state === 'not-enough-evidence' || bundle.items.length === 0
       ? ('no-retrieval-evidence' as const)
@@ -205,7 +205,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     plan,
     metrics: {
       ...retrieved.metrics,
-      // found, and left out of the evidence behind the last relevant passage
+      // found, but omitted after the last relevant passage
       relevanceFilteredCount: retrieved.ranked.length - bundle.items.length,
       ...degradedFields(degraded),
     },
@@ -213,7 +213,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   context.measures.answered(degraded)
   recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...said })
   const committed = commit(run, route, bundle, answer)
-  // before it is awaited, so that in a file both are one transaction
+  // Runs before the commit is awaited, so that in a database file both are one transaction.
   const answered = {
     caller: run.caller,
     spaceKey: admitted.space.key,
@@ -230,7 +230,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   yield { event: 'answer.done', data: { finishReason, metadata: { ...said, evidenceBundle: bundle }, traceId } }
 }
 
-/** One transaction: trace, steps, bundle, session turn. `answer.done` follows it and never goes before. */
+/** Commits trace, steps, bundle and session turn in one transaction. `answer.done` is sent only after it. */
 async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db, isShared } = context
@@ -253,7 +253,7 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
     yield* recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
     return true
   }
-  // questions of a space are counted in one row
+  // The questions of a space are counted in one row.
   const lock = admitted.space.key
   if (isShared)
     await writeOnce(db, work, () => found(isTraceKept(caller.tenant, admitted.space.key, traceId)), { lock })
@@ -264,12 +264,12 @@ function* found(isThere: Read<boolean>): Read<true | undefined> {
   return (yield* isThere) ? true : undefined
 }
 
-/** What stands of a run that failed: the stages it completed, and a last step with the class of the failure. */
+/** Records a failed run: the stages that it completed, and a last step with the class of the failure. */
 async function commitFailure(run: Run, errorClass: string, error: string): Promise<void> {
   const { context, caller, admitted, body, traceId, recorder, route, deltas } = run
   const { defaultMode } = admitted.profile
   const asked = body.mode ?? defaultMode
-  // a run whose trace could not be committed has a step that says it succeeded
+  // A run whose trace could not be committed already has a step that reports success.
   const stages = recorder.steps.filter(({ name }) => name !== GENERATE_STEP)
   const now = new Date().toISOString()
   const metadata = { eventCount: deltas + 1, errorClass, error }

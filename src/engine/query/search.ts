@@ -15,8 +15,8 @@ import { type QueryShared, retrieveInMode } from './stages.js'
 const TIMEOUT_MILLISECONDS = 60_000
 
 /**
- * Finds passages with the code that finds the evidence of queries, in the same order. Nothing is answered and nothing
- * is left behind: no trace, no session, no failed query.
+ * Finds passages with the retrieval of queries, in the same order. Nothing is answered and nothing is stored: no trace,
+ * no session, no failed query.
  *
  * @throws KsError as a query does
  */
@@ -47,7 +47,7 @@ export async function searchSpace(
   try {
     lease.keepAlive()
     const route = await resolveMode(context, space, profile, body, signal)
-    // the first places are those of a query also where its mode gives some of them to others by topK
+    // With a larger `topK` the first passages stay those of a query, also in modes that reserve some ranks.
     const wide = { ...admitted, profile: { ...profile, topK: Math.max(profile.topK, limit) } }
     const recorder = new TraceRecorder()
     const { retrieved } = await retrieveInMode(context, shared, {

@@ -2,13 +2,16 @@ import { LRUCache } from 'lru-cache'
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { latinTermsOf } from '../../lib/text/hashed-terms.js'
 
-/** Sentences and titles of some questions' evidence; longer texts are read each time. */
+/** Cache size: sentences and titles of the evidence of some questions. Longer texts are not cached. */
 const RECENT = 512
 const LONGEST = 1000
 
 const recent = new LRUCache<string, readonly string[]>({ max: RECENT })
 
-/** Terms of a sentence or a title, as `forEachTerm` gives them: looking for contradictions and answering read the same. */
+/**
+ * Terms of a sentence or title, as from `forEachTerm`. Cached, since conflict detection and answering read the same
+ * texts.
+ */
 export function sentenceTerms(text: string): readonly string[] {
   if (text.length > LONGEST) return termsOf(text)
   const known = recent.get(text)

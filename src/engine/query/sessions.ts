@@ -25,7 +25,7 @@ import type { Read, Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
 const CONTEXT_TURNS = 20
-/** Stands in place of an answer that was made of a document which is gone. */
+/** Replaces an answer that was based on a document that has been deleted. */
 const GONE = 'What was said here was taken from a document that was deleted.'
 
 export interface Session {
@@ -35,10 +35,10 @@ export interface Session {
 }
 
 /**
- * The caller's session in this space, or a new one where the id is unknown, expired or somebody else's. The caller takes
- * the lease that counts it before anybody else is let in.
+ * Finds the caller's session in this space, or creates an id for a new one when the id is unknown, expired or not the
+ * caller's. The caller must acquire the lease that counts it before other queries are admitted.
  *
- * @throws KsError `quota-exceeded` when every session that the space may have is a conversation or answers right now
+ * @throws KsError `quota-exceeded` when every session that the space may have is a conversation or is answering
  */
 export function* openSession(
   context: EngineContext,
@@ -47,7 +47,7 @@ export function* openSession(
   id: string | undefined,
 ): Read<Session> {
   if (id === undefined || !(yield* isOwnSession(caller, space.key, id, context.now()))) {
-    // its first query may still be running
+    // the first query of the session may still be running
     const running = (yield* unstoredSessions(context, space)).find(
       (lease) => lease.sessionId === id && lease.subject === caller.subject,
     )
@@ -59,17 +59,18 @@ export function* openSession(
   const quoted = stored.map(({ bundle }) => (bundle === null ? [] : [...documentsCited(fromCell(bundle))]))
   const known = yield* knownDocuments(caller, space.key, quoted.flat())
   const turns = stored.map(({ query, answer }, place): SessionTurn => {
-    // an answer that quoted a document which is gone is not said again, in whatever words
+    // An answer that quoted a deleted document is not repeated.
     const isSaid = quoted[place]?.every((document) => known.has(document)) !== false
-    // what a model thought is no part of what it said
+    // The thoughts of a model are not part of its answer.
     return { query, answer: isSaid ? withoutThoughts(answer) : GONE }
   })
   return { id, turns: turns.reverse() }
 }
 
 /**
- * Every question without a session id opens a session. At the quota, one-offs that have been idle longest give way when
- * it is stored: a client that asks many single questions must not shut itself out, nor end somebody's conversation.
+ * Checks the session quota. Every question without a session id opens a session. At the quota, the longest idle one-off
+ * sessions are removed when the new one is stored: a client with many single questions must not lock itself out, nor
+ * end someone's conversation.
  *
  * @throws KsError `quota-exceeded` when there are not enough of them
  */
@@ -85,21 +86,21 @@ function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
     )
 }
 
-/** Removes as many idle one-offs as a new session needs, inside the caller's transaction. */
+/** Removes as many idle one-off sessions as a new session needs, inside the caller's transaction. */
 function* makeRoom(context: EngineContext, space: SpaceRow): Write<void> {
   const over = (yield* countSessions(space.key, context.now())) + 1 - quotasOf(context, space).maxActiveSessionCount
   if (over > 0)
     for (const id of yield* idleOneOffs(context, space.key, over)) yield* removeSession({ tenant: space.tenant, id })
 }
 
-/** Sessions of one question that nobody goes on with right now, the longest idle first, at most `most`. */
+/** Finds sessions of one question that are not in use, the longest idle first, at most `max`. */
 function* idleOneOffs(context: EngineContext, spaceKey: number, most: number): Read<string[]> {
   const running = new Set((yield* queryLeases(context, spaceKey)).map((lease) => lease.sessionId))
   const idle = yield* oneOffs(spaceKey, context.now(), running.size + most)
   return idle.filter((id) => !running.has(id)).slice(0, most)
 }
 
-/** Leases of queries that run: tasks, explanations and replays read too, and are no sessions. */
+/** Leases of running queries. Tasks, explanations and replays hold leases too, but are no sessions. */
 function* queryLeases(context: EngineContext, spaceKey: number): Read<KnownLease[]> {
   return (yield* leasesOf(context, spaceKey)).filter(({ subject }) => subject !== undefined)
 }
@@ -115,7 +116,7 @@ export function* unstoredSessions(context: EngineContext, space: Pick<SpaceRow, 
   return leases.filter(({ sessionId }) => !stored.has(sessionId))
 }
 
-/** Records a turn and keeps the session alive, inside the caller's transaction. */
+/** Records a turn and extends the session, inside the caller's transaction. */
 export function* recordTurn(
   context: EngineContext,
   caller: Caller,

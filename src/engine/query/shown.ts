@@ -2,12 +2,12 @@ import type { ShownItem } from '../parse/compiled.js'
 import type { PassageRow } from '../rows/queries.js'
 import { fromCell } from '../storage/readable.js'
 
-/** The tables, pictures and code blocks that a passage is made of. */
+/** Tables, pictures and code blocks of a passage. */
 export function shownIn({ shows }: Pick<PassageRow, 'shows'>): ShownItem[] {
   return shows === null ? [] : fromCell<ShownItem[]>(shows)
 }
 
-/** Of candidates whose texts were compared, how many are made of a table, of a picture, of one that can be looked at. */
+/** Counts compared candidates with a table, with a picture, and with a picture that is stored. */
 export function countShown(candidates: Iterable<PassageRow>) {
   const counts = {
     multimodalCandidateCount: 0,

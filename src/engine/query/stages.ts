@@ -13,7 +13,7 @@ import type { ConcreteMode, Route } from './mode.js'
 import { LEG_CANDIDATES, RERANK_LIMIT } from './rank.js'
 import { RESEARCH_STRATEGY_VERSION, retrieveResearch } from './research.js'
 
-/** What the queries of one engine share. */
+/** State shared by the queries of one engine. */
 export interface QueryShared {
   cache: PassageCache
   derivations: Derivations
@@ -24,7 +24,7 @@ export interface RetrievalStage {
   plan: RetrievalPlan
 }
 
-/** What a retrieval is for. `query` is the question as it is searched, which a session may have completed. */
+/** Input of a retrieval. `query` is the question as it is searched, extended by its session if needed. */
 export interface RetrievalRequest {
   body: QueryBody
   query: string
@@ -32,13 +32,13 @@ export interface RetrievalRequest {
   route: Route
   recorder: TraceRecorder
   signal: AbortSignal
-  /** the question's vector, where it was asked for before */
+  /** vector of the question, if embedding started early */
   embedding?: Promise<QueryEmbedding> | undefined
 }
 
 /**
- * Has a question embedded while its headers go out, where that is certain to be needed and costs nobody anything: by the
- * model of the space itself.
+ * Starts embedding a question while its headers are sent, when the vector is certainly needed and free: with the
+ * space's own trained model.
  */
 export function embedAhead(
   context: EngineContext,
@@ -51,7 +51,7 @@ export function embedAhead(
   const asked = mode ?? profile.defaultMode
   if (!isTrained(space) || asked === 'auto' || asked === 'research') return undefined
   const embedding = embedForFast(context, admitted, query, signal)
-  // a question that is taken back is not waited for
+  // An aborted query does not wait for it.
   embedding.catch(() => {})
   return embedding
 }
@@ -79,7 +79,7 @@ export async function retrieveInMode(
       projectionSnapshot: admitted.snapshot,
       retrievalProfile: admitted.profile,
       plan,
-      // an explanation or a replay of the trace asks the same
+      // explanations and replays of the trace repeat the same request
       ...(request.body.activeDocumentIds.length === 0 ? {} : { activeDocumentIds: request.body.activeDocumentIds }),
       ...(request.body.activeEntityIds.length === 0 ? {} : { activeEntityIds: request.body.activeEntityIds }),
       ...defined({ filter: request.body.filter }),
@@ -118,7 +118,7 @@ function pipeline(
   return retrieveDeep(context, shared, admitted, { query, activeEntityIds, embedding }, signal)
 }
 
-/** What was found as in mode fast, since the page index that research navigates is not there yet. */
+/** Marks a result of mode fast that replaces research, because the page index is not complete yet. */
 function standingIn(found: Retrieved, unread: number): Retrieved {
   if (unread === 0) return found
   const documents = unread === 1 ? 'a document' : `${unread} documents`
@@ -133,9 +133,9 @@ function standingIn(found: Retrieved, unread: number): Retrieved {
 const STRATEGIES = { fast: STRATEGY_VERSION, deep: DEEP_STRATEGY_VERSION, research: RESEARCH_STRATEGY_VERSION }
 
 /**
- * Research asks neither index and reranks nothing, so its limits of those are 0.
+ * Builds the plan of a retrieval. Research uses neither index and reranks nothing, so its limits of those are 0.
  *
- * @param mode whose pipeline runs; another than the resolved one where that cannot run yet
+ * @param mode mode whose pipeline runs; differs from the resolved one when that cannot run yet
  */
 export function planOf(
   { admitted, query, route }: Pick<RetrievalRequest, 'admitted' | 'query' | 'route'>,
@@ -156,7 +156,7 @@ export function planOf(
   }
 }
 
-/** The script decides: telling Latin languages apart from a few words is guesswork. */
+/** Decides by the script: telling Latin languages apart by a few words is unreliable. */
 function languageOf(query: string): string {
   if (/\p{Script=Hiragana}|\p{Script=Katakana}/u.test(query)) return 'ja'
   if (/\p{Script=Hangul}/u.test(query)) return 'ko'

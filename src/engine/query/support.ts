@@ -4,23 +4,23 @@ import { namesIn } from '../../lib/text/names.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { claimsIn, factsIn } from './exact-facts.js'
 
-/** What a statement may rest on: a passage with its headings, the name of its document and its day. */
+/** A text that may support a statement: a passage with its headings, the name of its document and its day. */
 export interface Source {
   text: string
   names: string
 }
 
-/** Minimum share of a statement's own terms that its sources contain. */
+/** Minimum fraction of a statement's own terms that its sources contain. */
 const OWN_TERMS = 0.5
-/** Minimum of terms that a unit on the subject of a statement shares with it. */
+/** Minimum terms that a unit about the same subject shares with a statement. */
 const SAME_SUBJECT = 2
-/** Code, which is left as it is, or a citation mark with the space before it. */
+/** Code, which is not changed, or a citation mark with the space before it. */
 const CODE_OR_MARK = /(`+)[\s\S]*?\1|\s?\[(\d{1,3})\]/g
-/** Of a list entry, a heading or a table row. */
+/** Marker of a list entry, a heading or a table row. */
 const MARKER = /^\s*(?:[-*•‣>#|]+|\d{1,3}[.)])\s*/u
 const NUMERIC = /^\p{N}+$/u
 
-/** A source that statements are compared with. */
+/** A source that is prepared for comparison with statements. */
 interface Prepared {
   text: string
   facts: Set<string>
@@ -70,7 +70,7 @@ export function isSupported(statement: string, sources: readonly Source[]): bool
   )
 }
 
-/** A statement with what it adds to the question. */
+/** A statement, with the parts that it adds to the question. */
 export interface Statement {
   text: string
   claims: string[][]
@@ -84,7 +84,7 @@ export interface Statement {
   language: string
 }
 
-/** Reads a statement, without its citation marks. */
+/** Parses a statement, without its citation marks. */
 export function readStatement(statement: string, question: Source): Statement {
   const text = withoutMarks(statement).replace(MARKER, '')
   const asked = prepare(question)
@@ -110,7 +110,7 @@ export function addsToQuestion({ ownTerms, ownClaims }: Statement): boolean {
 
 /**
  * Whether sources support a statement: they contain its numbers, dates and names exactly, and at least half of its
- * other terms, which are not compared across languages.
+ * other terms. Terms are not compared across languages.
  *
  * @param all every source of the request: names that the question contains may be in any of them
  */
@@ -135,7 +135,7 @@ export function supports(
 
 /**
  * Whether sources contain a number or date. A number in units that share no term with the statement does not count if a
- * unit with another number is on the subject of the statement.
+ * unit with another number is about the subject of the statement.
  */
 function isAttributed(
   keys: readonly string[],

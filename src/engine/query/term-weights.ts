@@ -1,12 +1,13 @@
 import { instructionWeights } from './question/instructions.js'
 
-/** A space of fewer nodes is weighed as one of this many, so that a term of its only document still weighs. */
+/** A smaller space is treated as one of this size, so that a term of its only document still has weight. */
 export const SMALLEST_SPACE = 30
 
 /**
- * How telling a term is in a space, as BM25 weighs it: ln(1 + (N - n + 0.5) / (n + 0.5)), n of N nodes holding it.
+ * Creates the weights of terms in a space, as in BM25: ln(1 + (N - n + 0.5) / (n + 0.5)), where n of N nodes contain
+ * the term.
  *
- * @param frequencyOf how many nodes hold a term
+ * @param frequencyOf number of nodes that contain a term
  */
 export function countedWeights(frequencyOf: (term: string) => number, nodes: number): (term: string) => number {
   const total = Math.max(SMALLEST_SPACE, nodes)
@@ -16,7 +17,7 @@ export function countedWeights(frequencyOf: (term: string) => number, nodes: num
   }
 }
 
-/** Returns the weights of a question's terms in a space: less for terms that occur only next to the question. */
+/** Creates the weights of a question's terms in a space: lower for terms that occur only next to the question. */
 export function questionWeights(
   query: string,
   frequencies: ReadonlyMap<string, number>,

@@ -1,7 +1,7 @@
 import type { EngineContext } from '../context.js'
 import { publishedLast } from '../rows/warm-up.js'
 
-/** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
+/** Opens the indexes of the most recently published space, so that the first query after a start is not slow. */
 export async function warmUp({ db, indexes, log }: EngineContext): Promise<void> {
   const space = await db.read(publishedLast())
   if (space === undefined) return

@@ -2,10 +2,10 @@ import { type AskedOf, answerConfidence } from './confidence.js'
 import type { FoundBy, RankedPassage, Why } from './evidence.js'
 
 /**
- * Says of each passage why it is there.
+ * Explains why each passage is included.
  *
  * @param ranked in rank order
- * @param wordsOf the question's words for terms of it (`questionWords`)
+ * @param wordsOf gives the question's words for terms of it (`parseQuestionWords`)
  */
 export function whyOf(
   ranked: readonly RankedPassage[],
@@ -27,7 +27,7 @@ export function whyOf(
   })
 }
 
-/** How likely a passage answers by itself, 0 to 1; undefined where its text was not compared with the question. */
+/** Probability that a passage answers by itself, 0 to 1; undefined when its text was not compared with the question. */
 export function aloneOf(
   { alone, features }: Pick<RankedPassage, 'alone' | 'features'>,
   asked: AskedOf,

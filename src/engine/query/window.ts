@@ -3,9 +3,9 @@ import { tokensAtMost } from '../models/tokens.js'
 import { beginningOf } from '../models/window.js'
 import type { SessionTurn } from '../rows/sessions.js'
 
-/** The most that earlier turns take of a window. */
+/** Maximum fraction of the input tokens for earlier turns. */
 const TURNS_SHARE = 0.25
-/** Minimum for the passages, however small the window is. */
+/** Minimum tokens for the passages, however small the window is. */
 const MIN_TOKENS = 200
 /** Small models answer best from few passages: this many in a small window, one more for each `TOKENS_PER_PASSAGE`. */
 const MIN_PASSAGES = 4
@@ -15,24 +15,24 @@ const TOKENS_PER_PASSAGE = 2048
 /** A passage in a prompt. */
 export interface GivenPassage {
   number: number
-  /** file, section and day, a line each */
+  /** file, section and day, one per line */
   header: string
   text: string
-  /** only its beginning is given */
+  /** only its beginning is in the prompt */
   isCut?: true
 }
 
-/** What of the evidence a model is given. */
+/** How much of the evidence the prompt contains. */
 export interface Given {
   contextTokens: number
   passages: number
-  /** of these, those of which only a beginning is given */
+  /** passages of which only the beginning is in the prompt */
   cut: number
   leftOut: number
 }
 
 /**
- * Passages in the order of their rank, as many as fit, equal ones once; the last one may be cut after a sentence.
+ * Selects the passages that fit, in rank order, equal ones once; the last one may be cut after a sentence.
  *
  * @param tokens capacity for the passages in a window of `contextTokens`
  */
@@ -56,7 +56,7 @@ export function fitPassages(items: readonly EvidenceItem[], tokens: number, cont
   return given
 }
 
-/** Passages with the numbers of their items; of equal ones the first. */
+/** Passages with the numbers of their items; only the first of equal ones. */
 export function distinctPassages(items: readonly EvidenceItem[]): GivenPassage[] {
   const known = new Set<string>()
   return items.flatMap((item, index) => {
@@ -67,7 +67,7 @@ export function distinctPassages(items: readonly EvidenceItem[]): GivenPassage[]
   })
 }
 
-/** A passage between marks that its text cannot contain. */
+/** Renders a passage between tags that its text cannot contain. */
 export function renderPassage({ number, header, text, isCut }: GivenPassage): string {
   return `<source ${number}>\n${header === '' ? '' : `${header}\n\n`}${text}${isCut ? ' …' : ''}\n</source ${number}>`
 }
@@ -87,16 +87,16 @@ function headerOf({ metadata, citations }: EvidenceItem): string {
     .join('\n')
 }
 
-/** A text that neither opens nor closes a source. */
+/** Escapes tags so that a text neither opens nor closes a source. */
 export function withoutTags(text: string): string {
   return text.replace(/<(?=\s*\/?\s*source)/gi, '‹')
 }
 
-/** The latest turns that fit, oldest first; a long one is cut. */
+/** Selects the latest turns that fit, oldest first; a long one is cut. */
 export function fitTurns(turns: readonly SessionTurn[], asked: number): SessionTurn[] {
   const fitting: SessionTurn[] = []
   let room = Math.floor(asked * TURNS_SHARE)
-  // one turn leaves room for another
+  // no turn uses more than a quarter
   const most = Math.floor(room / 4)
   for (const turn of turns.toReversed()) {
     const query = beginningOf(turn.query, most, true)

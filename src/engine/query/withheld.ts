@@ -6,27 +6,30 @@ import type { RankedPassage } from './evidence.js'
 import { asks } from './names/question-names.js'
 import { quote } from './quotation/quote.js'
 
-// A reader learns one thing of passages that they may not read: that one of them answers a full question. It is judged
-// as evidence is; the bounds below keep readers from testing it word by word.
+// A reader learns only one thing about passages that they may not read: that one of them answers a complete question.
+// It is judged like evidence; the limits below keep readers from testing it word by word.
 
-/** A passage that answers the question, and that the reader may not read. */
+/** A passage that answers the question but that the reader may not read. */
 export interface Withheld {
-  /** it contains a part of the question that no permitted passage contains: these only look alike */
+  /**
+   * it contains a part of the question that no permitted passage contains; otherwise the permitted ones may answer as
+   * well
+   */
   holdsMore: boolean
 }
 
-/** The entry in evidence for a withheld passage; it must not depend on the passage. */
+/** Entry of the evidence for a withheld passage; it must not depend on the passage. */
 export const WITHHELD_ENTRY: MissingEvidence = {
   reason: 'permission-filtered',
-  text: 'a passage that answers was left out, whose source you may not read',
+  text: 'a passage that answers was omitted: you may not read its source',
   metadata: {},
 }
 
-/** Minimum of terms of the question in a withheld passage: with fewer, a reader could test single words. */
+/** Minimum terms of the question in a withheld passage: with fewer, a reader could test single words. */
 const MIN_HELD = 3
-/** Minimum share of the question's weight in a withheld passage. */
+/** Minimum fraction of the question's weight in a withheld passage. */
 const MIN_COVERAGE = 0.5
-/** Minimum share of the question's weight by which a passage exceeds the others. */
+/** Minimum fraction of the question's weight by which a passage exceeds the permitted ones. */
 const HOLDS_MORE = 0.1
 /** Number of permitted passages that a withheld one is compared with. */
 export const JUDGED = 5
@@ -34,9 +37,9 @@ const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Scrip
 const NUMERAL = /\S*\p{N}\S*/gu
 
 /**
- * The question that withheld passages are judged by, without its numerals, so that no value can be tested.
+ * Returns the question for judging withheld passages, without its numerals, so that no value can be tested.
  *
- * @returns undefined where the query is no full question: then withheld passages are not judged
+ * @returns undefined when the query is not a complete question: then withheld passages are not judged
  */
 export function judgedQuestion(query: string): string | undefined {
   return asks(query) ? query.replace(NUMERAL, ' ').replace(/\s+/g, ' ').trim() : undefined
@@ -46,11 +49,11 @@ export function judgedQuestion(query: string): string | undefined {
 export type JudgedPassage = Pick<RankedPassage, 'final' | 'features' | 'passage'> & { held: readonly string[] }
 
 /**
- * Judges the best of all passages where the reader may not read it.
+ * Judges the best of all passages, if the reader may not read it.
  *
- * @param question see `judgedQuestion`
+ * @param question see `toJudgedQuestion`
  * @param ranked all passages of the space, best first
- * @param idf of the judge, over all passages; `ownIdf` over those that the reader may read
+ * @param idf weights over all passages; `ownIdf` over those that the reader may read
  * @param permitted the best passages that the reader may read, with the terms of the question that they contain
  */
 export function judgeWithheld(request: {
@@ -96,7 +99,7 @@ export function judgeWithheld(request: {
   return { holdsMore: more >= HOLDS_MORE * weightOf(wanted, ownIdf) }
 }
 
-/** Counts words among terms: those of scripts without spaces are overlapping pairs of characters. */
+/** Counts words among terms; terms of scripts without spaces are overlapping pairs of characters. */
 function wordsIn(terms: readonly string[]): number {
   return [...new Set(terms)].reduce((sum, term) => sum + (UNSPACED.test(term) ? 0.5 : 1), 0)
 }

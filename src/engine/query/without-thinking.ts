@@ -6,10 +6,10 @@ const OPEN = '<think>'
 const CLOSE = '</think>'
 
 /**
- * What a model says, without the thoughts before it. Nothing goes out before its first word, so that another may answer
- * in place of a model that says nothing.
+ * Removes the thoughts before a model's answer. Nothing is emitted before its first word, so that another model can
+ * answer instead of one that returns no text.
  *
- * @throws KsError `provider-failed` at the end of an answer without a word
+ * @throws KsError `provider-failed` at the end of an answer without text
  */
 export async function* withoutThinking(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent> {
   let held = ''
@@ -27,7 +27,7 @@ export async function* withoutThinking(events: AsyncIterable<GenerationEvent>): 
   }
 }
 
-/** What is left after thoughts that are over; of one that goes on, as much as its end may need. */
+/** Text after the completed thoughts; within a thought, only as much of its end as a closing tag may need. */
 function skipThoughts(text: string, wasThinking: boolean): { held: string; isThinking: boolean } {
   let held = text
   let isThinking = wasThinking

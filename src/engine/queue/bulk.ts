@@ -4,9 +4,9 @@ import { findBulkJob } from '../rows/bulk-jobs.js'
 import type { Read } from '../storage/program.js'
 
 /**
- * Counts are computed from the items, never stored; those of sources that leave the caller out are not counted.
+ * Counts are computed from the items, never stored; items of sources that the caller may not read are not counted.
  *
- * @throws KsError `not-found` also when no item is left
+ * @throws KsError `not-found` also when no item remains
  */
 export function* getBulkJob(caller: Caller, id: string): Read<BulkJob> {
   const { row, items } = yield* findBulkJob(caller, id)

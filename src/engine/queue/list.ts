@@ -11,11 +11,17 @@ import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 
 export interface JobFilter {
-  /** `open`: on its way; `failed`: the newest job of its document, ended without a publication; `reading`: its file is read now */
+  /**
+   * `open`: not ended; `failed`: the newest job of its document, ended without a publication; `reading`: its file is
+   * being parsed
+   */
   state?: 'open' | 'failed' | 'reading' | undefined
 }
 
-/** Jobs of documents that the caller may know of, newest first. @param reading how far the files are that are read here, by their jobs */
+/**
+ * Jobs of documents that the caller may read, newest first. @param reading progress of the files that are parsed here,
+ * by job id
+ */
 export function* listJobs(
   { reading }: Pick<EngineContext, 'reading'>,
   caller: Caller,

@@ -13,9 +13,9 @@ import { writeReport } from './report.js'
 import { LimitReached, TaskFailed, type TaskRun } from './task-run.js'
 
 /**
- * Works a task on from where it stands until it is completed. Killed anywhere, it goes on behind its last step.
+ * Runs a task from its current stage until it is completed. After a kill at any point it continues after its last step.
  *
- * @throws TaskGone when somebody else ended it; the signal's reason when it aborts
+ * @throws TaskEnded when another caller ended it; the signal's reason when it aborts
  */
 export async function advance(run: TaskRun): Promise<void> {
   while (!isTerminal(run.row.stage)) {
@@ -53,7 +53,7 @@ async function retrieve(run: TaskRun): Promise<void> {
   await run.moveTo('analyzing', stoppedBy)
 }
 
-/** There is nothing to close the task with. */
+/** The task has no result to report. */
 function nothingFound({ limit, limitValue }: ResearchStop): TaskFailed {
   return new TaskFailed(`${limit} of ${limitValue} was reached before anything was found`)
 }
@@ -91,5 +91,5 @@ function* bundleById(task: OwnTask, id: string): Read<EvidenceBundle> {
     const bundle: EvidenceBundle = fromCell(body)
     if (bundle.id === id) return bundle
   }
-  throw new KsError('internal', 'the evidence of a research task is gone')
+  throw new KsError('internal', 'the evidence of a research task is missing')
 }

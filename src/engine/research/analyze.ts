@@ -9,39 +9,39 @@ import { bundleOf } from './bundle.js'
 import type { Part } from './parts.js'
 import type { LookDone } from './retrieve.js'
 
-/** Items of the final bundle: what no section of the report quotes is rarely read. */
+/** Maximum items of the final bundle; items that no section of the report quotes are rarely read. */
 const MOST_ITEMS = 60
-/** Items that a section of the report may be made of. */
+/** Maximum items for one section of the report. */
 const ITEMS_OF_A_SECTION = 10
 
-/** What one question came to. */
+/** Evidence of one question. */
 export interface Answered {
   question: string
   part?: Part
-  /** with the words of the part that it points back at */
+  /** the question, extended by the words of the part that it refers to */
   searched: string
   state: EvidenceState
-  /** whether the best passage is one that the asking subject may not read */
+  /** whether the caller may not read the best passage */
   withheld: boolean
   /** best first */
   items: EvidenceItem[]
-  /** words of the question that nothing holds */
+  /** words of the question that no item contains */
   uncovered: string[]
-  /** how telling the question's terms are */
+  /** weights of the question's terms */
   idf: [term: string, weight: number][]
-  /** other evidence that was left out, as the looks said it */
+  /** other missing evidence that the retrievals reported */
   missing: MissingEvidence[]
 }
 
-/** The evidence of a task, question by question and as one. */
+/** The evidence of a task, by question and in total. */
 export interface Analysis {
   sections: {
     question: string
-    /** what it asks of whom */
+    /** requested measure and name */
     part?: Part
     searched: string
     state: EvidenceState
-    /** whether the best passage is one that the asking subject may not read */
+    /** whether the caller may not read the best passage */
     withheld?: boolean
     nodeIds: string[]
     idf: [term: string, weight: number][]
@@ -50,9 +50,9 @@ export interface Analysis {
 }
 
 /**
- * Joins everything that was found for one question, and judges it anew.
+ * Merges all retrievals of one question and judges their evidence again.
  *
- * @param place of the question among those of the plan
+ * @param place index of the question in the plan
  */
 export function answerOf(question: string, place: number, found: readonly Found[]): Answered {
   const own = found.filter((look) => look.question === place)
@@ -64,7 +64,7 @@ export function answerOf(question: string, place: number, found: readonly Found[
   const probability = quote({ query: question, passages: judged, idf: weightOf })?.probability
   const terms = analyzeQuery(searched)
   const verdict = evidenceState({ query: question, terms, idf: weightOf, items: judged, probability })
-  // a later look may find more of the rest; what was withheld from the first is withheld all the same
+  // A later retrieval may cover more; evidence that the first one withheld stays withheld.
   const limited = own.some(({ bundle }) => bundle.state === 'permission-limited')
   const state = limited && verdict.state !== 'answerable' ? 'permission-limited' : verdict.state
   const missing = own.flatMap(({ bundle }) =>
@@ -74,7 +74,7 @@ export function answerOf(question: string, place: number, found: readonly Found[
   return { question, searched, state, withheld, items, uncovered: verdict.uncovered, idf: [...idf], missing }
 }
 
-/** Every passage once, with the best of its scores, best first. */
+/** Merges equal passages, each with the best of its scores; best first. */
 function merged(items: readonly EvidenceItem[]): EvidenceItem[] {
   const best = new Map<string, EvidenceItem>()
   for (const item of items) {
@@ -90,7 +90,7 @@ function merged(items: readonly EvidenceItem[]): EvidenceItem[] {
 }
 
 /**
- * The whole of a task's evidence: a bundle whose state follows from those of its questions, with what is missing.
+ * Merges the evidence of a task to a bundle. Its state follows from those of the questions; it lists what is missing.
  *
  * @param questions the sections of the report
  */
@@ -124,7 +124,7 @@ export function analyse(
   return { analysis: { sections, bundleId: bundle.id }, bundle }
 }
 
-/** One contradiction makes the whole a conflict; it is answerable when all its questions are. */
+/** One contradiction makes the total a conflict; it is answerable when all its questions are. */
 export function wholeState(states: readonly EvidenceState[], stoppedBy: ResearchStop | undefined): EvidenceState {
   if (states.includes('conflict')) return 'conflict'
   if (states.every((state) => state === 'answerable'))
@@ -154,7 +154,7 @@ function missingOf(
   return [{ reason: 'unknown', text, metadata: { limit, limitValue } }, ...open, ...others.values()]
 }
 
-/** A look with its evidence. */
+/** A retrieval with its evidence. */
 export interface Found extends LookDone {
   bundle: EvidenceBundle
 }

@@ -10,24 +10,24 @@ import { costUsd } from './prices.js'
 import type { TaskModel, TaskRun } from './task-run.js'
 
 const BY_RULES = {
-  plan: 'the question was taken apart by rules',
+  plan: 'the question was split by rules',
   answer: 'a section is a quotation of the evidence',
 }
 
-/** What a model is asked, and how long its answer may be. */
+/** Messages for a model, and the maximum length of its answer. */
 interface Prompt {
   messages: ChatMessage[]
   maxTokens: number
 }
 
 /**
- * Asks the task's model, where it has one that answers within the limits; with less where it says that its window is
- * smaller than configured.
+ * Calls the task's model, if it has one, within the limits. Retries with a smaller prompt when the model reports that
+ * its window is smaller than configured.
  *
- * @param promptFor what it is asked, made to fit a window of so many tokens
- * @param part of the work that rules do where the provider fails; `spent`: in the same step, and not stored yet
- * @returns undefined without a model; what a failure means for the report: rules do the work then
- * @throws LimitReached when the call could cost more than the budget has left, or is one too many
+ * @param promptFor builds the prompt for a window of a number of tokens
+ * @param part work that rules do when the provider fails; `spent`: usage in the same step that is not stored yet
+ * @returns undefined without a model; the reason when the call fails and rules do the work
+ * @throws LimitReached when the call could exceed the remaining budget or the number of calls
  */
 export async function askModel(
   run: TaskRun,
@@ -53,7 +53,7 @@ export async function askModel(
   }
 }
 
-/** @returns undefined where the model's answer has no end */
+/** @returns undefined when the model's answer has no end */
 async function replyOf(
   model: TaskModel,
   { messages, maxTokens }: Prompt,

@@ -1,7 +1,7 @@
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
 
-/** A bundle of evidence that belongs to no trace. */
+/** Creates a bundle of evidence without a trace. */
 export function bundleOf(parts: Omit<EvidenceBundle, 'id' | 'createdAt'>): EvidenceBundle {
   const { query, state, items, missingEvidence } = parts
   return { id: newId(), query, createdAt: new Date().toISOString(), state, items, missingEvidence }

@@ -29,7 +29,7 @@ interface Prepared {
   plan: ResearchTaskDryRunPlan
 }
 
-/** What a task would take. Nothing is written. */
+/** Estimates what a task would take. Writes nothing. */
 export async function planTask(
   context: EngineContext,
   caller: Caller,
@@ -39,7 +39,7 @@ export async function planTask(
   return (await prepare(context, admitted, body)).plan
 }
 
-/** Admits a task: publication, profile and mode are decided now, once, and stay. */
+/** Creates a task. Its publication, profile and mode are decided now and never change. */
 export async function createTask(
   context: EngineContext,
   caller: Caller,
@@ -59,14 +59,14 @@ export async function createTask(
   })
 }
 
-/** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` where a provider of the space is not there */
+/** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` when a provider of the space is missing */
 function* admitTask(context: EngineContext, caller: Caller, body: PlanResearchBody): Read<Admission> {
-  yield* findSpace(caller.tenant, body.knowledgeSpaceId) // one that is being deleted is gone
+  yield* findSpace(caller.tenant, body.knowledgeSpaceId) // a space that is being deleted counts as missing
   const admitted = yield* admit(context, caller, questionOf(body))
   return { ...admitted, profile: { ...admitted.profile, topK: body.topK ?? admitted.profile.topK } }
 }
 
-/** The same, where the space has room for the task and what it leaves. */
+/** Like `admitTask`, and checks that the space has capacity for the task and its traces. */
 function* admitWithRoom(context: EngineContext, caller: Caller, body: CreateResearchBody): Read<Admitted> {
   const admitted = yield* admitTask(context, caller, body)
   assertRoomForTraces(context, admitted.space, admitted.traceBytes)
@@ -74,14 +74,14 @@ function* admitWithRoom(context: EngineContext, caller: Caller, body: CreateRese
   return admitted
 }
 
-/** Decides the mode, which asks the reasoning model for an explicit `auto` only, and estimates. */
+/** Decides the mode, which calls the reasoning model only for an explicit `auto`, and estimates. */
 async function prepare(context: EngineContext, admitted: Admitted, body: PlanResearchBody): Promise<Prepared> {
   const { space, profile } = admitted
   const route = await resolveMode(context, space, profile, questionOf(body), new AbortController().signal)
   return { admitted, route, plan: await context.db.read(estimatePlan(context, admitted, route, body)) }
 }
 
-/** A task's question as queries are asked. */
+/** A task's question in the form of a query. */
 function questionOf({ knowledgeSpaceId, query, mode }: PlanResearchBody): QueryBody {
   return {
     knowledgeSpaceId,

@@ -2,32 +2,32 @@ import type { EvidenceItem } from '../../contract/gateway/queries.js'
 import { figureIn } from './figures.js'
 import type { Part } from './parts.js'
 
-/** One field of the table of a comparison. */
+/** One field of a comparison's table. */
 export interface Field {
   entity: string
   measure: string
   year?: string
-  /** as the document writes it, with its mark `[n]`; absent where nothing was found */
+  /** as the document writes it, with its mark `[n]`; absent when nothing was found */
   value?: string
 }
 
-/** The figure of a part, with the place of the passage that tells it. */
+/** Figure of a part, with the index of its passage. */
 export interface CellFound {
   value: string
   quote: string
-  /** place in the items, from 0 */
+  /** index in the items, from 0 */
   place: number
 }
 
-/** Passages of a section that are looked through for its figure. */
+/** Maximum passages of a section that are searched for its figure. */
 const LOOKED_AT = 10
-/** A field holds a figure; what is longer stands in its section. */
+/** A field contains a figure; longer text belongs in its section. */
 const MOST_CHARACTERS = 60
 
 /**
- * The figure that a part of a comparison asks for, in its best passages.
+ * Finds the figure that a part of a comparison asks for, in its best passages.
  *
- * @returns nothing for a part of another form, or where no passage has a figure of that measure (and year)
+ * @returns undefined for a part of another form, or when no passage has a figure of that measure (and year)
  */
 export function cellOf({ measure, year }: Part, items: readonly EvidenceItem[]): CellFound | undefined {
   if (measure === undefined) return undefined
@@ -39,9 +39,9 @@ export function cellOf({ measure, year }: Part, items: readonly EvidenceItem[]):
 }
 
 /**
- * The table of a comparison: a row for each name, a column for each measure and year.
+ * Formats the table of a comparison: a row for each name, a column for each measure and year.
  *
- * @returns nothing where there are not at least two fields, or nothing was found
+ * @returns undefined with fewer than two fields, or when nothing was found
  */
 export function comparisonTable(fields: readonly Field[]): string | undefined {
   if (fields.length < 2 || fields.every(({ value }) => value === undefined)) return undefined

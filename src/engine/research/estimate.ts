@@ -20,21 +20,21 @@ import { costUsd, priceOf } from './prices.js'
 import { subQuestions } from './questions.js'
 import { SECTION_TOKENS } from './report.js'
 
-/** Raised when tasks are worked in another way, so that estimates of before mean something else. */
+/** Raised when tasks run in another way, so that earlier estimates are not comparable. */
 const STRATEGY = 'research-task-1'
-/** What the estimate rests on, behind a `+` as build metadata is. */
+/** Basis of the estimate, appended after a `+` like build metadata. */
 const BASIS = { space: 'measured-space', tenant: 'measured-tenant', none: 'assumed' } as const
-/** What a model usually reads and writes for one section; at most it reads what fills its window (`buildPrompt`). */
+/** Average tokens that a model reads and writes for one section; at most it reads a full window (`buildPrompt`). */
 const USUAL_INPUT_TOKENS = 2500
 const USUAL_OUTPUT_TOKENS = 250
-/** A model that answers at the speed of a small server, which is sometimes busy. */
+/** A model at the speed of a small server that is sometimes busy. */
 const MODEL_CALL_MS = { p50: 4000, p95: 12_000 }
-/** Of an estimate without measurements, this is the least it may turn out as. */
+/** Lower bound of an estimate, as a fraction. */
 const LEAST_SHARE = 0.5
 
 type Tokens = { input: number; output: number }
 
-/** What a task would take, from what earlier ones took. */
+/** Estimates what a task would take, from the measurements of earlier tasks. */
 export function* estimatePlan(
   context: EngineContext,
   admitted: Admitted,
@@ -81,7 +81,7 @@ export function* estimatePlan(
   }
 }
 
-/** The limits that the estimate exceeds. */
+/** Limits that the estimate exceeds. */
 export function violationsOf(
   { budget, estimates }: ResearchTaskDryRunPlan,
   limits: ResearchLimits,
@@ -102,7 +102,7 @@ export function violationsOf(
   return found
 }
 
-/** @returns undefined where the task works with rules */
+/** @returns undefined when the task works with rules */
 function modelOf(
   { options, models }: EngineContext,
   { profile }: Admitted,

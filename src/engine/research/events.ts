@@ -11,7 +11,7 @@ import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import type { ResearchRunner } from './runner.js'
 
-/** One event; `id` is the cursor that goes on behind it. */
+/** One event; `id` is the cursor that continues after it. */
 export interface EventFrame {
   id: string
   event: ResearchEventName
@@ -19,14 +19,14 @@ export interface EventFrame {
 }
 
 const LAST: readonly ResearchEventName[] = ['research.completed', 'research.failed', 'research.canceled']
-/** events of a task that was ended with its space are never told: its followers look */
+/** Events of a task that ended with its space are never announced, so followers poll. */
 const LOOK_AGAIN_MS = 5000
-/** nor are those of a task that another gateway works at */
+/** Events of a task that another gateway runs are not announced here either. */
 const LOOK_AGAIN_SHARED_MS = 1000
 
 /**
- * The events of a task after a cursor: those that are stored, then what comes, in the order of their writing and without
- * a gap. Ends behind the last event, and after `limit` of them.
+ * Streams the events of a task after a cursor: the stored ones, then new ones, in the order of writing and without
+ * gaps. Ends after the last event, or after `limit` events.
  */
 export async function followEvents(
   { db, isShared }: Pick<EngineContext, 'db' | 'isShared'>,
@@ -70,12 +70,12 @@ async function* follow(
 }
 
 function* newsOf(task: OwnTask, after: number, most: number): Read<{ open: boolean; events: EventRow[] }> {
-  // the row is read before the events: one that has ended then has all of its events
+  // The task is read before the events: if it has ended, all of its events are stored.
   const open = (yield* taskById(task))?.completed_at === null
   return { open, events: yield* eventsAfter(task, after, most) }
 }
 
-/** Resolves at the next change of the task, when the reader leaves, or after a while. */
+/** Resolves at the next change of the task, when the reader disconnects, or after a delay. */
 function nextChange(runner: ResearchRunner, taskId: string, lookAgainMs: number, signal: AbortSignal) {
   let resolve = () => {}
   const happened = new Promise<void>((resolved) => {

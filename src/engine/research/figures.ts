@@ -1,11 +1,11 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
-/** A figure as a document tells it. */
+/** A figure in a document. */
 export interface FoundFigure {
-  /** as it is written: `$ 17,606`, `34 %` */
+  /** as written: `$ 17,606`, `34 %` */
   value: string
-  /** the words before it and the figures of its row, or the sentence */
+  /** the words before it with the figures of its row, or the sentence */
   quote: string
 }
 
@@ -13,16 +13,16 @@ const AMOUNT = String.raw`\(?[$€£¥]?\s?\(?-?\d[\d,.]*\d?\)?(?:\s?(?:%|percen
 const ROW = new RegExp(String.raw`^[\s:–—-]*((?:${AMOUNT}|—|-)(?:[\s|]+(?:${AMOUNT}|—|-))*)`, 'iu')
 const AMOUNTS = new RegExp(AMOUNT, 'giu')
 const YEAR = /(?<![\d,.])(?:19|20)\d\d(?![\d,.]*\d)/g
-/** A row of figures longer than this is several rows that a parser ran together. */
+/** A longer row of figures is several rows that a parser joined. */
 const MOST_COLUMNS = 8
 const SHORTEST_SENTENCE = 20
 
 /**
- * Looks for the figure of a measure in a passage: in a row that the measure begins (`Total revenue 17,606 15,785`), in the
- * column of the year where the years stand before it, else in a sentence with the measure, a figure, and the year.
+ * Finds the figure of a measure in a passage: in a row that begins with the measure (`Total revenue 17,606 15,785`), in
+ * the column of the year if the years precede it, or else in a sentence with the measure, a figure, and the year.
  *
- * @param measure what is asked: `revenue`
- * @param year absent where none is asked: the first column, which is the latest as a rule
+ * @param measure requested measure: `revenue`
+ * @param year absent: the first column, usually the latest
  */
 export function figureIn(text: string, measure: string, year: string | undefined): FoundFigure | undefined {
   return rowIn(text, measure, year) ?? sentenceIn(text, measure, year)
@@ -46,15 +46,15 @@ function rowIn(text: string, measure: string, year: string | undefined): FoundFi
   return undefined
 }
 
-/** The amount of a year, where the columns are named by years; without a year the first. */
+/** Amount of a year, when years name the columns; without a year, the first amount. */
 function inColumn(amounts: readonly string[], years: readonly string[], year: string | undefined): string | undefined {
   if (year === undefined) return amounts[0]
-  // columns of change stand behind those of the years
+  // Columns of changes follow those of the years.
   const column = years.indexOf(year)
   return column >= 0 && column < amounts.length && years.length <= amounts.length ? amounts[column] : undefined
 }
 
-/** The years that name the columns: the last ones that stand together before a row. */
+/** Years that name the columns: the last consecutive ones before a row. */
 function yearsBefore(text: string): string[] {
   const all = [...text.matchAll(YEAR)].map(([year]) => year)
   const last: string[] = []
@@ -79,7 +79,7 @@ function sentenceIn(text: string, measure: string, year: string | undefined): Fo
   return undefined
 }
 
-/** Of several amounts the one that stands nearest to the year. */
+/** Of several amounts, the one nearest to the year. */
 function nearest(sentence: string, amounts: readonly string[], year: string | undefined): string | undefined {
   if (year === undefined || amounts.length === 1) return amounts[0]
   const at = sentence.indexOf(year)
@@ -91,7 +91,7 @@ function isYear(amount: string): boolean {
   return /^(?:19|20)\d\d$/.test(amount.replace(/[(),.\s]/g, ''))
 }
 
-/** Enough of a word for its plural and singular to be the same. */
+/** Strips the ending, so that plural and singular are equal. */
 function stemmed(word: string): string {
   return word.length > 4 ? word.replace(/(?:ies|es|s|y)$/iu, '') : word
 }

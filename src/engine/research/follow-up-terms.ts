@@ -5,18 +5,18 @@ import { namesBeside, sectionsOf } from '../rows/research/follow-up-terms.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 
-/** Looks at a question that is still open. */
+/** Maximum further retrievals for a question that is still open. */
 export const FOLLOW_UPS_PER_QUESTION = 2
-/** Documents whose headings are read, sections and entities considered. */
+/** Maximum documents whose headings are read, and maximum sections and entities that are considered. */
 const DOCUMENTS = 3
 const SECTIONS = 500
 const ENTITIES = 60
-/** An entity mentioned this often leads nowhere in particular. */
+/** An entity with this many mentions is too general. */
 const COMMON = 200
-/** What makes a heading a lead: a word of the question that nothing found holds counts most. */
+/** Weights of a heading's words: words of the question that nothing contains yet weigh most. */
 const WEIGHT_MISSING = 2
 const WEIGHT_ASKED = 1
-/** an entity that the graph relates to what was found, rather than one that was merely found with it */
+/** Weight of an entity that the graph relates to the evidence, relative to one that merely occurs in it. */
 const RELATED = 0.5
 
 interface FollowUp {
@@ -25,10 +25,10 @@ interface FollowUp {
 }
 
 /**
- * Words that may lead to what a question still lacks: headings of the documents where something was found, and names
- * that the graph relates to it. Those that hold words of the question come first, and nothing comes twice.
+ * Finds words that may lead to what a question still lacks: headings of the documents with evidence, and names that the
+ * graph relates to it. Those with words of the question come first; each is listed once.
  *
- * @param missing words of the question that nothing found holds
+ * @param missing words of the question that no evidence contains
  */
 export function* followUpTerms(
   spaceKey: number,
@@ -55,13 +55,13 @@ export function* followUpTerms(
     weight: weight + weigh(text),
   }))
   const leads = [...headings, ...names]
-    // a name that the question already has adds nothing to it
+    // A name that the question already contains adds nothing.
     .filter(({ text }) => analyzeQuery(text).some((term) => !asked.has(term)))
     .sort((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : 1))
   return [...new Set(leads.map(({ text }) => text))].slice(0, FOLLOW_UPS_PER_QUESTION)
 }
 
-/** Titles of the sections of the documents that the best items are of. */
+/** Titles of the sections of the documents of the best items. */
 function* headingsOf(spaceKey: number, items: readonly EvidenceItem[]): Read<string[]> {
   const documents = [...new Set(items.flatMap((item) => item.citations.map((cited) => cited.documentAssetId)))]
   const rows = yield* sectionsOf(spaceKey, documents.slice(0, DOCUMENTS), SECTIONS)
@@ -69,7 +69,7 @@ function* headingsOf(spaceKey: number, items: readonly EvidenceItem[]): Read<str
   return [...new Set(titles)]
 }
 
-/** Names that the graph relates to those of the best items. */
+/** Names that the graph relates to those in the best items. */
 function* relatedNames(spaceKey: number, reader: Asker, items: readonly EvidenceItem[]): Read<FollowUp[]> {
   const nodes = items.slice(0, DOCUMENTS).map(({ nodeId }) => nodeId)
   const rows = yield* namesBeside(spaceKey, reader, nodes, { most: ENTITIES, common: COMMON })

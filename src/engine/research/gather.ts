@@ -13,12 +13,12 @@ import type { Plan } from './plan-questions.js'
 import { type Look, type LookDone, look } from './retrieve.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
-/** How long a task waits for outline and graph of what was published since. */
+/** Maximum wait for outline and graph to include recent publications. */
 const CATCH_UP_MS = 2500
 
 /**
- * Looks for the whole question, for its parts, and then along leads for what is still open, until everything is
- * answered, nothing leads on, or a limit is reached. Every look is a step; those done before are not repeated.
+ * Retrieves evidence for the complete question, for its parts, and then along leads for open parts, until everything is
+ * answered, no lead is left, or a limit is reached. Each retrieval is a step; completed steps are not repeated.
  *
  * @returns the limit that ended it
  */
@@ -31,7 +31,7 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
   try {
     for (const [question, text] of plan.questions.entries()) await next(asked(plan, question, text))
     for (const [question, text] of plan.questions.entries()) {
-      // the whole question is as open as its parts
+      // The complete question is as open as its parts.
       if (question === 0 && plan.questions.length > 1) continue
       const inspected = await run.step<Inspected | string[]>(
         `inspect-${String(question).padStart(2, '0')}`,
@@ -43,7 +43,7 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
       )
       const leads = leadsIn(inspected)
       const one = asked(plan, question, text)
-      // what documents that are named after somebody do not tell may stand in those that only speak of it
+      // Documents that only mention a name may contain what the documents about it lack.
       const isWide = one.entities !== undefined && isOpen(inspected)
       if (isWide) await next({ ...one, wider: true })
       for (const lead of isWide ? leads.slice(1) : leads) await next({ ...one, lead })
@@ -55,7 +55,7 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
   }
 }
 
-/** `and how tall was its mast` is searched with the words of the part before it that stands by itself. */
+/** `and how tall was its mast` is searched with the words of the previous complete part. */
 function asked({ questions, parts = [] }: Plan, question: number, text: string): Look {
   const entities = parts[question]?.entities ?? []
   const before = questions.slice(1, question).map((query) => ({ query, answer: '' }))
@@ -64,7 +64,7 @@ function asked({ questions, parts = [] }: Plan, question: number, text: string):
   return { question, text, searched: searchedQuery(text, before), ...whom }
 }
 
-/** What a look at what was found came to: words that lead on, and what they were looked for without. */
+/** Result of inspecting the evidence of a question: leads, and what the search for leads had to omit. */
 interface Inspected {
   leads: string[]
   /** the question is not answered yet */
@@ -72,12 +72,12 @@ interface Inspected {
   degraded?: Degradation[]
 }
 
-/** Whether something was looked for that was not found; steps of earlier releases do not tell. */
+/** Whether the question is still open; steps of earlier releases do not record it. */
 function isOpen(inspected: Inspected | string[]): boolean {
   return !Array.isArray(inspected) && inspected.isOpen === true
 }
 
-/** Steps of earlier releases are the leads alone. */
+/** Steps of earlier releases contain only the leads. */
 function leadsIn(inspected: Inspected | string[]): string[] {
   return Array.isArray(inspected) ? inspected : inspected.leads
 }
@@ -94,7 +94,7 @@ async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): P
   return { leads, isOpen: true, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
 }
 
-/** What leads were looked for without, over the steps of a task so far. */
+/** Degradations of the searches for leads, over the steps of a task so far. */
 export function* lackedByLeads(task: OwnTask): Read<Degradation[]> {
   return (yield* bodiesOf(task, 'inspect')).flatMap((body) => {
     const inspected: Inspected | string[] = fromCell(body)
@@ -102,7 +102,7 @@ export function* lackedByLeads(task: OwnTask): Read<Degradation[]> {
   })
 }
 
-/** The looks of a task so far, in their order, with their evidence. */
+/** The retrievals of a task so far, in order, with their evidence. */
 export function* foundBy(task: OwnTask): Read<Found[]> {
   const bundles = new Map(
     (yield* partialBodies(task)).map((body) => {

@@ -3,10 +3,10 @@ import type { StepName } from '../rows/research/costs.js'
 import { type TaskTotals, totalsOfLast } from '../rows/research/history.js'
 import type { Read } from '../storage/program.js'
 
-/** Tasks that an estimate looks back on. */
+/** Maximum earlier tasks in an estimate. */
 const TASKS = 50
 
-/** Standard deviations that 95 of 100 of a normal distribution stay below. */
+/** Standard deviations below which 95 of 100 values of a normal distribution lie. */
 const Z95 = 1.645
 
 export interface Spread {
@@ -14,23 +14,23 @@ export interface Spread {
   p95: number
 }
 
-/** What earlier tasks took; times in milliseconds. */
+/** Measurements of earlier tasks; times in milliseconds. */
 export interface History {
-  /** whose tasks they are; `none`: nothing was measured yet, and assumptions stand in */
+  /** scope of the measured tasks; `none`: nothing was measured yet, and assumptions are used */
   of: 'space' | 'tenant' | 'none'
   /** for each question of the plan */
   retrievalsPerQuestion: number
   /** passages of one retrieval */
   scannedPerRetrieval: number
-  /** a whole task's time for each question of its plan */
+  /** time of a complete task for each question of its plan */
   msPerQuestion: Spread
   /** mean time of a step of each name */
   stepMs: Record<StepName, number>
-  /** tokens of all model calls for each question; undefined when no model took part */
+  /** tokens of all model calls for each question; undefined without model calls */
   tokens: { input: number; output: number } | undefined
 }
 
-/** Without any measurement: a retrieval of a middling space, and what a model takes to write a section. */
+/** Assumptions without measurements: a retrieval in a medium space, and a model that writes a section. */
 const ASSUMED: History = {
   of: 'none',
   retrievalsPerQuestion: 1.5,
@@ -41,8 +41,8 @@ const ASSUMED: History = {
 }
 
 /**
- * What completed tasks in a mode took: of the space, else of the tenant's other spaces, else assumptions. Other tenants'
- * tasks are never looked at.
+ * Loads measurements of completed tasks in a mode: of the space, else of the tenant's other spaces, else assumptions.
+ * Tasks of other tenants are never used.
  */
 export function* historyOf(space: { key: number; tenant: string }, mode: ConcreteMode): Read<History> {
   const own = yield* measured('space', space.key, mode)
@@ -66,15 +66,15 @@ function* measured(of: 'space' | 'tenant', owner: number | string, mode: Concret
   }
 }
 
-/** How much times spread before any was measured: that of the assumed ones, in natural logarithms. */
+/** Assumed spread of times, in natural logarithms. */
 const PRIOR_SIGMA = Math.log(ASSUMED.msPerQuestion.p95 / ASSUMED.msPerQuestion.p50) / Z95
-/** How many measurements the assumed spread counts as: one task says how long they take, not by how much they differ. */
+/** Number of measurements that the assumed spread counts as: one task shows the time, but not how much times differ. */
 const PRIOR_WEIGHT = 4
 
 /**
- * Median and 95th percentile of the next task's time. Times of work multiply, so their logarithms are taken to be normal:
- * the median is the geometric mean, the spread is that of the measurements and of the assumption, weighed, and the fewer
- * tasks there were, the less certain the median is.
+ * Computes the median and 95th percentile of the next task's time. Times multiply, so their logarithms are assumed
+ * normal: the median is the geometric mean, and the spread is the weighted mean of measured and assumed spread. With
+ * fewer tasks the median is less certain.
  *
  * @param times in milliseconds, not empty
  */

@@ -3,20 +3,20 @@ import type { ResearchLimits } from '../../contract/gateway/research.js'
 export const LIMIT_NAMES = ['maxRetrievalSteps', 'maxScannedResources', 'maxToolCalls', 'timeoutMs'] as const
 type LimitName = (typeof LIMIT_NAMES)[number]
 
-/** The limits of a task with those that hold where its creator set none. */
+/** Limits of a task, with defaults for those that its creator did not set. */
 export interface TaskLimits extends Record<LimitName, number> {
-  /** time at work after which nothing more is looked for, so that there is time to close the task */
+  /** active time after which retrieval ends, so that time remains to close the task */
   gatherMs: number
 }
 
-/** Nine questions with two leads each, a model call for every question, and some to spare. */
+/** Enough for nine questions with two leads each, and a model call for every question. */
 const DEFAULTS: Record<LimitName, number> = {
   maxRetrievalSteps: 32,
   maxScannedResources: 1000,
   maxToolCalls: 64,
   timeoutMs: 600_000,
 }
-/** Of a task's time, this much is kept for closing it, and no more than this many milliseconds. */
+/** Part of a task's time that is reserved for closing it, as a fraction with a maximum. */
 const CLOSING_SHARE = 0.2
 const CLOSING_MOST_MS = 30_000
 

@@ -8,28 +8,28 @@ import { loadPassages } from '../rows/queries.js'
 import { documentNamesBefore } from '../rows/research/follow-up-terms.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
 
-/** Documents whose names are compared before others get their turn: some milliseconds. */
+/** Documents whose names are compared before yielding to other work: some milliseconds. */
 const SLICE = 500
-/** Documents whose names are compared for one question, newest first. */
+/** Maximum documents whose names are compared for one question, newest first. */
 const MOST_COMPARED = 50_000
-/** Passages that are looked through for a name that no document has. */
+/** Maximum passages that are searched for a name that no document has. */
 const LOOKED_THROUGH = 100
 
-/** The documents (row keys) that may tell of a name. */
+/** Documents (row keys) that may be about a name. */
 export interface NamedDocuments {
-  /** how they bear it: in title or file name, or in their text */
+  /** where the name occurs: in title or file name, or in their text */
   by: 'name' | 'text'
   docs: number[]
-  /** those that are named after another of the names that are asked for: in them a passage must say whom it is about */
+  /** documents that are also named after another requested name: their passages must mention the name */
   shared: number[]
 }
 
 /**
- * Looks for the documents that bear a name: those that are named after it, else those whose text or headings hold it,
- * without those that are named after another one of the question.
+ * Finds the documents for a name: those named after it, or else those whose text or headings contain it, without those
+ * that are named after another name of the question.
  *
  * @param others the other names of the question
- * @param wider looks into texts also where documents are named after it
+ * @param wider also searches texts when documents are named after it
  */
 export async function documentsNamed(
   context: EngineContext,
@@ -52,7 +52,7 @@ export async function documentsNamed(
   return { by: 'text', docs, shared: docs }
 }
 
-/** The live documents of a space with all that they are called by. */
+/** The live documents of a space with all their names. */
 async function* documentsOf({ db, rightOfWay }: EngineContext, { space, subject }: Admitted, signal: AbortSignal) {
   let before = Number.MAX_SAFE_INTEGER
   for (let compared = 0; compared < MOST_COMPARED; compared += SLICE) {
@@ -67,7 +67,7 @@ async function* documentsOf({ db, rightOfWay }: EngineContext, { space, subject 
   }
 }
 
-/** Documents with a passage that holds the name. */
+/** Documents with a passage that contains the name. */
 async function tellersOf(
   context: EngineContext,
   admitted: Admitted,

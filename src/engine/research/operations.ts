@@ -20,20 +20,20 @@ import { type EventFrame, followEvents } from './events.js'
 import { jobOf, listPartials, listTasks, readReport } from './read.js'
 import { ResearchRunner } from './runner.js'
 
-/** Research tasks, as callers reach them. A task is its creator's own: for everybody else it is not there. */
+/** Research tasks, as callers use them. A task belongs to its creator; other callers get `not-found`. */
 export interface ResearchOperations {
   /** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` */
   plan(caller: Caller, body: PlanResearchBody): Promise<ResearchTaskDryRunPlan>
   /** @throws KsError the same, `research-limits-exceeded`, `capacity-exceeded`, `quota-exceeded` */
   create(caller: Caller, body: CreateResearchBody): Promise<ResearchTaskJob>
-  /** Newest first. @throws KsError `not-found` for a space that is not there, `invalid-cursor` */
+  /** Newest first. @throws KsError `not-found` for a missing space, `invalid-cursor` */
   list(
     caller: Caller,
     query: PageRequest & { knowledgeSpaceId?: string | undefined; stage?: ResearchStage | undefined },
   ): Promise<Page<ResearchTaskJob>>
   get(caller: Caller, id: string): Promise<ResearchTaskJob>
   partials(caller: Caller, id: string, page: PageRequest): Promise<Page<ResearchPartial>>
-  /** Stored events, then live ones. Resolves once the task was found. @throws KsError `not-found`, `invalid-cursor` */
+  /** Stored events, then live ones. Resolves once the task is found. @throws KsError `not-found`, `invalid-cursor` */
   events(caller: Caller, id: string, page: PageRequest, signal: AbortSignal): Promise<AsyncIterable<EventFrame>>
   /** @throws KsError `not-found` before the task is completed, and when a document it cites was deleted */
   report(caller: Caller, id: string): Promise<ResearchReport>

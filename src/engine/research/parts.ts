@@ -2,29 +2,29 @@ import { defined } from '../../lib/defined.js'
 import { type FoundName, namesIn } from '../../lib/text/names.js'
 import { yearsIn } from './years.js'
 
-/** A question of a task: what it asks of whom, where its words tell. */
+/** A question of a task, with the requested measure and names if its words show them. */
 export interface Part {
   text: string
-  /** names that what answers must be about */
+  /** names that answers must be about */
   entities: string[]
-  /** what is asked of them: `operating margin`; absent where the question is not of that form */
+  /** requested property: `operating margin`; absent when the question has another form */
   measure?: string
-  /** the year that it is asked for */
+  /** requested year */
   year?: string
 }
 
-/** A stretch of a sentence that asks the same of each of its names. */
+/** A range of a sentence that asks the same of each of its names. */
 interface Clause {
   start: number
   end: number
   names: FoundName[]
 }
 
-/** Cells of entity, measure and year that are asked one by one; of more the years stay together. */
+/** Maximum combinations of name, measure and year that become separate parts; with more, the years stay together. */
 const MOST_CELLS = 8
 const JOINERS = ',|;|/|and|or|with|to|versus|vs\\.?|against|than|from|und|oder|mit|et|ou|avec|y|e|con'
 const JOINER = new RegExp(`(?:(?<=[\\s\\p{L}’'])(?:[,;/])|(?<=\\s)(?:${JOINERS}))(?=\\s)`, 'giu')
-/** Words between two names that say nothing of what is asked. */
+/** Words between two names that are not part of a measure. */
 const FILLER = new Set(
   (
     'a an the of for in at by on both each every that those these it its one ones how do does did is are was were has ' +
@@ -36,16 +36,16 @@ const FILLER = new Set(
     'similarity similarities vergleiche zwischen can could would you will'
   ).split(' '),
 )
-/** What a change is called; a part of it asks for the thing that changed. */
+/** Words for a change; a part asks for the thing that changed. */
 const CHANGE =
   'chang(?:e|es|ed|ing)|develop(?:s|ed|ment)?|evolv\\w*|evolution|trends?|gr[eo]w(?:s|n|ing)?|growth|increas\\w*|decreas\\w*|declin\\w*|improv\\w*|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|differ\\w*|compar\\w*'
 const TREND = new RegExp(`\\b(?:${CHANGE}|year[- ]over[- ]year)\\b`, 'iu')
 const CHANGE_WORD = new RegExp(`^(?:${CHANGE})$`, 'iu')
-/** What a comparison is about stands behind both things that are compared. */
+/** The aspect of a comparison follows both things that are compared. */
 const RESPECT =
   /\s*,?\s*\b(?:in terms of|with respect to|with regard to|regarding|concerning|as to|differ in|by their|by)\s+([^,].*)$/iu
 const ENGLISH = /\b(?:the|of|what|which|how|did|does|is|are|was|were|compare|list|for)\b|['’]s\b/iu
-/** Behind a name these go on with what is asked of it: `revenue of A from subscriptions`. */
+/** After a name, these continue the measure: `revenue of A from subscriptions`. */
 const QUALIFIES = /^\s*(?:from|in|for|by|on|at|under|per|with|within|outside|excluding|including)\s/iu
 const COMPARES =
   /\b(?:compar\w*|contrast\w*|versus|vs|differ\w*|than|each|both|respectively|higher|lower|larger|smaller|vergleich\w*|unterschied\w*)\b/iu
@@ -57,10 +57,10 @@ const HOW_MUCH = /^((?:for\s+)?how)\s+(?:long|often|far|high|deep|fast|old|big|l
 const PHRASE_EDGE = /^[\s,;:.?!'’"-]+|[\s,;:.?!"-]+$/gu
 
 /**
- * The parts of a sentence that asks the same of several names, or different things of each, or for several years: one
- * part for each name, measure and year.
+ * Expands a sentence that asks the same of several names, different things of each, or for several years: one part for
+ * each name, measure and year.
  *
- * @returns nothing for a sentence of another form
+ * @returns undefined for a sentence of another form
  */
 export function crossed(sentence: string): Part[] | undefined {
   const { years, rest: whole } = yearsIn(sentence.replace(/[?.!？。]+\s*$/u, ''))
@@ -89,10 +89,10 @@ export function crossed(sentence: string): Part[] | undefined {
   )
 }
 
-/** What is asked of one name. */
+/** Request for one name. */
 interface Cell {
   name: string
-  /** the name with what it is: `Kestrel pump` */
+  /** the name with its kind: `Kestrel pump` */
   thing: string
   measure?: string
 }
@@ -107,10 +107,11 @@ function anywhere({ thing, measure }: Cell, years: readonly string[]): string {
   return `${measure === undefined ? thing : `${thing}: ${measure}`}${when}`
 }
 
-/** @param respect what a comparison is about, of all its names */
+/** @param respect aspect of a comparison, for all its names */
 function cellsOf(text: string, clauses: readonly Clause[], respect: readonly string[]): Cell[] {
   const told = clauses.map((clause) => saidOf(text, clause))
-  // `Which has the higher margin, A or B`: a clause that asks nothing takes what the one before it asks, or the first
+  // `Which has the higher margin, A or B`: a clause without a measure uses that of the previous clause, or the first
+  // one.
   let last = told.find(({ measures }) => measures.length > 0)?.measures ?? verbOf(text)
   const cells = new Map<string, Cell>()
   for (const [place, { names }] of clauses.entries()) {
@@ -127,13 +128,13 @@ function cellsOf(text: string, clauses: readonly Clause[], respect: readonly str
   return [...cells.values()]
 }
 
-/** `What do A and B grow?` asks for nothing but its verb, which elsewhere says that something changed. */
+/** `What do A and B grow?` asks only for its verb, which elsewhere means a change. */
 function verbOf(text: string): string[] {
   const verb = /^how\b/iu.test(text) ? undefined : (text.match(/\p{L}+/gu) ?? []).find((word) => CHANGE_WORD.test(word))
   return verb === undefined || COMPARES.test(verb) ? [] : [verb]
 }
 
-/** Cuts a sentence between names where what is asked of the one ends and that of the next begins. */
+/** Splits a sentence between names where the request for one ends and that for the next begins. */
 function clausesOf(text: string, names: readonly FoundName[]): Clause[] {
   const clauses: Clause[] = []
   let start = 0
@@ -151,13 +152,13 @@ function clausesOf(text: string, names: readonly FoundName[]): Clause[] {
   return clauses
 }
 
-/** Where two names are not simply listed; nothing where they are, or where nothing parts them. */
+/** Finds where two names are not simply listed; undefined when they are, or when nothing separates them. */
 function cutIn(gap: string): { end: number; next: number } | undefined {
   const joiners = [...gap.matchAll(JOINER)]
   const first = joiners[0]
   const last = joiners.at(-1)
   if (first === undefined || last === undefined || contentOf(gap).length === 0) return undefined
-  // `A's margin and B's`, `A and the margin of B`: what stands behind the last joiner may be of the next name
+  // `A's margin and B's`, `A and the margin of B`: text after the last joiner may belong to the next name.
   const behind = contentOf(gap.slice(last.index + last[0].length))
   const joiner = behind.length === 0 ? last : first
   return { end: joiner.index, next: joiner.index + joiner[0].length }
@@ -172,15 +173,15 @@ function isFiller(word: string): boolean {
   return FILLER.has(word.toLowerCase()) || CHANGE_WORD.test(word)
 }
 
-/** Pairs that are one thing, by their first word. */
+/** Pairs of words that are one thing. */
 const FIXED =
   /\b(?:research and development|sales and marketing|general and administrative|property,? plant,? and equipment|cash and (?:cash )?equivalents|terms and conditions|health and safety|profit and loss|mergers and acquisitions|supply and demand|wages and salaries|pros and cons|rules and regulations)\b/giu
-/** holds the words of such a pair together */
+/** joins the words of such a pair */
 const GLUE = '\u2060'
 
 /**
- * What a clause asks of its names: what stands before them, with what qualifies it behind; else what stands behind. A
- * word right behind a name says what kind of thing it is.
+ * Measures that a clause requests for its names: the text before them, with a qualifier after them; or else the text
+ * after them. A word directly after a name is its kind.
  */
 function saidOf(text: string, { start, end, names }: Clause): { measures: string[]; kind: string } {
   const first = names[0]
@@ -200,7 +201,7 @@ function saidOf(text: string, { start, end, names }: Clause): { measures: string
   return { measures: behind, kind: '' }
 }
 
-/** The things that a stretch of a sentence speaks of: `the revenue and the net income` are two. */
+/** Splits a range of a sentence into its things: `the revenue and the net income` are two. */
 function phrasesOf(text: string): string[] {
   const kept = text.replace(/^['’]s\b/u, ' ').replace(FIXED, (pair) => pair.replace(/[,\s]+/g, GLUE))
   const phrases = kept
@@ -209,7 +210,7 @@ function phrasesOf(text: string): string[] {
   return [...new Set(phrases.filter((phrase) => phrase !== ''))]
 }
 
-/** A phrase without the words around it that say nothing of what is asked. */
+/** Removes the filler words around a phrase. */
 function trimmed(phrase: string): string {
   const words = phrase.replace(PHRASE_EDGE, '').split(/\s+/)
   const isEmpty = (word: string | undefined): boolean =>

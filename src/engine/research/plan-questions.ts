@@ -13,13 +13,13 @@ import type { Part } from './parts.js'
 import { MAX_QUESTIONS, questionParts } from './questions.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
-/** The questions that a task looks for: the whole one, and its parts where it has several. */
+/** The questions of a task: the complete one, and its parts if it has several. */
 export interface Plan {
   questions: string[]
-  /** what each of them asks of whom, in their order; absent in plans of earlier releases */
+  /** the requested names and measures of each, in order; absent in plans of earlier releases */
   parts?: Part[]
   planner: 'rules' | 'model'
-  /** why rules did it although there is a model */
+  /** why rules were used although there is a model */
   degraded?: Degradation
 }
 
@@ -30,7 +30,7 @@ const QUESTION_CHARACTERS = 4000
 const PART_CHARACTERS = 500
 const SHAPE = 'an array of questions'
 
-/** Plans with the task's model where it has one that answers, else by the form of the question. */
+/** Plans with the task's model if it has one that answers, otherwise by the form of the question. */
 export async function planQuestions(run: TaskRun): Promise<Plan> {
   const { query } = run.row
   return run.step('plan', 'plan', async ({ signal }) => {
@@ -51,7 +51,7 @@ export async function planQuestions(run: TaskRun): Promise<Plan> {
   })
 }
 
-/** Asks for the parts, and once more where the reply is no list of them: the model is told why. */
+/** Asks for the parts, and once more with the reason when the reply is not a list. */
 async function askForList(run: TaskRun, query: string, signal: AbortSignal) {
   let asked: ChatMessage[] = []
   const promptFor = (window: number) => {
@@ -70,7 +70,7 @@ async function askForList(run: TaskRun, query: string, signal: AbortSignal) {
   return { parts: 'value' in repaired ? repaired.value : undefined, calls: 2, spent: both(first.spent, second.spent) }
 }
 
-/** @returns undefined where the second call fails, or would be beyond a limit: the first one counts all the same */
+/** @returns undefined when the second call fails or would exceed a limit; the first one counts in any case */
 async function askAgain(run: TaskRun, asked: ChatMessage[], spent: Spent, signal: AbortSignal) {
   try {
     const promptFor = () => ({ messages: asked, maxTokens: PLAN_TOKENS })
@@ -91,13 +91,13 @@ function both(one: Spent, other: Spent): Spent {
   }
 }
 
-/** The sections of the report: the parts, or the question itself. */
+/** Questions of the report's sections: the parts, or the question itself. */
 export function sectionQuestions({ questions, parts }: Plan): { text: string; place: number; part: Part }[] {
   const all = questions.map((text, place) => ({ text, place, part: parts?.[place] ?? { text, entities: [] } }))
   return all.length > 1 ? all.slice(1) : all
 }
 
-/** What a plan by the model would take, in tokens. */
+/** Estimated tokens of a plan by the model. */
 export function planTokens(query: string): number {
   return messages(query).reduce((sum, { content }) => sum + estimateTokens(content), 0)
 }
@@ -110,11 +110,10 @@ function planOf(query: string, parts: readonly Part[], planner: Plan['planner'])
 }
 
 /**
- * A model's plan, where it keeps the names of the question: every name is asked for, and none that the question does not
- * have. A part that names nobody is one of the question's that name nobody, where it has such; in a
- * question about one name it is about that one.
+ * Checks that a model's plan keeps the names of the question: each is asked for, and no other name. A part without a
+ * name is accepted when the question has such parts; in a question about one name it is about that one.
  *
- * @returns nothing for a plan that loses a name or a thing that is asked of it
+ * @returns undefined for a plan that loses a name or a request for it
  */
 function checkedPlan(query: string, texts: readonly string[], rules: readonly Part[]): Plan | undefined {
   const names = [...new Set(rules.flatMap(({ entities }) => entities))]
@@ -132,7 +131,7 @@ function checkedPlan(query: string, texts: readonly string[], rules: readonly Pa
   return parts.length === 0 || !isWhole ? undefined : planOf(query, parts, 'model')
 }
 
-/** Whether a question asks what a part by rules asks: for its names, its year, and most of what is asked of them. */
+/** Whether a question asks for a part found by rules: for its names, its year, and most of its measure. */
 function isAsked({ entities, measure, year }: Part, text: string): boolean {
   const asked = new Set(analyzeContent(measure ?? ''))
   const told = new Set(analyzeContent(text))
@@ -144,7 +143,7 @@ function isAsked({ entities, measure, year }: Part, text: string): boolean {
   )
 }
 
-/** @param tokens that the messages may have */
+/** @param tokens maximum size of the messages */
 function messages(query: string, tokens = Number.POSITIVE_INFINITY): ChatMessage[] {
   const question = beginningOf(query.slice(0, QUESTION_CHARACTERS), tokens - tokensAtMost(PLAN_PROMPT), true)
   return [

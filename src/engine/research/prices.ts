@@ -7,7 +7,7 @@ import { roundUsd } from '../rows/research/costs.js'
 
 const FREE: ModelPrice = { inputUsdPerMillion: 0, outputUsdPerMillion: 0 }
 
-/** The configured price of a model; a model without one is taken to cost nothing. */
+/** Configured price of a model; a model without one costs nothing. */
 export function priceOf(providers: readonly ProviderConfig[], model: ModelReference): ModelPrice {
   return configuredPrice(providers, model) ?? FREE
 }

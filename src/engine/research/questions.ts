@@ -4,32 +4,32 @@ import { namesIn } from '../../lib/text/names.js'
 import { crossed, type Part } from './parts.js'
 import { yearsIn } from './years.js'
 
-/** The questions of a task beside the whole one; more would ask for the same again. */
+/** Maximum questions of a task in addition to the complete one; more would repeat each other. */
 export const MAX_QUESTIONS = 8
-/** A part of fewer terms is no question of its own. */
+/** Minimum terms of a part. */
 const MIN_TERMS = 1
-/** A clause before `and` must be this long to stand alone: "salt and pepper" is one thing. */
+/** Minimum terms of a clause before `and` to be separate: "salt and pepper" is one thing. */
 const MIN_CLAUSE_TERMS = 2
-/** Characters of a comparison: what is longer compares nothing, and the pattern would be slow on it. */
+/** Maximum characters of a comparison; longer text is none, and the pattern would be slow on it. */
 const LONGEST_COMPARISON = 500
-/** Words behind two things that are compared that belong to both. */
+/** Maximum words after two compared things that belong to both. */
 const MOST_NOUNS = 4
 const LEAD =
   /^(?:please\s+)?(?:compare|contrast|describe|explain|summari[sz]e|list|find|tell me(?: about)?|what (?:is|are)|give(?: me)?)\s+/iu
 const COMPARISON =
   /^(?:.*?\b)?(?:compare|contrast|differences?\s+between|similarities\s+between|difference\s+of)\s+(.+?)\s+(?:and|with|to|versus|vs\.?|against)\s+(.+)$/iu
 const VERSUS = /^(.+?)\s+(?:versus|vs\.?)\s+(.+)$/iu
-/** What a comparison is about stands behind both things that are compared. */
+/** The aspect of a comparison follows both things that are compared. */
 const RESPECT = /\s+(?:in terms of|with respect to|with regard to|regarding|concerning|as to)\s+(.+)$/iu
 const QUESTION_WORD =
   'what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|can|could|should|will|would|has|have'
-/** `and how high is it` asks with one word what `and is red` does not. */
+/** `and how high is it` asks with one word; `and is red` does not ask. */
 const ASKS_OPENLY = /^(?:what|which|who|when|where|why|how)\b/iu
 const JOINED = new RegExp(`(?:,\\s*|;\\s*|\\s+)(?:and|or|but|then)\\s+(?=(?:${QUESTION_WORD})\\b)`, 'giu')
 /** 比较A和B的C; A和B的C分别是多少 */
 const HAN =
   /^(?:请)?(?:比较|對比|对比|比較)?\s?([^，。的]{1,30}?)\s?[和与與跟及、]\s?([^，。的]{1,30}?)的(.{1,40}?)(?:分别|各)?(?:是多少|是什么|如何|有什么不同)?[?？。]?$/u
-/** A sentence that goes on from the one before it. */
+/** A sentence that continues the previous one. */
 const GOES_ON =
   /^(?:and\s+|but\s+|,\s*)?(?:(?:what|how)\s+about|and(?=\s+(?:for|of|its|their|\p{Lu}\S*\s*[?？]?$)))\s+(?:for\s+|of\s+|that\s+of\s+|the\s+)*/iu
 const POSSESSIVE = /\b(?:its|their)\b/iu
@@ -37,16 +37,16 @@ const PRONOUN = /\b(?:its|their|it|they)\b/iu
 const LIST_MARK = /^\s*(?:(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+)+/iu
 
 /**
- * The questions that a question is made of, by its form: sentences, lines of a list, clauses joined before a question
- * word, and of one that asks for several names, measures or years, a part for each. A question that is one gives itself
- * alone. A part that says `it` or nothing of whom it asks keeps the name of the part before it.
+ * Splits a question by its form: sentences, lines of a list, clauses joined before a question word, and one part for
+ * each of several names, measures or years. A single question is returned unchanged. A part with `it` or without a name
+ * uses the name of the previous part.
  *
- * @returns at least one, at most `MAX_QUESTIONS`, in the order they are asked
+ * @returns at least one, at most `MAX_QUESTIONS`, in the order of the question
  */
 export function questionParts(query: string): Part[] {
   const parts: Part[] = []
   const sentences = query
-    // runs of blanks would make the patterns below slow
+    // Runs of blanks would make the patterns below slow.
     .replace(/[^\S\n]+/g, ' ')
     .split(/\n+/)
     .map((line) => line.replace(LIST_MARK, ''))
@@ -64,12 +64,12 @@ export function questionParts(query: string): Part[] {
   return [{ text: query.trim(), entities: [] }]
 }
 
-/** The words of `questionParts` alone. */
+/** Texts of `questionParts`. */
 export function subQuestions(query: string): string[] {
   return questionParts(query).map(({ text }) => text)
 }
 
-/** @param before parts of the sentences before, which this one may go on from */
+/** @param before parts of the previous sentences, which this one may continue */
 function partsOf(sentence: string, before: readonly Part[]): Part[] {
   const own = sentence.length > LONGEST_COMPARISON ? undefined : goesOn(sentence, before)
   if (own !== undefined) return own
@@ -84,7 +84,10 @@ function partsOf(sentence: string, before: readonly Part[]): Part[] {
   return parts
 }
 
-/** `And what about Amcor?` asks the same of another; `What about its margin?` another thing of the same. */
+/**
+ * `And what about Amcor?` asks the same of another name; `What about its margin?` asks for another measure of the same
+ * name.
+ */
 function goesOn(sentence: string, before: readonly Part[]): Part[] | undefined {
   const last = before.at(-1)
   const match = GOES_ON.exec(sentence)
@@ -108,7 +111,7 @@ function goesOn(sentence: string, before: readonly Part[]): Part[] | undefined {
   return undefined
 }
 
-/** The question of a part before, of another name, measure or year. */
+/** The question of an earlier part, with another name, measure or year. */
 function cell(
   name: string,
   { text, entities, measure }: Part,
@@ -118,14 +121,17 @@ function cell(
   const [year] = years
   const when = years.length === 0 ? '' : ` in ${years.join(' and ')}`
   const [old] = entities
-  // a question that is not of the form `measure of name` is asked again with the other name in its place
+  // A question that is not of the form `measure of name` is repeated with the other name.
   if (asked === undefined)
     return { text: old === undefined ? `${text} (${name})` : text.replaceAll(old, name), entities: [name] }
   const own = asked === measure || measure === undefined ? asked : asked
   return { text: `${own} of ${name}${when}`, entities: [name], measure: own, ...defined({ year }) }
 }
 
-/** A clause that names nobody asks of whom the one before it asks: always where it says `it`, else within its sentence. */
+/**
+ * Adds the name of the previous part to a clause without one: always if it contains `it`, otherwise within its
+ * sentence.
+ */
 function withName(text: string, before: readonly Part[], isSameSentence: boolean): Part {
   const own = [...new Set(namesIn(text).map((name) => name.text))]
   if (own.length > 0) return { text, entities: own }
@@ -141,7 +147,7 @@ function sentencesOf(line: string): string[] {
   return line.split(/(?<=[?？!。！])\s*|(?<=\.)\s+(?=\p{Lu})|;\s+/u).filter((part) => part.trim() !== '')
 }
 
-/** `How does X work and why was Y chosen` asks twice; a clause keeps what it is about from its neighbours only by its words. */
+/** `How does X work and why was Y chosen` asks twice. */
 function clausesOf(sentence: string): string[] {
   const clauses = sentence.split(JOINED)
   const stands = (clause: string): boolean =>
@@ -170,7 +176,7 @@ function withHead(one: string, other: string): string {
   return one.includes(' ') || nouns.length === 0 || nouns.length > MOST_NOUNS ? one : `${one} ${nouns.join(' ')}`
 }
 
-/** `the margin of adobe and amcor`: a bare other side takes what is asked of the first. */
+/** `the margin of adobe and amcor`: a bare second side takes the measure of the first. */
 function withMeasure(other: string, one: string): string {
   const asked = /^(.+\s(?:of|for|in|at)\s)\S+(?:\s\S+)?$/iu.exec(one)?.[1]
   return asked === undefined || other.split(' ').length > 2 ? other : `${asked}${other}`

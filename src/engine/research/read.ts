@@ -36,7 +36,7 @@ export function* listTasks(
   return yield* readablePageIn(rows, limit, toResearchJob, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
-/** What a task has found, in its order. Passages of documents that were deleted since are left out. */
+/** Lists the evidence of a task in order, without passages of documents that were deleted since. */
 export function* listPartials(caller: Caller, id: string, page: PageRequest): Read<Page<ResearchPartial>> {
   const task = yield* findTask(caller, id)
   const filter = filterHash('research-partials', task.id)
@@ -62,8 +62,8 @@ export function* readReport(caller: Caller, id: string): Read<ResearchReport> {
   const task = yield* findTask(caller, id)
   const body = task.stage === 'completed' ? yield* stepBody(task, 'report') : undefined
   if (body === undefined)
-    throw new KsError('not-found', `research task ${task.id} is ${task.stage}, a report has only one that is completed`)
-  // reports of older versions say nothing of it
+    throw new KsError('not-found', `research task ${task.id} is ${task.stage}; only completed tasks have a report`)
+  // Reports of older versions lack these fields.
   const report: ResearchReport = {
     degraded: false,
     degradedReasons: [],
@@ -82,7 +82,7 @@ function* withoutDeleted(caller: Caller, spaceKey: number, bundle: EvidenceBundl
     citations.every(({ documentAssetId }) => live.has(documentAssetId)),
   )
   const kept = new Set(items.map(({ nodeId }) => nodeId))
-  // a conflict tells what the other passage says
+  // A conflict note reveals the content of the other passage.
   const shown = items.map((item) => ({ ...item, conflicts: item.conflicts.filter(({ nodeId }) => kept.has(nodeId)) }))
   return { ...bundle, items: shown }
 }

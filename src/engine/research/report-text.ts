@@ -2,15 +2,18 @@ import type { ResearchReport, ResearchStop } from '../../contract/gateway/resear
 import { type Degradation, degradedFields } from '../base/degraded.js'
 import { comparisonTable, type Field } from './digest.js'
 
-/** What the text of a report is made of. */
+/** Content of a report. */
 export interface ReportParts extends Pick<ResearchReport, 'sections' | 'sources'> {
-  /** of a comparison; their values have the numbers of `sources` */
+  /** fields of a comparison; their values use the numbers of `sources` */
   fields: readonly Field[]
   stoppedBy: ResearchStop | undefined
   degraded: readonly Degradation[]
 }
 
-/** A report as markdown: what was not found, the table of a comparison, a section for each question, the sources. */
+/**
+ * Formats a report as markdown: what was not found, the table of a comparison, a section for each question, the
+ * sources.
+ */
 export function reportText(query: string, parts: ReportParts): string {
   const { sections, sources, stoppedBy, degraded, fields } = parts
   const lines = [`# ${oneLine(query)}`, ...lacking(sections)]
@@ -23,7 +26,7 @@ export function reportText(query: string, parts: ReportParts): string {
     if (state === 'permission-limited') lines.push('Better passages exist that you may not read.')
   }
   if (stoppedBy !== undefined)
-    lines.push(`The work was cut short: ${stoppedBy.limit} of ${stoppedBy.limitValue} was reached.`)
+    lines.push(`The work ended early: ${stoppedBy.limit} of ${stoppedBy.limitValue} was reached.`)
   const { degradedReasons, degradedClass } = degradedFields(degraded)
   if (degradedClass !== undefined)
     lines.push([`This report is degraded (${degradedClass}):`, ...degradedReasons.map((one) => `- ${one}`)].join('\n'))
@@ -31,7 +34,7 @@ export function reportText(query: string, parts: ReportParts): string {
   return `${lines.join('\n\n')}\n`
 }
 
-/** What is open stands before what was found. */
+/** Open questions precede the answers. */
 function lacking(sections: ResearchReport['sections']): string[] {
   const told = (title: string, which: (state: ResearchReport['state']) => boolean): string[] => {
     const open = sections.filter(({ state }) => which(state)).map(({ question }) => `- ${oneLine(question)}`)

@@ -29,13 +29,13 @@ import { LimitReached, type TaskRun } from './task-run.js'
 
 export const SECTION_TOKENS = 1024
 
-/** An answer whose marks `[n]` are places in its own list of items. */
+/** An answer whose marks `[n]` refer to its own list of items. */
 interface Draft {
   answer: string
-  /** ranges of the answer that quote documents: their marks `[n]` are text */
+  /** ranges of the answer that quote documents: marks `[n]` in them are text */
   quoted?: Span[]
   generator: 'model' | 'extractive'
-  /** of the section, by what could be said on it; absent where the evidence's own holds */
+  /** state of the section after writing; absent when that of the evidence applies */
   state?: EvidenceState
   /** the limit that kept the model from writing it */
   stop?: ResearchStop
@@ -47,7 +47,7 @@ interface Draft {
 
 const NOTHING = { answer: 'Nothing was found for this question.', generator: 'extractive' } as const
 
-/** Why what the model wrote is not shown. */
+/** Reason for not showing what the model wrote. */
 const UNSUPPORTED = degradation(
   'answer',
   'a section is a quotation of the evidence: its passages do not support what the model wrote',
@@ -58,7 +58,7 @@ type Drafted = Analysis['sections'][number] & { items: EvidenceItem[] }
 
 /**
  * Writes the report: a section for each question, by the model within the budget or as a quotation of the evidence,
- * with one list of sources. Each section is a step of its own, so that no call of a model is made twice.
+ * with one list of sources. Each section is a separate step, so that no model call is repeated.
  */
 export async function writeReport(
   run: TaskRun,
@@ -98,14 +98,14 @@ export async function writeReport(
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
     const whole = wholeState(states, stoppedBy)
-    // what could not be said after all counts in the evidence too
+    // Sections that could not be answered change the state of the evidence, too.
     const said = whole === bundle.state ? bundle : bundleOf(withState(bundle, whole))
     const body = wholeReport(run, { sections, sources, fields, generators, bundle: said, stoppedBy: stop, degraded })
     return { body, toolCalls: 0, scanned: 0, ...(said === bundle ? {} : { partial: said }) }
   })
 }
 
-/** What the steps before had to do without, and the model where it is not there any more. */
+/** Degradations of the earlier steps, and of a model that is no longer available. */
 function* lackedSoFar({ context, row, frozen, hasModel }: TaskRun): Read<Degradation[]> {
   const plan: Plan = fromCell((yield* stepBody(row, 'plan')) ?? '{}')
   const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
@@ -131,7 +131,7 @@ async function draftOf(
   const { searched, items } = section
   const byRules = (more: Pick<Draft, 'stop' | 'degraded'> = {}) => ({ body: { ...extractive(section), ...more } })
   if (!run.hasModel || items.length === 0) return byRules()
-  // what has no time or budget left does not ask
+  // Without remaining time or budget the model is not called.
   if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd')
     return byRules({ degraded: spentBy(stoppedBy) })
   try {
@@ -145,7 +145,7 @@ async function draftOf(
     if (reply === undefined || 'degraded' in reply) return byRules(reply)
     if (!hasAnswerText(reply.text))
       return byRules({
-        degraded: degradation('answer', 'a section is a quotation of the evidence: the model said nothing'),
+        degraded: degradation('answer', 'a section is a quotation of the evidence: the model returned no text'),
       })
     const body = modelDraft(section, reply.text, numbers)
     return { body: body ?? byRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
@@ -157,18 +157,18 @@ async function draftOf(
   }
 }
 
-/** A limit of the task that kept its model from writing. */
+/** Degradation for a limit of the task that kept its model from writing. */
 function spentBy({ limit, limitValue }: ResearchStop): Degradation {
   const reason = `a section is a quotation of the evidence: ${limit} of ${limitValue} was reached`
   return degradation('answer', reason, limit === 'timeoutMs' ? 'timeout' : 'budget-spent')
 }
 
 /**
- * What the model wrote, as far as the passages support it. If it declines, a quotation of the evidence where that is
- * sure.
+ * Drafts a section from the model's text, as far as the passages support it. If the model declines, uses a quotation of
+ * the evidence if that is sure.
  *
- * @param numbers of the section's items that the model was given
- * @returns undefined where the passages support none of it
+ * @param numbers numbers of the section's items in the prompt
+ * @returns undefined when the passages support none of it
  */
 function modelDraft(section: Drafted, text: string, numbers: readonly number[]): Draft | undefined {
   const { question, state, items, withheld } = section
@@ -192,7 +192,10 @@ function modelDraft(section: Drafted, text: string, numbers: readonly number[]):
   return { answer: reply, generator: 'model', state: stateOfReply(state, { isDeclined, isPart: false }, withheld) }
 }
 
-/** The figure that is asked for, else a quotation that answers the question, as it is asked or as it is searched. */
+/**
+ * Drafts a section from the requested figure, or else from a quotation that answers the question, as asked or as
+ * searched.
+ */
 function extractive(section: Drafted): Draft {
   const { question, searched, items, idf, state, part } = section
   const cell = cellIn(section)
@@ -210,7 +213,7 @@ function extractive(section: Drafted): Draft {
   const [best] = quotations.sort((a, b) => b.probability - a.probability)
   if (best === undefined) return { ...NOTHING, state: emptyState(state) }
   const { text, blocks } = quotationText(best, items)
-  // a quotation on another year, or on none, is not what was asked for
+  // A quotation about another year, or about none, does not answer the question.
   const isOfYear = part?.measure === undefined || part.year === undefined || text.includes(part.year)
   const isOpen = state === 'answerable' && !isOfYear
   const draft = { answer: text, quoted: quotedRanges(text, blocks), generator: 'extractive' as const }
@@ -222,7 +225,7 @@ function quotedRanges(text: string, blocks: readonly Span[]): Span[] {
   return blocks.map(({ end }, index) => ({ start: text.indexOf(']', blocks[index - 1]?.end ?? 0) + 1, end }))
 }
 
-/** The figure that a part of a comparison asks for, of passages that the reader may rest on. */
+/** The figure that a part of a comparison asks for, in passages that the reader may use. */
 function cellIn({ part, items, state }: Drafted): CellFound | undefined {
   return part === undefined || state === 'permission-limited' ? undefined : cellOf(part, items)
 }
@@ -234,12 +237,12 @@ function fieldOf({ value, place }: CellFound, items: readonly EvidenceItem[]): P
   return { answer, quoted: [{ start: 0, end: value.length }] }
 }
 
-/** What a section without an answer comes to: better passages may still be there for others. */
+/** State of a section without an answer: better passages may exist for other readers. */
 function emptyState(state: EvidenceState): EvidenceState {
   return state === 'permission-limited' ? state : 'not-enough-evidence'
 }
 
-/** Puts the numbers of the report's sources in place of a section's own; a number of nothing goes. */
+/** Replaces a section's own citation numbers by those of the report's sources; an invalid number is removed. */
 function renumbered(
   { answer, quoted = [] }: Pick<Draft, 'answer' | 'quoted'>,
   items: readonly EvidenceItem[],

@@ -19,34 +19,34 @@ import { bundleOf } from './bundle.js'
 import { documentsNamed, type NamedDocuments } from './named-documents.js'
 import type { StepScope, TaskRun } from './task-run.js'
 
-/** One look for evidence: what is searched, and the question that it is searched for. */
+/** One retrieval: what is searched, and its question. */
 export interface Look {
-  /** place of the question among those of the plan */
+  /** index of the question in the plan */
   question: number
   text: string
-  /** the question as it is searched: one that points back at another part has that part's words too */
+  /** the question as it is searched: extended by the words of a part that it refers to */
   searched: string
-  /** words that lead on from what was found, for another look at a question that is still open */
+  /** words that lead on from the evidence, for a further retrieval of an open question */
   lead?: string
-  /** names that what answers must be about, and the other names of the whole question */
+  /** names that answers must be about, and the other names of the complete question */
   entities?: string[]
   others?: string[]
-  /** looks also into documents that are not named after them */
+  /** also searches documents that are not named after them */
   wider?: boolean
 }
 
-/** What a look came to; its evidence is the partial bundle of this id. */
+/** A completed retrieval; its evidence is the partial bundle with this id. */
 export interface LookDone extends Look {
   bundleId: string
-  /** how telling the question's terms are here */
+  /** weights of the question's terms in this space */
   idf: [term: string, weight: number][]
-  /** what it was looked for without; absent where it lacks nothing */
+  /** what it had to omit; absent when nothing */
   degraded?: Degradation[]
-  /** whether the best passage is one that the asking subject may not read */
+  /** whether the caller may not read the best passage */
   withheld?: boolean
 }
 
-/** Searches in the task's own mode, in the publication and with the profile that were frozen with it. */
+/** Searches in the task's mode, with the publication and profile that were frozen with it. */
 export async function look(run: TaskRun, asked: Look, { signal, room }: StepScope) {
   const { context } = run
   const { admitted, isAbout } = await whereOf(run, asked, signal)
@@ -90,8 +90,8 @@ const NOTHING: Retrieved = {
 }
 
 /**
- * Where a question is looked for: one that names somebody only in the documents that bear a name of it. Of a document
- * that tells of others too, only passages that hold the name.
+ * Limits a retrieval with names to the documents for these names. In documents that are also about others, only
+ * passages that contain a name count.
  */
 async function whereOf(
   run: TaskRun,
@@ -113,7 +113,7 @@ async function whereOf(
   return { admitted: { ...admitted, docs }, isAbout }
 }
 
-/** What was found with more words than the question has is ranked by the question alone: a lead is no evidence. */
+/** Ranks passages that were found with a lead by the question alone: a lead is not evidence. */
 function seenFrom(question: string, retrieved: Retrieved): Retrieved {
   const terms = analyzeQuery(question)
   const query = prepareQuery(terms, retrieved.idf)

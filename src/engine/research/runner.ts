@@ -13,7 +13,7 @@ import { advance } from './advance.js'
 import { frozenOf } from './task.js'
 import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
 
-/** Tasks at work: they share the machine with queries, which people wait for. */
+/** Maximum running tasks: they share the machine with queries, which have priority. */
 const TASKS_AT_ONCE = 2
 const MAX_ATTEMPTS = 5
 const FIRST_RETRY_MS = 1000
@@ -23,7 +23,7 @@ interface Running {
   stop: LinkedAbort
 }
 
-/** Works research tasks. The table is the queue, and claims are its rows: they end with their gateway. */
+/** Runs research tasks. The table is the queue, and claims are its rows: they end with their gateway. */
 export class ResearchRunner {
   readonly #context: EngineContext
   readonly #shared: QueryShared
@@ -41,7 +41,7 @@ export class ResearchRunner {
     this.#shared = shared
   }
 
-  /** Looks for work soon. */
+  /** Checks soon for work. */
   wake(): void {
     this.#turns.wake()
   }
@@ -51,14 +51,14 @@ export class ResearchRunner {
     return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
   }
 
-  /** Ends the work on a task that was ended by somebody else, and tells those who follow it. */
+  /** Stops work on a task that another caller ended, and notifies its followers. */
   ended(taskId: string): void {
     this.#running.get(taskId)?.stop.abort(new TaskGone('the task was ended'))
     this.tell(taskId)
     this.wake()
   }
 
-  /** Calls back after each change of a task. @returns what ends that */
+  /** Calls back after each change of a task. @returns a function that removes the listener */
   listen(taskId: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(taskId) ?? new Set()
     this.#listeners.set(taskId, listeners.add(listener))
@@ -72,7 +72,7 @@ export class ResearchRunner {
     for (const listener of this.#listeners.get(taskId) ?? []) listener()
   }
 
-  /** Takes no new work and waits until what runs has let go; it goes on behind its last step. */
+  /** Takes no new work and waits until running work has stopped; it will continue after its last step. */
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
     await this.#turns.stop()
@@ -83,7 +83,7 @@ export class ResearchRunner {
     const { db, instance, now } = this.#context
     while (this.#running.size < TASKS_AT_ONCE && !this.#stop.signal.aborted) {
       const at = now()
-      // a turn without work writes nothing, and waits for nobody
+      // A tick without work writes nothing and waits for no lock.
       if (!(await db.read(isTaskDue(at)))) break
       const task = await db.write(() => claimTask(this.#lastSpace, instance, at))
       if (task === undefined) break
@@ -96,7 +96,7 @@ export class ResearchRunner {
     const stop = linkAbort(this.#stop.signal)
     const ended = asTenant(task.tenant, () => this.#run(task, stop.signal))
       .catch((error: unknown) =>
-        this.#context.log.error({ task: task.id, error: String(error) }, 'a research task could not be let go'),
+        this.#context.log.error({ task: task.id, error: String(error) }, 'a research task could not be released'),
       )
       .finally(() => {
         stop.dispose()
@@ -110,7 +110,7 @@ export class ResearchRunner {
   async #run(task: TaskRow, signal: AbortSignal): Promise<void> {
     const { leases } = this.#context
     const { snapshot } = frozenOf(task)
-    // what the frozen publication shows is not removed while the task reads it
+    // What the frozen publication shows is not purged while the task reads it.
     const lease = leases.acquire({
       spaceKey: task.space_key,
       sessionId: task.id,
@@ -130,7 +130,7 @@ export class ResearchRunner {
     }
   }
 
-  /** Gives a task back after an error: to be ended, to be tried again, or to be taken up by the next start. */
+  /** Handles an error: ends the task, schedules a retry, or gives the task back for the next start. */
   async #letGo(claim: TaskRow, error: unknown): Promise<void> {
     const { db, log, now } = this.#context
     const { id } = claim

@@ -21,7 +21,7 @@ import { limitsOf, type TaskLimits } from './limits.js'
 import { priceOf } from './prices.js'
 import { type Frozen, frozenOf } from './task.js'
 
-/** A limit of the task ends what it is doing; what it has found stays. */
+/** A limit ends the current work of the task; its evidence stays. */
 export class LimitReached extends Error {
   readonly stop: ResearchStop
 
@@ -31,13 +31,13 @@ export class LimitReached extends Error {
   }
 }
 
-/** Somebody else ended the task, or its space is gone: nothing more is written. */
+/** Another caller ended the task, or its space was deleted: nothing more is written. */
 export class TaskGone extends Error {}
 
-/** The task cannot come to anything; trying again would not help. */
+/** The task cannot have a result; a retry would not help. */
 export class TaskFailed extends Error {}
 
-/** A language model at work for a task. */
+/** The language model of a task. */
 export interface TaskModel {
   generator: Generator
   price: ModelPrice
@@ -45,21 +45,21 @@ export interface TaskModel {
   name: string
 }
 
-/** What a step needs to know and may use up. */
+/** Context and limits of a step. */
 export interface StepScope {
   signal: AbortSignal
-  /** passages that may still be read */
+  /** number of passages that may still be read */
   room: number
 }
 
 type StepWork<T> = (scope: StepScope) => Promise<Omit<DoneStep, 'key' | 'name' | 'latencyMs' | 'body'> & { body: T }>
 
-/** The steps that look for evidence; time that is over ends them, while closing a task always goes on. */
+/** Steps that gather evidence: the timeout ends them, while closing a task always continues. */
 const GATHERING: readonly StepName[] = ['plan', 'retrieve', 'inspect']
 
 /**
- * One stay of a task at work. Steps are durable: one that is written down is not done again, and its result, evidence,
- * cost and events are one transaction.
+ * One run of a task by this process. Steps are durable: a stored one is not repeated, and its result, evidence, cost
+ * and events are one transaction.
  */
 export class TaskRun {
   readonly context: EngineContext
@@ -89,7 +89,7 @@ export class TaskRun {
     return this.#row
   }
 
-  /** time at work, in milliseconds, over all starts of the daemon */
+  /** active time, in milliseconds, over all starts of the daemon */
   get activeMs(): number {
     return Math.round(this.#row.active_ms + performance.now() - this.#started)
   }
@@ -98,14 +98,14 @@ export class TaskRun {
     return this.context.db.read(usedBy(this.#row))
   }
 
-  /** @throws TaskGone */
+  /** @throws TaskEnded */
   async space(): Promise<SpaceRow> {
     const space = await this.context.db.read(spaceByKey(this.#row.space_key))
     if (space === undefined) throw new TaskGone('the space is gone')
     return space
   }
 
-  /** What a query of the task's own would have been admitted with. */
+  /** Admits a query of the task, with its frozen publication and profile. */
   async admitted(): Promise<Admitted> {
     const { profile, snapshot } = this.frozen
     const { db } = this.context
@@ -114,12 +114,12 @@ export class TaskRun {
     return { subject: this.#row.subject, space: await this.space(), profile, snapshot, seq, nodes }
   }
 
-  /** Whether a language model takes part; else the task works with rules. */
+  /** Whether a language model is used; otherwise the task works with rules. */
   get hasModel(): boolean {
     return this.#model() !== undefined
   }
 
-  /** The language model of the task, or undefined where it works with rules. @throws TaskGone */
+  /** Language model of the task; undefined when it works with rules. @throws TaskEnded */
   async model(): Promise<TaskModel | undefined> {
     const { models, options } = this.context
     const reference = this.#model()
@@ -139,9 +139,9 @@ export class TaskRun {
   }
 
   /**
-   * Does a step, or gives back what it came to before.
+   * Runs a step, or returns its stored result.
    *
-   * @throws LimitReached where a limit leaves no room for it, or ends it; TaskGone when the task was ended meanwhile
+   * @throws LimitReached when a limit prevents or ends it; TaskEnded when the task was ended meanwhile
    */
   async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
     const { known, used } = await this.context.db.read(before(this.#row, key))
@@ -160,9 +160,9 @@ export class TaskRun {
   }
 
   /**
-   * Whether one more call of a model fits the limits.
+   * Checks that one more model call fits the limits.
    *
-   * @param worstUsd what it may cost, with calls of this step that are not stored yet; `calls`: how many those are
+   * @param worstUsd its maximum cost, including calls of this step that are not stored yet; `calls`: their number
    * @throws LimitReached
    */
   async checkModelCall(worstUsd: number, calls = 0): Promise<void> {
@@ -173,13 +173,13 @@ export class TaskRun {
       throw new LimitReached({ limit: 'budgetUsd', limitValue: budget })
   }
 
-  /** Notes that the budget kept the task from something. */
+  /** Records that the budget prevented work of the task. */
   async noteBudget(): Promise<void> {
     const { db } = this.context
     await db.write(() => noteBudget(this.#row))
   }
 
-  /** Moves the task to the next stage. @throws TaskGone */
+  /** Moves the task to the next stage. @throws TaskEnded */
   async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
     const { db, now } = this.context
     const task = this.#row
@@ -191,7 +191,7 @@ export class TaskRun {
     })
     if (!moved) throw new TaskGone('the task was ended')
     if (row === undefined) throw new TaskGone('the task is gone')
-    // what was stored counts from the beginning of this stay
+    // The stored active time is added to that of this run.
     this.#row = { ...row, active_ms }
     this.#told()
   }
@@ -211,7 +211,7 @@ export class TaskRun {
     if (used >= limitValue) throw new LimitReached({ limit, limitValue })
   }
 
-  /** Runs work that ends with the task's time, or with the task. */
+  /** Runs work that ends with the task's time limit, or with the task. */
   async #inTime<T>(gathering: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new LimitReached({ limit: 'timeoutMs', limitValue: this.limits.timeoutMs })
     const end = gathering ? this.limits.gatherMs : this.limits.timeoutMs
@@ -220,7 +220,7 @@ export class TaskRun {
     const scope = linkAbort(this.signal)
     const timer = setTimeout(() => scope.abort(over), Math.max(0, left))
     try {
-      // what closes a task looks at the signal itself: it has another way to end in time
+      // Closing steps observe the signal themselves: they have another way to end in time.
       return await (gathering ? abortable(work(scope.signal), scope.signal) : work(scope.signal))
     } finally {
       clearTimeout(timer)
@@ -230,12 +230,12 @@ export class TaskRun {
   }
 }
 
-/** What a step came to before, or what the task has used up so far. */
+/** Stored result of a step, and the usage of the task so far. */
 function* before(task: OwnTask, key: string): Read<{ known: string | undefined; used: Used }> {
   return { known: yield* stepBody(task, key), used: yield* usedBy(task) }
 }
 
-/** A promise that is not waited for any more once the signal aborts: not every part of a retrieval listens. */
+/** Rejects as soon as the signal aborts: not every part of a retrieval observes it. */
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)

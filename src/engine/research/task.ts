@@ -8,7 +8,7 @@ import type { Snapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
-/** What was frozen when the task was made. */
+/** Settings that were frozen when the task was created. */
 export interface Frozen {
   route: Route
   snapshot: Snapshot

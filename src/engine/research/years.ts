@@ -1,9 +1,9 @@
-/** Years of one range that are asked for one by one; of more only the two ends are. */
+/** Maximum years of a range that are all requested; of a longer range, only its two ends are. */
 const MOST_YEARS = 5
 const YEAR = '(?:(?:FY|fiscal(?:\\s+years?)?|years?)\\s*)?(?:19|20)\\d\\d'
 const SHORT = 'FY\\s?\\d\\d'
 const ONE = `(?:${YEAR}|${SHORT})`
-/** Years with the words that hold them: `between 2021 and 2022`, `in FY2020, FY2021 and FY2022`. */
+/** Years with the words around them: `between 2021 and 2022`, `in FY2020, FY2021 and FY2022`. */
 const PHRASE = new RegExp(
   `(?:\\b(?:between|from|in|during|for|over|as of|at the end of|of|since|the)\\s+){0,2}(?:the\\s+)?(?:fiscal\\s+)?(?:years?\\s+)?(?<!\\p{L})${ONE}(?!\\d)(?:(?:\\s*(?:,|-|–)\\s*|\\s*,?\\s*(?:and|to|or|through|versus|vs\\.?|with|und|bis|et|y|compared (?:to|with))\\s+(?:in\\s+)?)${ONE}(?!\\d))*`,
   'giu',
@@ -11,7 +11,7 @@ const PHRASE = new RegExp(
 const SINGLE = new RegExp(`${ONE}(?!\\d)`, 'giu')
 const RANGE = /(?:between|from)\s.*\b(?:and|to)\b|\d\s*[-–]\s*(?:FY)?\d|\d\s+(?:to|through|bis)\s/iu
 
-/** The years that a question is about, in order, and the question without them. */
+/** Returns the years in a question, in order, and the question without them. */
 export function yearsIn(text: string): { years: string[]; rest: string } {
   const years = new Set<string>()
   const rest = text.replace(PHRASE, (phrase) => {

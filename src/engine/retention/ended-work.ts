@@ -11,25 +11,25 @@ import { inOneWrite, type Slice } from '../storage/slices.js'
 import type { Scope } from './slice.js'
 
 const DAY = 24 * 60 * 60 * 1000
-/** Somebody who was told to look at a job does so within days; as long as answer traces are kept by default. */
+/** clients look at a job within days; as long as answer traces are stored by default */
 const KEPT_MS = 90 * DAY
 
-/** Bulk jobs whose items ended long ago. */
+/** Removes bulk jobs whose items ended long ago. */
 export async function endedBulkJobs({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
   const rows = await db.read(bulkJobsEndedBefore(space.key, now - KEPT_MS, batchRows))
   return inOneWrite(db, rows, batchRows, removeBulkJob)
 }
 
 /**
- * Compilation jobs that ended long ago, with what their commits went through. The newest job of a document that is
- * still there stays, since it says how the document came to be as it is; so does a job that a bulk job counts, and one
- * whose failed commit has yet to be collected.
+ * Removes compilation jobs that ended long ago, with their commits. The newest job of an existing document stays, since
+ * it explains the document's state; so do jobs that a bulk job counts, and those whose failed commit is not collected
+ * yet.
  */
 export async function endedJobs({ context: { db }, space, now, batchRows, signal }: Scope): Promise<Slice> {
   let after = { completed_at: 0, key: 0 }
   let removed = 0
   while (!signal.aborted) {
-    // most of what is old stays: a page is looked at, and not all of them until enough are found that go
+    // most old jobs stay: search one page at a time, instead of all pages until a full batch is found
     const page = await db.read(jobsEndedBefore(space.key, now - KEPT_MS, after, batchRows))
     const rows = page.filter(({ ends }) => ends === 1)
     if (rows.length > 0) removed += (await inOneWrite(db, rows, batchRows, removeJob)).removed
@@ -41,7 +41,7 @@ export async function endedJobs({ context: { db }, space, now, batchRows, signal
   return { removed, more: removed > 0 }
 }
 
-/** Commits without a job, of uploads that failed or brought nothing new, long after they were collected. */
+/** Removes commits without a job, of uploads that failed or changed nothing, long after they were collected. */
 export async function collectedCommits({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
   const rows = await db.read(commitsCollectedBefore(space.key, now - KEPT_MS, batchRows))
   return inOneWrite(db, rows, batchRows, removeCommit)

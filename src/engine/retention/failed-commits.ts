@@ -8,8 +8,8 @@ import type { Scope } from './slice.js'
 const DAY = 24 * 60 * 60 * 1000
 
 /**
- * Failed and canceled commits past the manifest's `failedCommitRetentionDays`: first the row says that its objects may
- * go, then they go, then the row says so. A crash in between is taken up at the next run.
+ * Collects failed and canceled commits past the manifest's `failedCommitRetentionDays`: the row records the collection,
+ * the objects are removed, then the row records the end. After a crash in between the next run continues.
  */
 export async function failedCommits(scope: Scope): Promise<Slice> {
   const { context, space, now, batchRows, signal } = scope
@@ -36,8 +36,8 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
 }
 
 /**
- * Bytes that nothing else names: those of an upload that ended, and those it would have become unless documents that the
- * database does not know may need them.
+ * Removes bytes without other references: those of an ended upload, and its object unless documents that the database
+ * does not know may need it.
  */
 async function removeObjects({ context, space }: Scope, row: ExpiredCommit): Promise<void> {
   if (row.raw_object_key !== null) await context.objects.discard(row.id)

@@ -16,7 +16,10 @@ import { snapshotTime } from './snapshot-time.js'
 
 const ROWS = 200
 
-/** Removes some files that nobody can be shown any more, first their rows and then bytes that nothing else names. */
+/**
+ * Removes some files that no read can show any more: first their rows, then bytes without other references. @returns
+ * whether there may be more
+ */
 export async function purgeWorkspaces(context: EngineContext): Promise<boolean> {
   return (await purgeFiles(context)) || (await purgeSnapshot(context))
 }
@@ -32,7 +35,7 @@ function* filesToPurge(now: number): Read<EndedFile[]> {
   const removed = yield* endedFiles(1, ROWS)
   if (removed.length > 0) return removed
   const over: EndedFile[] = []
-  // a listing that goes on page by page may still show a version that was overwritten
+  // a paged listing may still show an overwritten version
   for (const file of yield* endedFiles(0, ROWS))
     if (file.until_at + (yield* snapshotTime(file.space_key)) <= now) over.push(file)
   return over
@@ -47,7 +50,7 @@ async function purgeSnapshot(context: EngineContext): Promise<boolean> {
   return true
 }
 
-/** A slice of all that a deleted space's agents wrote. @returns whether there may be more */
+/** Removes a slice of the workspace files and snapshots of a deleted space. @returns whether there may be more */
 export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number): Promise<boolean> {
   const some = await context.db.read(filesOfSpace(spaceKey, ROWS))
   if (some === undefined) return false

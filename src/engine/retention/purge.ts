@@ -27,12 +27,12 @@ import type { Read, Write } from '../storage/program.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from './purge-workspaces.js'
 import { snapshotTime } from './snapshot-time.js'
 
-/** sessions of one transaction, so that the event loop is held for milliseconds */
+/** number of sessions in one transaction: it blocks the event loop for milliseconds */
 const SESSIONS = 500
 
 /**
- * Removes some of what was deleted or has expired: rows of documents, versions, spaces and sessions, then bytes that
- * nothing names any more, then the room in the file of the database. Every step may be repeated.
+ * Removes some deleted or expired data: rows of documents, versions, spaces and sessions, then bytes without
+ * references, then free space in the database file. Every step may be repeated.
  * @returns whether there is more to do
  */
 export async function purgeSlice(context: EngineContext, signal: AbortSignal): Promise<boolean> {
@@ -48,7 +48,7 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
   )
 }
 
-/** Sessions that have expired, with the questions and answers they remembered. */
+/** Removes expired sessions with their questions and answers. */
 async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
   const expired = await db.read(expiredSessions(now(), SESSIONS))
   if (expired.length === 0) return false
@@ -58,7 +58,7 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
   return true
 }
 
-/** A file of a chat that was never sent, or whose messages are gone. */
+/** Removes a chat file that was never sent, or whose messages are deleted. */
 async function purgeChatFile(context: EngineContext): Promise<boolean> {
   const { db, now } = context
   if (!(await db.read(hasExpiredChatFile(now())))) return false
@@ -89,7 +89,7 @@ function* documentToPurge(context: EngineContext): Read<DeletedDocument | undefi
   return yield* deletedDocument(yield* readersSince(context, Date.now()))
 }
 
-/** A version that was superseded more often than the retention policy's `parseArtifactVersions`. */
+/** Removes a slice of a version beyond the retention policy's `parseArtifactVersions`. */
 async function purgeVersion(context: EngineContext): Promise<boolean> {
   const { db } = context
   const row = await db.read(versionToPurge(context))
@@ -101,12 +101,12 @@ async function purgeVersion(context: EngineContext): Promise<boolean> {
 function* versionToPurge(context: EngineContext): Read<ObsoleteVersion | undefined> {
   const now = context.now()
   const row = yield* obsoleteVersion(yield* readersSince(context, now))
-  // a listing that goes on page by page may still show the publication that had this version
+  // a paged listing may still show the publication with this version
   if (row === undefined || row.obsolete_at + (yield* snapshotTime(row.space_key)) > now) return undefined
   return row
 }
 
-/** A deleted space: its documents first, then its other rows, its indexes, and last the row that names it. */
+/** Removes a slice of a deleted space: first its documents, then other rows, its indexes, and last its own row. */
 async function purgeSpace(context: EngineContext): Promise<boolean> {
   const space = await context.db.read(deletedSpace())
   if (space === undefined) return false

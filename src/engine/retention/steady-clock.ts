@@ -1,14 +1,14 @@
 const DAY = 24 * 60 * 60 * 1000
 const HOUR = 60 * 60 * 1000
 
-/** a wall clock that moves this much more or less than time did was set, not read late */
+/** a wall clock that differs by more than this from the elapsed time was set, not read late */
 const JUMP_MS = DAY
-/** time without a jump after which the wall clock is believed again */
+/** time without a jump after which the wall clock is trusted again */
 const STEADY_MS = HOUR
 
 /**
- * Tells whether the wall clock can be trusted to say what is old. A clock that jumped by more than a day in either
- * direction is not, until an hour has passed steadily: what a wrong clock deletes does not come back.
+ * Decides whether the wall clock can be trusted for expiry. After a jump by more than a day in either direction it is
+ * not trusted for an hour: deletions by a wrong clock cannot be undone.
  */
 export class SteadyClock {
   readonly #now: () => number
@@ -16,14 +16,14 @@ export class SteadyClock {
   #seen: { wall: number; steady: number }
   #jumpedAt: number | undefined
 
-  /** @param monotonic milliseconds that only grow */
+  /** @param monotonic monotonic time in milliseconds */
   constructor(now: () => number, monotonic: () => number = () => performance.now()) {
     this.#now = now
     this.#monotonic = monotonic
     this.#seen = { wall: now(), steady: monotonic() }
   }
 
-  /** @returns the time in milliseconds since the epoch, or undefined while it is not believed */
+  /** @returns the time in milliseconds since the epoch, or undefined while it is not trusted */
   read(): number | undefined {
     const wall = this.#now()
     const steady = this.#monotonic()

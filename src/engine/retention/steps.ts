@@ -26,33 +26,33 @@ import { collectedCommits, endedBulkJobs, endedJobs } from './ended-work.js'
 import { failedCommits } from './failed-commits.js'
 import { cutoff, type Scope, type Step } from './slice.js'
 
-/** deleting a document touches its versions, jobs, commits and the indexes: a transaction holds only some */
+/** deleting a document touches its versions, jobs, commits and the indexes: limits the size of a transaction */
 const DOCUMENTS_AT_ONCE = 20
-/** the subject under whose name documents expire */
+/** the subject of deletions of expired documents */
 const SUBJECT = 'retention'
 
-/** Answer traces with their steps and evidence bundles, oldest first. */
+/** Removes answer traces with their steps and evidence bundles, oldest first. */
 async function traces({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const before = cutoff(now, rules.answerTraceRetentionDays)
   const rows = await db.read(tracesBefore(space.key, before, batchRows))
   return inOneWrite(db, rows, batchRows, removeTrace)
 }
 
-/** Research tasks that ended, with all they found and their reports: they are answers too. */
+/** Removes ended research tasks with their evidence and reports: they are answers too. */
 async function researchTasks({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const before = cutoff(now, rules.answerTraceRetentionDays)
   const rows = await db.read(tasksEndedBefore(space.key, before, batchRows))
   return inOneWrite(db, rows, batchRows, removeTask)
 }
 
-/** Evidence that the steps of research tasks found; the last of it is that of the report, which stays with it. */
+/** Removes evidence of the steps of research tasks; the last piece belongs to the report and stays with it. */
 async function stepEvidence({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const before = cutoff(now, rules.evidenceCacheRetentionDays)
   const rows = await db.read(stepEvidenceBefore(space.key, before, batchRows))
   return inOneWrite(db, rows, batchRows, removeStepEvidence)
 }
 
-/** Raw documents, as if a user deleted them. */
+/** Deletes raw documents, as a user would. */
 async function rawDocuments({ context, space, rules, now, batchRows }: Scope): Promise<Slice> {
   if (rules.rawDocumentRetentionDays === null) return NOTHING
   const limit = Math.min(DOCUMENTS_AT_ONCE, batchRows)
@@ -64,7 +64,10 @@ async function rawDocuments({ context, space, rules, now, batchRows }: Scope): P
   return { removed: rows.length, more: rows.length === limit }
 }
 
-/** Marks superseded versions beyond the number that is kept; the purge takes them when no snapshot can show them. */
+/**
+ * Marks superseded versions beyond the retained number as obsolete; the purge removes them when no snapshot can show
+ * them.
+ */
 async function artifactVersions({ context, space, rules, now, batchRows, signal }: Scope): Promise<Slice> {
   const { db } = context
   let after = { doc_key: 0, version: 0 }
@@ -83,12 +86,12 @@ async function artifactVersions({ context, space, rules, now, batchRows, signal 
   return { removed, more: false }
 }
 
-/** Nodes and vectors of versions that were superseded long ago; their parse artifacts stay readable. */
+/** Removes nodes and vectors of versions that were superseded long ago; their parse artifacts stay readable. */
 async function supersededNodes(scope: Scope): Promise<Slice> {
   const { context, space, rules, now, batchRows } = scope
   const { db } = context
   const before = cutoff(now, rules.inactiveProjectionRetentionDays)
-  // a query that still runs may have begun before they became inactive
+  // a running query may have started before they became inactive
   if (await db.read(isRead(context, space.key, before))) return NOTHING
   const inactive = await db.read(inactiveNodes(space.key, before, batchRows))
   if (inactive === undefined) return NOTHING
@@ -97,7 +100,7 @@ async function supersededNodes(scope: Scope): Promise<Slice> {
   return { removed, more: true }
 }
 
-/** Vectors of models that were replaced; training removes them itself, unless it was interrupted. */
+/** Removes the vectors of replaced models; training removes them itself, unless it was interrupted. */
 async function supersededModels({ context, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const { db } = context
   const before = cutoff(now, rules.inactiveProjectionRetentionDays)
@@ -114,7 +117,7 @@ async function supersededModels({ context, space, rules, now, batchRows }: Scope
   return { removed: 1, more: true }
 }
 
-/** Publications that another one replaced long ago. A snapshot that is still read is younger than a day. */
+/** Removes publications that were replaced long ago. A snapshot that is still read is younger than a day. */
 async function oldPublications({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const before = cutoff(now, rules.inactiveProjectionRetentionDays)
   const oldest = await db.read(replacedPublications(space, batchRows))
@@ -123,8 +126,8 @@ async function oldPublications({ context: { db }, space, rules, now, batchRows }
 }
 
 /**
- * In this order: nodes go by the publication that replaced them, so publications come after; jobs stay as long as a bulk
- * job or a failed commit needs them.
+ * The order matters: the age of nodes comes from the publication that replaced them, so publications follow; jobs stay
+ * as long as a bulk job or a failed commit needs them.
  */
 export const STEPS: readonly [name: string, step: Step][] = [
   ['traces', traces],

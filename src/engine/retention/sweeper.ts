@@ -13,12 +13,12 @@ import { STEPS } from './steps.js'
 
 /** a daemon that was just started serves its first requests undisturbed */
 const FIRST_RUN_MS = 60_000
-/** between two slices, so that the clean-up never has more than about half of the event loop */
+/** pause between two slices: the clean-up takes at most about half of the event loop */
 const PAUSE_MS = 5
 
 /**
- * The background clean-up: every so often it goes through all spaces and removes, slice by slice, what has outlived the
- * policy. It keeps no state: a run that was cut off is taken up by the next one, also in another process.
+ * The background clean-up: periodically visits all spaces and removes, slice by slice, what has outlived the policy. It
+ * keeps no state: the next run, in any process, continues an interrupted one.
  */
 export class RetentionSweeper {
   readonly #context: EngineContext
@@ -36,7 +36,7 @@ export class RetentionSweeper {
     this.#later(Math.min(FIRST_RUN_MS, this.#context.options.retention.intervalMs))
   }
 
-  /** Ends the run that is under way at its next slice. */
+  /** Ends the running clean-up after its current slice. */
   async close(): Promise<void> {
     this.#stop.abort()
     clearTimeout(this.#timer)
@@ -63,11 +63,11 @@ export class RetentionSweeper {
       await this.#sweep(now, counts)
     } catch (error) {
       // the signal ends pauses by throwing
-      if (!this.#stop.signal.aborted) log.error({ error: String(error) }, 'the clean-up could not go on')
+      if (!this.#stop.signal.aborted) log.error({ error: String(error) }, 'the clean-up failed')
     }
     if (Object.keys(counts).length === 0) return
-    log.info(counts, 'what had outlived its retention was removed')
-    this.#context.wake() // the room that the rows left is given back
+    log.info(counts, 'expired data was removed')
+    this.#context.wake() // reclaims the space that the rows left
   }
 
   async #sweep(now: number, counts: Record<string, number>): Promise<void> {
@@ -84,7 +84,7 @@ export class RetentionSweeper {
       for (const [name, step] of STEPS)
         await this.#repeat(name, counts, () =>
           inSpace(db, after, async () => {
-            // a space may be deleted, and a policy changed, while a run is under way
+            // a space may be deleted, and a policy changed, during a run
             const found = await db.read(spaceAndRules(after))
             if (found === undefined) return NOTHING
             return step({ context: this.#context, ...found, now, batchRows, signal })
@@ -93,7 +93,7 @@ export class RetentionSweeper {
     }
   }
 
-  /** Takes slices until there are no more. A step that fails leaves its work to the next run. */
+  /** Runs slices until there are no more. A step that fails leaves its work to the next run. */
   async #repeat(name: string, counts: Record<string, number>, slice: () => Promise<Slice>): Promise<void> {
     const { signal } = this.#stop
     try {

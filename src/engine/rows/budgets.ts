@@ -1,7 +1,7 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { SpaceRow } from './spaces.js'
 
-/** A part of what an account used on a day (`YYYY-MM-DD`, UTC). */
+/** One counted use of a provider account on a day (`YYYY-MM-DD`, UTC). */
 export interface CountedUse {
   tenant: string
   account: string
@@ -10,7 +10,7 @@ export interface CountedUse {
   delta: number
 }
 
-/** Adds to counters, and forgets the days of their accounts before `oldest`. @returns what was added */
+/** Adds to counters, and removes the days of their accounts before `oldest`. @returns what was added */
 export function* storeUse(counted: readonly CountedUse[], oldest: string): Write<readonly CountedUse[]> {
   for (const { tenant, account, day, counter, delta } of counted) {
     yield* sql.run('DELETE FROM provider_usage WHERE tenant = ? AND account = ? AND day < ?', [tenant, account, oldest])
@@ -31,7 +31,7 @@ export function* storedUse({ tenant, account, day, counter }: Omit<CountedUse, '
   return row?.used ?? 0
 }
 
-/** What all accounts used on a day together, by counter. */
+/** Total use of all accounts on a day, by counter. */
 export function* usedOnDay(day: string): Read<{ counter: string; used: number }[]> {
   return yield* sql.all<{ counter: string; used: number }>(
     'SELECT counter, sum(used) used FROM provider_usage WHERE day = ? GROUP BY counter',
@@ -39,7 +39,7 @@ export function* usedOnDay(day: string): Read<{ counter: string; used: number }[
   )
 }
 
-/** The spaces that used most on a day, with what they used. */
+/** The spaces with the highest use on a day, with their counters. */
 export function* spacesByUse(day: string, most: number): Read<(SpaceRow & { counter: string; used: number })[]> {
   return yield* sql.all<SpaceRow & { counter: string; used: number }>(
     `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.tenant = u.tenant AND s.id = u.account

@@ -20,7 +20,7 @@ interface BulkJobRow {
   created_at: number
 }
 
-/** A row of `bulk_items`, with what became of its job. */
+/** A row of `bulk_items`, with the state of its job. */
 interface BulkItemRow {
   document_id: string
   outcome: string | null
@@ -43,7 +43,7 @@ export function* insertBulkJob(
     Date.now(),
   ])
   yield* sql.runEach(
-    // a document that was not found says nothing of a source, whatever its id
+    // a document that was not found has no source, whatever its id
     `INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id, outcome, source_id)
        VALUES (?, ?, ?, ?, ?, ?,
          (SELECT source_id FROM documents WHERE tenant = ? AND id = ? AND ? IS NOT 'failed'))`,
@@ -63,9 +63,9 @@ export function* insertBulkJob(
 }
 
 /**
- * A bulk job of the tenant with its items, but those of sources that leave the reader out.
+ * A bulk job of the tenant with the items whose sources the reader may read.
  *
- * @throws KsError `not-found` also when no item is left
+ * @throws KsError `not-found` also when no such item remains
  */
 export function* findBulkJob(reader: Reader, id: string): Read<{ row: BulkJobRow; items: BulkItemRow[] }> {
   const row = yield* sql.get<BulkJobRow>(

@@ -5,10 +5,10 @@ import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { askerOf, mayKnow } from './permissions.js'
 
-/** Goes up when the same text gives other claims: what was read before is read again. */
+/** Increased when the same text gives other claims: stored claims are then extracted again. */
 const CLAIMS_FORMAT = 2
 
-/** A passage of a version, by its ordinal there. */
+/** A passage of a version, by its ordinal. */
 export interface NamedPassage {
   version: number
   ordinal: number
@@ -16,10 +16,10 @@ export interface NamedPassage {
   text: string
 }
 
-/** Where a passage stands. */
+/** The position of a passage: version and ordinal. */
 type PassagePlace = Pick<NamedPassage, 'version' | 'ordinal'>
 
-/** What two passages say against each other. */
+/** Two passages that contradict each other. */
 interface NewConflict {
   one: PassagePlace
   other: PassagePlace
@@ -52,7 +52,7 @@ export function* comparedAfter(spaceKey: number, after: number, limit: number): 
   )
 }
 
-/** A version that a space shows, with its claims where they were read before; nothing where the space shows it no more. */
+/** A live version of a space, with its claims if they were extracted before; undefined if it is not live any more. */
 export function* claimsOfVersion(
   spaceKey: number,
   version: number,
@@ -65,7 +65,7 @@ export function* claimsOfVersion(
   )
 }
 
-/** Stores what a version claims, inside the caller's transaction; what was found by earlier ones goes. */
+/** Stores the claims of a version, inside the caller's transaction, and removes conflicts of earlier claims. */
 export function* writeClaims(spaceKey: number, version: number, claims: Uint8Array): Write<void> {
   if (!(yield* isLive(spaceKey, version))) return
   for (const side of ['one_version', 'other_version'])
@@ -77,7 +77,7 @@ export function* writeClaims(spaceKey: number, version: number, claims: Uint8Arr
   )
 }
 
-/** A version was compared with all that were compared before. Inside the caller's transaction. */
+/** Marks a version as compared with all versions that were compared before. Inside the caller's transaction. */
 export function* markCompared(spaceKey: number, version: number): Write<void> {
   yield* sql.run('UPDATE conflict_claims SET compared = 1 WHERE space_key = ? AND version_key = ?', [spaceKey, version])
 }
@@ -87,10 +87,10 @@ function* isLive(spaceKey: number, version: number): Read<boolean> {
   return (yield* sql.get<{ one: number }>(text, [spaceKey, version])) !== undefined
 }
 
-/** A side longer than this is cut: it is a quotation, and the passage is there. */
+/** a longer quotation is truncated: the passage has the full text */
 const MOST_QUOTED = 500
 
-/** Stores what was found, inside the caller's transaction; what is of a version that is not shown any more is left out. */
+/** Stores conflicts, inside the caller's transaction; those of a version that is not live any more are left out. */
 export function* writeDisagreements(
   spaceKey: number,
   found: readonly NewConflict[],
@@ -129,7 +129,7 @@ function hashOf(quotes: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(quotes)).digest('base64')
 }
 
-/** Passages by version and ordinal, of versions that the space shows. */
+/** Passages by version and ordinal, of live versions. */
 export function* passagesAt(
   spaceKey: number,
   places: readonly PassagePlace[],
@@ -159,7 +159,7 @@ export interface ConflictRow {
   other_node: number
 }
 
-/** What a listing says of one side of a disagreement. */
+/** One side of a conflict in a listing. */
 export interface SideRow {
   key: number
   id: string
@@ -172,19 +172,19 @@ export interface SideRow {
   stored_at: number
 }
 
-/** Documents that are still on their way to publication. */
+/** Number of documents with an open compilation job. */
 export function* documentsOnTheirWay(spaceKey: number): Read<number> {
   const text =
     'SELECT count(DISTINCT doc_key) n FROM jobs INDEXED BY jobs_open WHERE space_key = ? AND completed_at IS NULL'
   return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
 }
 
-/** SQL: the version and document of a side, where both are shown. */
+/** SQL: joins the version and document of a side, both visible. */
 const sideOf = (side: 'one' | 'other'): string =>
   `CROSS JOIN versions v_${side} ON v_${side}.key = c.${side}_version AND v_${side}.until_revision IS NULL
    CROSS JOIN documents d_${side} ON d_${side}.key = v_${side}.doc_key AND d_${side}.deleted_at IS NULL`
 
-/** Disagreements before one, the newest first, of documents that the caller may both read; one more than `limit`. */
+/** Conflicts before one, newest first, if the caller may read both documents; one more than `limit`. */
 export function* conflictsBefore(
   spaceKey: number,
   caller: Caller,
@@ -214,7 +214,7 @@ export function* conflictsBefore(
   )
 }
 
-/** A passage as a side of a disagreement. */
+/** A passage as a side of a conflict. */
 export function* sideOfConflict(spaceKey: number, node: number): Read<SideRow | undefined> {
   return yield* sql.get<SideRow>(
     `SELECT n.key, n.id, d.id document_id, v.version, d.filename, v.title, n.page, n.section, v.created_at stored_at
@@ -236,7 +236,7 @@ export function* unjudgedAfter(spaceKey: number, after: number, limit: number): 
   )
 }
 
-/** What a model said of a pair of sentences, where it was asked. */
+/** A model's verdict on a pair of sentences, if there is one. */
 export function* knownVerdict(spaceKey: number, pair: string): Read<string | undefined> {
   return (yield* sql.get<{ verdict: string }>(
     'SELECT verdict FROM conflict_verdicts WHERE space_key = ? AND pair = ?',
@@ -244,7 +244,7 @@ export function* knownVerdict(spaceKey: number, pair: string): Read<string | und
   ))?.verdict
 }
 
-/** Keeps what a model said of a pair of sentences, inside the caller's transaction. */
+/** Stores a model's verdict on a pair of sentences, inside the caller's transaction. */
 export function* writeVerdict(spaceKey: number, pair: string, verdict: 'compatible' | 'contradict'): Write<void> {
   yield* sql.run('INSERT OR REPLACE INTO conflict_verdicts (space_key, pair, verdict) VALUES (?, ?, ?)', [
     spaceKey,
@@ -253,7 +253,7 @@ export function* writeVerdict(spaceKey: number, pair: string, verdict: 'compatib
   ])
 }
 
-/** Lists a disagreement as a model judged it, inside the caller's transaction. */
+/** Sets a model's verdict on a conflict, inside the caller's transaction. */
 export function* judgeConflict(spaceKey: number, key: number, verdict: string): Write<void> {
   yield* sql.run('UPDATE conflicts SET verdict = ?, relation = ? WHERE space_key = ? AND key = ?', [
     verdict,

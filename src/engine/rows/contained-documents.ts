@@ -1,15 +1,12 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
 
-/*
- * Documents that lie in others. A document's `parent_id` names the one whose file holds its file; that of a document that
- * came by itself is NULL.
- */
+/* Contained documents. `parent_id` of a document is the id of the document whose file contains its file; NULL for a document that was uploaded directly. */
 
-/** What a parent is looked up by. */
+/** Identifies a parent document. */
 type Owner = Pick<DocumentRow, 'tenant' | 'space_key' | 'id'>
 
-/** Live documents that lie in each of some. */
+/** Live documents directly contained in each of some documents. */
 export function* containedIn(parents: readonly Owner[]): Read<DocumentRow[][]> {
   return yield* sql.allEach<DocumentRow>(
     'SELECT * FROM documents WHERE tenant = ? AND parent_id = ? AND space_key = ? AND deleted_at IS NULL ORDER BY key',
@@ -17,7 +14,10 @@ export function* containedIn(parents: readonly Owner[]): Read<DocumentRow[][]> {
   )
 }
 
-/** Says that a newer file of their parent's name holds documents too, and gets them with the parent's place. */
+/**
+ * Marks contained documents that a newer version of their parent's file contains too: they get a new parent when that
+ * one is published.
+ */
 export function* bequeath(documents: readonly { key: number }[], heir: string): Write<void> {
   yield* sql.runEach(
     'UPDATE documents SET next_parent_id = ? WHERE key = ? AND deleted_at IS NULL',
@@ -25,7 +25,7 @@ export function* bequeath(documents: readonly { key: number }[], heir: string): 
   )
 }
 
-/** Puts documents under those that were to get them. */
+/** Moves documents to their next parent. */
 export function* inherit(documents: readonly { key: number }[]): Write<void> {
   yield* sql.runEach(
     'UPDATE documents SET parent_id = next_parent_id, next_parent_id = NULL WHERE key = ? AND next_parent_id IS NOT NULL',
@@ -33,7 +33,7 @@ export function* inherit(documents: readonly { key: number }[]): Write<void> {
   )
 }
 
-/** Of documents, the ids of those that are there. */
+/** Of some ids, those of live documents. */
 export function* liveDocuments(of: Pick<Owner, 'tenant' | 'space_key'>, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.getEach<{ id: string }>(
     'SELECT id FROM documents WHERE tenant = ? AND id = ? AND space_key = ? AND deleted_at IS NULL',
@@ -42,10 +42,10 @@ export function* liveDocuments(of: Pick<Owner, 'tenant' | 'space_key'>, ids: rea
   return new Set(rows.flatMap((row) => row?.id ?? []))
 }
 
-/** Files around one are looked up so far: none has as many, unless its rows are not ours. */
+/** maximum number of ancestors that are read: more can only come from damaged rows */
 const MOST_AROUND = 20
 
-/** The documents around one, the innermost first. */
+/** The ancestors of a document, the innermost first. */
 export function* around(document: DocumentRow): Read<DocumentRow[]> {
   const found: DocumentRow[] = []
   let at = document
@@ -61,7 +61,7 @@ export function* around(document: DocumentRow): Read<DocumentRow[]> {
   return found
 }
 
-/** How many documents lie in one, those within others among them, and how many bytes they have. */
+/** Number and total bytes of the descendants of a document. */
 export function* countWithin({ tenant, id, space_key }: Owner): Read<{ files: number; bytes: number }> {
   const row = yield* sql.get<{ files: number; bytes: number | null }>(
     `WITH RECURSIVE within (id, size_bytes) AS (

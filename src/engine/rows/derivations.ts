@@ -1,20 +1,20 @@
 import { type Read, sql } from '../storage/program.js'
 import { PAGE_INDEX_FORMAT } from './page-indexes.js'
 
-/** Raised when the rules change: documents read by others are read again. */
+/** Increased when the extraction rules change: documents of other versions are extracted again. */
 export const EXTRACTION_VERSION = 6
 
 /** SQL: whether version `v` has its page index. */
 export const IS_INDEXED = `EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})`
 
-/** SQL: whether version `v` was read for page index and graph. */
+/** SQL: whether version `v` was extracted for page index and graph. */
 export const IS_READ = `(EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION})
   AND ${IS_INDEXED})`
 
-/** the rows of versions are large: a reading without documents does without both */
+/** version rows are large: joined only when a query needs documents */
 const DOCUMENTS = 'CROSS JOIN versions row ON row.key = v.key CROSS JOIN documents d ON d.key = row.doc_key'
 
-/** Where a look through a space's versions goes on: they are published in the order of this key. */
+/** Position in a walk over a space's versions: they are published in the order of this key. */
 export interface Place {
   revision: number
   nodes: number
@@ -26,7 +26,7 @@ export const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
 export type LiveVersion = Place & { meets: number }
 
 /**
- * Versions that a space shows, in the order of `Place`, and whether they meet a condition.
+ * Live versions of a space, in the order of `VersionPosition`, and whether they meet a condition.
  *
  * @param condition SQL over version `v`
  */
@@ -48,15 +48,15 @@ export function* liveVersionsAfter(
 
 export interface Counted {
   spaceKey: number
-  /** those that came with a later publication do not count */
+  /** only documents up to this revision count */
   revision?: number
   withDocuments?: boolean
 }
 
 /**
- * What the next of the documents that a space shows count, by a condition.
+ * Computes a count for each of the next visible documents of a space.
  *
- * @param condition SQL over the key of version `v`, and over document `d` where that is asked for
+ * @param condition SQL over the key of version `v`, and over document `d` if `withDocuments` is set
  */
 export function* liveCounts(
   { spaceKey, revision = Number.MAX_SAFE_INTEGER, withDocuments = false }: Counted,
@@ -74,13 +74,13 @@ export function* liveCounts(
   )
 }
 
-/** A version that was not read for page index and graph. */
+/** A version that was not extracted for page index and graph. */
 export interface PendingVersion {
   key: number
   doc_key: number
   title: string
   filename: string
-  /** 1 where its page index is there, as it is soon after its publication */
+  /** 1 if its page index exists, as it does soon after its publication */
   isIndexed: number
 }
 
@@ -97,7 +97,7 @@ export function* pendingVersions(spaceKey: number, limit: number): Read<PendingV
   )
 }
 
-/** What versions and their documents are called. */
+/** Titles of versions and file names of their documents. */
 export function* namesOfVersions(
   keys: readonly number[],
 ): Read<{ key: number; docKey: number; title: string; filename: string }[]> {
@@ -128,7 +128,7 @@ export function* nodeRowsAfter(versionKey: number, after: number, limit: number)
   )
 }
 
-/** The publication that a space shows; nothing where the space is gone. */
+/** The current revision of a space; undefined if the space does not exist. */
 export function* headRevision(spaceKey: number): Read<number | undefined> {
   return (yield* sql.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey]))
     ?.head_revision

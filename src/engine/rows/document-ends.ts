@@ -2,22 +2,22 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
 import { logRemoved } from './projection-log.js'
 
-/** What a document made: its versions and their nodes. */
+/** Number of versions and nodes of a document. */
 interface Made {
   versions: number
   nodes: number
 }
 
-/** What documents made, in their order. */
+/** The result of hiding documents. */
 export interface Hidden {
   made: Made[]
-  /** the log's last entry for the nodes; 0 where there are none */
+  /** the last entry of the index log for the nodes; 0 if there are none */
   seq: number
 }
 
 /**
- * Takes documents of a space and their versions out of every revision from `revision` on, and their nodes out of the search
- * indexes.
+ * Hides documents of a space and their versions from every revision from `revision` on, and removes their nodes from
+ * the search indexes.
  */
 export function* hideDocuments(
   spaceKey: number,
@@ -45,7 +45,7 @@ export function* hideDocuments(
   return { made, seq }
 }
 
-/** Ids of the jobs of documents that have not ended. */
+/** Ids of the open jobs of documents. */
 export function* openJobsOf(docKeys: readonly number[]): Read<string[]> {
   const open = yield* sql.allEach<{ id: string }>(
     'SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL',

@@ -2,7 +2,7 @@ import { type Read, sql } from '../storage/program.js'
 import { jsonAt } from '../storage/readable.js'
 import { type Asker, deniedSources } from './permissions.js'
 
-/** What a version says of itself, as filters need it. */
+/** Metadata fields of a version that filters use. */
 export interface VersionFields {
   doc_key: number
   document_date: string | null
@@ -13,10 +13,9 @@ export interface VersionFields {
 const DATE = jsonAt('metadata', '$.documentDate')
 
 /**
- * The fields of the documents of a revision that the reader may know of and whose own date is in a span, where one is
- * given.
+ * The fields of the documents of a revision that the reader may read and whose own date is in a range, if one is given.
  *
- * @param from ISO 8601 in UTC, and so `to`
+ * @param from ISO 8601 in UTC, as `to`
  */
 export function* fieldsOfDocuments(
   reader: Asker,
@@ -39,7 +38,7 @@ export function* fieldsOfDocuments(
   )
 }
 
-/** The title and metadata of the version of a document that answers now; nothing before the first publication. */
+/** The title and metadata of the published version of a document; undefined before the first publication. */
 export function* publishedFields(docKey: number): Read<{ title: string; metadata: string } | undefined> {
   return yield* sql.get<{ title: string; metadata: string }>(
     `SELECT title, metadata FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL

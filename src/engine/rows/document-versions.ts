@@ -26,7 +26,7 @@ export interface VersionRow {
   created_at: number
 }
 
-/** A version of a document that was published. */
+/** A version of a document that was published, by its number. */
 export function* versionNumbered(docKey: number, version: number): Read<VersionRow | undefined> {
   return yield* sql.get<VersionRow>(
     'SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL',
@@ -34,7 +34,7 @@ export function* versionNumbered(docKey: number, version: number): Read<VersionR
   )
 }
 
-/** The version of a document that answers now; none before the first publication. */
+/** The published version of a document; undefined before the first publication. */
 export function* publishedVersion(docKey: number): Read<VersionRow | undefined> {
   return yield* sql.get<VersionRow>(
     `SELECT * FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
@@ -43,7 +43,7 @@ export function* publishedVersion(docKey: number): Read<VersionRow | undefined> 
   )
 }
 
-/** A passage and the section of the outline that it stands in. */
+/** A passage and the section of the outline that contains it. */
 export interface SectionNode {
   id: string
   outline_node: string
@@ -58,7 +58,7 @@ export function* sectionNodes(versionKey: number, after: number, most: number): 
   )
 }
 
-/** The bytes of a picture or table that a version holds. */
+/** The bytes of a picture or table of a version. */
 export function* itemAsset(
   versionKey: number,
   itemId: string,

@@ -27,24 +27,24 @@ export interface DocumentRow {
   created_at: number
   updated_at: number
   deleted_at: number | null
-  /** the document whose file holds this one's; see `contained-documents.ts` */
+  /** the document whose file contains this one's; see `contained-documents.ts` */
   parent_id: string | null
   next_parent_id: string | null
 }
 
-/** @throws KsError `not-found` when the space does not hold the document, or not for this reader */
+/** @throws KsError `not-found` when the space has no such document, or the reader may not read it */
 export function* findDocument(reader: Reader, spaceKey: number, id: string): Read<DocumentRow> {
   const row = yield* lookupDocument(reader, spaceKey, id)
   if (row === undefined) throw notFound('document', id)
   return row
 }
 
-/** A document of a space; one that the scope of its source keeps from the reader looks like one that never was. */
+/** A document of a space; undefined also when the scope of its source excludes the reader. */
 export function* lookupDocument(reader: Reader, spaceKey: number, id: string): Read<DocumentRow | undefined> {
   return (yield* lookupDocuments(reader, spaceKey, [id]))[0]?.row
 }
 
-/** Documents by their ids, each once; without a row where there is none for this reader. */
+/** Documents by their ids, each once; without a row if the reader may not read it or it does not exist. */
 export function* lookupDocuments(
   reader: Reader,
   spaceKey: number,
@@ -60,7 +60,7 @@ export function* lookupDocuments(
   return wanted.map((id) => ({ id, row: byId.get(id) }))
 }
 
-/** Of documents, the ids of those that are there for this reader. */
+/** Of some ids, those of documents that the reader may read. */
 export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.all<{ id: string }>(
     `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.tenant = ? AND d.id = wanted.value
@@ -70,7 +70,10 @@ export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly 
   return new Set(rows.map(({ id }) => id))
 }
 
-/** The newest live document of each of some names, of one source; none of those that lie in others. Whether the source is there for who asks is looked at before. */
+/**
+ * The newest live document for each of some names, of one source; contained documents are left out. The caller has
+ * checked that the reader may read the source.
+ */
 export function* newestNamed(
   spaceKey: number,
   sourceId: string | null,
@@ -83,7 +86,10 @@ export function* newestNamed(
   )
 }
 
-/** Other live documents of the name and source of each of some; those that lie in others have names of their own. */
+/**
+ * For each document, other live documents of its name and source; contained documents are compared with contained ones
+ * only.
+ */
 export function* namesakesOf(documents: readonly DocumentRow[]): Read<DocumentRow[][]> {
   return yield* sql.allEach<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
@@ -98,7 +104,7 @@ export function* namesakesOf(documents: readonly DocumentRow[]): Read<DocumentRo
   )
 }
 
-/** Documents of a space that are there for this reader, in the order of their ids; all of them, or some after an id. */
+/** Documents of a space that the reader may read, by id; all of them, or one page. */
 export function* documentsAfter(
   reader: Reader,
   spaceKey: number,
@@ -176,7 +182,7 @@ export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
   }
 }
 
-/** What is known of the document, and for a failed one the reason. */
+/** Stored metadata, and the error of a failed document. */
 function assetMetadata(row: DocumentRow): Record<string, unknown> {
   const stored: unknown = fromCell(row.metadata)
   if (typeof stored !== 'object' || stored === null) throw new KsError('internal', 'stored metadata is not an object')

@@ -10,7 +10,7 @@ import type { SpaceRow } from './spaces.js'
 import { supersedeActive, type VectorSpace, vectorSpaceIn } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
 
-/** A move of a space to another embedding model. */
+/** The migration of a space to another embedding model. */
 export interface MigrationRow extends SpaceWork {
   plugin: string
   provider: string
@@ -54,7 +54,7 @@ function* refusedOf(table: 'vector_refusals' | typeof REFUSALS, { space_key }: M
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [space_key]))?.n ?? 0
 }
 
-/** By the counters that the triggers of the schema keep. */
+/** Progress by the counters that the triggers of the schema keep. */
 function* progressOf({ space_key, vector_space }: MigrationRow): Read<{ filled: number; total: number }> {
   const row = yield* sql.get<{ filled: number | null; total: number | null }>(
     `SELECT (SELECT live FROM vector_counts JOIN vector_spaces ON vector_spaces.key = vector_counts.vector_space
@@ -65,12 +65,15 @@ function* progressOf({ space_key, vector_space }: MigrationRow): Read<{ filled: 
   return { filled: row?.filled ?? 0, total: row?.total ?? 0 }
 }
 
-/** The vector space that a migration fills; none before its first vector, or of a trained model its training. */
+/**
+ * The vector space that a migration fills; undefined before its first vector, or before the training of a trained
+ * model.
+ */
 export function* targetOf({ vector_space, space_key }: MigrationRow): Read<VectorSpace | undefined> {
   return yield* vectorSpaceIn('building', space_key, vector_space)
 }
 
-/** Passages of current versions, and of those on their way there, that have no vector yet, in key order. */
+/** Passages without a vector, of current versions and of those that will become current, in key order. */
 export function* unfilled(row: MigrationRow, after: number, limit: number): Read<PassageRow[]> {
   const target = yield* targetOf(row)
   return yield* sql.all<PassageRow>(
@@ -93,7 +96,7 @@ export function* noteRefusal(spaceKey: number, nodeKey: number, error: string): 
   ])
 }
 
-/** Its provider answers again. */
+/** Resets the retries: the provider responds again. */
 export function* goOn(key: number): Write<void> {
   yield* sql.run(
     'UPDATE embedding_migrations SET attempts = 0, next_at = 0, error = NULL, error_class = NULL, updated_at = ? WHERE key = ?',
@@ -101,7 +104,7 @@ export function* goOn(key: number): Write<void> {
   )
 }
 
-/** Ends a migration without effect, inside the caller's transaction; what it filled is removed later. */
+/** Ends a migration without effect, inside the caller's transaction; its vectors are removed later. */
 export function* abandon(
   row: MigrationRow,
   state: 'failed' | 'canceled',
@@ -120,7 +123,7 @@ export function* abandon(
   yield* sql.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [row.space_key])
 }
 
-/** Makes the filled vector space the one that queries use, inside the caller's transaction, as one publication. */
+/** Makes the filled vector space the active one, inside the caller's transaction, as one publication. */
 export function* switchTo(row: MigrationRow, target: VectorSpace | undefined): Write<void> {
   const { space_key: space } = row
   const { filled, total } = yield* progressOf(row)
@@ -137,7 +140,7 @@ export function* switchTo(row: MigrationRow, target: VectorSpace | undefined): W
          revision = (SELECT embedding_revision FROM spaces WHERE key = space_key) WHERE key = ?`,
       [target.key],
     )
-  // what was owed, refused and waited for was of the old model
+  // due, rejected and waiting vectors were those of the old model
   for (const table of ['vectors_due', 'vector_refusals', 'vector_waits'])
     yield* sql.run(`DELETE FROM ${table} WHERE space_key = ?`, [space])
   yield* sql.run(`INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REFUSALS} WHERE space_key = ?`, [

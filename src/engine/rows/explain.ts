@@ -2,7 +2,7 @@ import { type Read, sql } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
-/** Documents of a name within any folder, newest first. */
+/** Documents with a base name, in any folder, newest first. */
 export function* documentsOfBase(reader: Reader, spaceKey: number, base: string): Read<DocumentRow[]> {
   return yield* sql.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND base = ? AND deleted_at IS NULL
@@ -11,7 +11,7 @@ export function* documentsOfBase(reader: Reader, spaceKey: number, base: string)
   )
 }
 
-/** Names that hold a piece of text, for "did you mean". */
+/** Names that contain a text, for "did you mean". */
 export function* namesLike(reader: Reader, spaceKey: number, part: string, limit: number): Read<string[]> {
   return (yield* sql.all<{ filename: string }>(
     `SELECT filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND instr(lower(filename), lower(?)) > 0
@@ -20,7 +20,7 @@ export function* namesLike(reader: Reader, spaceKey: number, part: string, limit
   )).map((row) => row.filename)
 }
 
-/** A deleted document whose row is still there, by id or by name. */
+/** A deleted document whose row still exists, by id or by name. */
 export function* deletedDocument(
   reader: Reader,
   spaceKey: number,
@@ -34,7 +34,7 @@ export function* deletedDocument(
   )
 }
 
-/** Whether the space once took in a document of this id; what it was called goes with its row. */
+/** Whether the space ever had a document with this id; its name is lost with its row. */
 export function* wasHere(reader: Reader, spaceKey: number, id: string): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
@@ -53,7 +53,7 @@ export interface VisibleVersion {
   created_at: number
 }
 
-/** The version of a document that a revision shows. */
+/** The version of a document that is visible in a revision. */
 export function* versionAt(docKey: number, revision: number): Read<VisibleVersion | undefined> {
   return yield* sql.get<VisibleVersion>(
     `SELECT key, version, node_count, from_revision, created_at FROM versions
@@ -62,7 +62,7 @@ export function* versionAt(docKey: number, revision: number): Read<VisibleVersio
   )
 }
 
-/** The first revision that showed a document, as far as its versions are kept. */
+/** The first revision that showed a document, by the versions that are still stored. */
 export function* firstRevision(docKey: number): Read<{ revision: number; version: number } | undefined> {
   return yield* sql.get<{ revision: number; version: number }>(
     `SELECT from_revision revision, version FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL
@@ -80,7 +80,7 @@ export interface NodeRow {
   section: string
 }
 
-/** Passages of a version in order, a slice at a time. */
+/** Passages of a version in order, one page at a time. */
 export function* nodesAfter(versionKey: number, ordinal: number, limit: number): Read<NodeRow[]> {
   return yield* sql.all<NodeRow>(
     `SELECT key, id, ordinal, title, text body, section FROM nodes WHERE version_key = ? AND ordinal > ?
@@ -89,7 +89,7 @@ export function* nodesAfter(versionKey: number, ordinal: number, limit: number):
   )
 }
 
-/** How many of the nodes have a vector in a vector space. */
+/** Number of nodes that have a vector in a vector space. */
 export function* vectorCount(vectorSpaceId: string, nodeKeys: readonly number[]): Read<number> {
   return (
     (yield* sql.get<{ n: number }>(

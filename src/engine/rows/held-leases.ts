@@ -2,23 +2,20 @@ import { EXPIRES_AFTER_MS, type KnownLease, type Leases } from '../base/leases.j
 import { type Read, sql, type Write } from '../storage/program.js'
 import { othersThan } from './gateways.js'
 
-/*
- * Leases that other gateways hold, as of their last heartbeats. A lease lives in the memory of its gateway, since no
- * question writes; who removes what somebody may read waits until every lease that could matter has been told of.
- */
+/* Leases of other gateways, as of their last heartbeats. A lease exists in the memory of its gateway, since queries never write. A deletion waits until every gateway has reported its leases, or is taken for dead. */
 
-/** What knows the leases of this gateway, and whether there are others. */
+/** The leases of this gateway, and whether the database is shared with others. */
 export interface LeaseView {
   leases: Leases
   instance: string
   isShared: boolean
 }
 
-/** clocks of machines differ by less */
+/** upper bound for the difference between clocks of machines */
 const SKEW_MS = 30_000
-/** A gateway that is alive has told of its leases within this time: one that has not is taken for dead. */
+/** A live gateway has reported its leases within this time: one that has not is taken for dead. */
 const UNTOLD_MS = EXPIRES_AFTER_MS + SKEW_MS
-/** in place of the key of a space: of every space */
+/** stands for every space, instead of a space's key */
 const ANY_SPACE = 0
 
 interface HeldRow {
@@ -36,7 +33,7 @@ interface HeldRow {
   heartbeat_at: number
 }
 
-/** Tells what a gateway holds now, in place of what it held before. Its own row is there. */
+/** Replaces the reported leases of a gateway. The gateway's own row exists. */
 export function* tellLeases(gateway: string, held: readonly KnownLease[]): Write<void> {
   yield* sql.run('DELETE FROM held_leases WHERE gateway = ?', [gateway])
   for (const lease of held)
@@ -72,12 +69,12 @@ export function* leasesOf({ leases, instance, isShared }: LeaseView, spaceKey: n
   return [...own, ...rows.map(toLease)].sort((a, b) => a.acquiredAt - b.acquiredAt)
 }
 
-/** Whether somebody reads a publication of the space, since before a time where that is given. */
+/** Whether a publication of the space is being read, by a lease from before `before` if that is given. */
 export function* isRead(view: LeaseView, spaceKey: number, before = Number.POSITIVE_INFINITY): Read<boolean> {
   return (yield* leasesOf(view, spaceKey)).some(({ type, acquiredAt }) => type === 'read' && acquiredAt < before)
 }
 
-/** Whether a lease of the space names one of these things, by id, object key or virtual path. */
+/** Whether a lease of the space names one of these targets, by id, object key or virtual path. */
 export function* isHeldBy(view: LeaseView, spaceKey: number, names: readonly (string | undefined)[]): Read<boolean> {
   return (yield* leasesOf(view, spaceKey)).some(
     ({ targetId, virtualPath }) => names.includes(targetId) || names.includes(virtualPath),
@@ -85,13 +82,13 @@ export function* isHeldBy(view: LeaseView, spaceKey: number, names: readonly (st
 }
 
 /**
- * Since when spaces are being read, as JSON pairs of the key of a space and a time; a key of 0 is of every space.
+ * The oldest read of each space, as JSON pairs of the space's key and a time; the key 0 stands for every space.
  *
- * @param now by which rows are marked as deleted
+ * @param now the time that rows are marked as deleted with
  */
 export function* readersSince({ leases, instance, isShared }: LeaseView, now: number): Read<string> {
   const own = leases.readers()
-  // whoever joins reads what is there from then on, and nothing that was deleted before
+  // a gateway that joins later reads the rows that exist then, and nothing that was deleted before
   if (!isShared || !(yield* othersThan(instance))) return JSON.stringify(own)
   const others = yield* sql.all<{ space_key: number; since: number }>(
     "SELECT space_key, min(acquired_at) since FROM held_leases WHERE type = 'read' AND gateway <> ? GROUP BY space_key",

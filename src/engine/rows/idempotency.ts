@@ -1,6 +1,6 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/** between the fingerprint of a request and the digest of its upload; in neither of them */
+/** separates the fingerprint of a request from the digest of its upload; neither contains it */
 export const JOINT = ' '
 
 /** A key belongs to one tenant and subject. */
@@ -9,9 +9,9 @@ export interface KeyOwner {
   subject: string
 }
 
-/** A row of `idempotency`; without a status as long as its request runs. */
+/** A row of `idempotency`; it has no status while its request runs. */
 export interface AnswerRow {
-  /** of the request; with the digest of its upload once it was answered */
+  /** fingerprint of the request; with the digest of its upload once it was answered */
   fingerprint: string
   /** the gateway that runs the request */
   instance: string
@@ -30,7 +30,7 @@ export function* answerOf({ tenant, subject }: KeyOwner, key: string): Read<Answ
   ])
 }
 
-/** Gives a key to a request, whatever was kept under it. */
+/** Assigns a key to a request, and discards the stored answer. */
 export function* claimKey(
   { tenant, subject }: KeyOwner,
   key: string,
@@ -43,10 +43,10 @@ export function* claimKey(
 }
 
 /**
- * Keeps the answer to a request that a gateway claimed a key for.
+ * Stores the answer to a request whose gateway has claimed the key.
  *
- * @param content digest of the request's upload, where it had one
- * @returns whether it still has the key
+ * @param content digest of the request's upload, if it had one
+ * @returns whether the gateway still has the key
  */
 export function* keepAnswer(
   { tenant, subject }: KeyOwner,
@@ -64,7 +64,7 @@ export function* keepAnswer(
   return changes === 1
 }
 
-/** Gives a key back that a gateway claimed; an answer that was kept with its effect stays. */
+/** Releases a key that a gateway claimed; an answer that was stored with its effect stays. */
 export function* releaseKey({ tenant, subject }: KeyOwner, key: string, gateway: string): Write<void> {
   yield* sql.run(
     'DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND instance = ? AND status IS NULL',

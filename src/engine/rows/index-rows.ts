@@ -1,16 +1,17 @@
 import { type Read, sql } from '../storage/program.js'
 
-/*
- * The rows that the search indexes are made of. Spaces are named by their ids, as the indexes name them.
- */
+/* The rows that the search indexes are built from. Spaces are identified by their ids, as in the indexes. */
 
-/** What the whole indexes of a space hold, by the counters that the triggers of the schema keep: three look-ups. */
+/**
+ * The expected content of the complete indexes of a space, by the counters that the triggers of the schema keep: three
+ * lookups.
+ */
 export interface IndexHead {
   key: number
-  /** of the newest entry of the projection log */
+  /** of the newest entry of the index log */
   seq: number | null
   nodes: number | null
-  /** the vector space in use */
+  /** id of the active vector space */
   vector_space: string | null
   vector_key: number | null
   dimension: number | null
@@ -29,7 +30,7 @@ export function* indexHead(space: string): Read<IndexHead | undefined> {
   )
 }
 
-/** A passage, as the text index takes it. */
+/** A passage as the text index stores it. */
 export interface TextRow {
   key: number
   doc_key: number
@@ -37,7 +38,7 @@ export interface TextRow {
   text: string
 }
 
-/** Passages of a key range that are or will be visible, in key order. */
+/** Passages of a key range in current versions or in versions before publication, in key order. */
 export function* textsBetween(space: string, first: number, last: number, most: number): Read<TextRow[]> {
   return yield* sql.all<TextRow>(
     `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
@@ -47,7 +48,7 @@ export function* textsBetween(space: string, first: number, last: number, most: 
   )
 }
 
-/** A vector space by its id, whatever its state. */
+/** A vector space by its id, in any state. */
 export function* vectorSpaceOf(
   space: string,
   vectorSpace: string,
@@ -58,14 +59,16 @@ export function* vectorSpaceOf(
   )
 }
 
-/** A vector, as it is stored. */
+/** A vector as it is stored. */
 export interface VectorRow {
   node_key: number
   doc_key: number
   vector: Uint8Array
 }
 
-/** Vectors of passages that are or will be visible, in the order of their passages. @param vectorSpace row key */
+/**
+ * Vectors of passages in current versions or in versions before publication, by passage key. @param vectorSpace row key
+ */
 export function* vectorsAfter(vectorSpace: number, after: number, most: number): Read<VectorRow[]> {
   return yield* sql.all<VectorRow>(
     `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM vectors
@@ -76,7 +79,7 @@ export function* vectorsAfter(vectorSpace: number, after: number, most: number):
   )
 }
 
-/** The same of some passages, by their keys. */
+/** The same for some passages, by their keys. */
 export function* vectorsOfNodes(vectorSpace: number, nodeKeys: readonly number[]): Read<VectorRow[]> {
   return yield* sql.all<VectorRow>(
     `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM json_each(?) wanted
@@ -87,14 +90,14 @@ export function* vectorsOfNodes(vectorSpace: number, nodeKeys: readonly number[]
   )
 }
 
-/** Rows that were looked at, the last of them, and how many of them are visible. */
+/** Number of rows that were read, the key of the last one, and the number of live ones. */
 export interface CountedSlice {
   looked: number
   last: number | null
   live: number
 }
 
-/** Counts passages of a space behind `after`, at most so many rows. */
+/** Counts passages of a space after `after`, at most `limit` rows. */
 export function* countNodes(spaceKey: number, after: number, most: number): Read<CountedSlice | undefined> {
   return yield* sql.get<CountedSlice>(
     `SELECT count(*) looked, max(key) last, count(*) FILTER (WHERE live) live FROM
@@ -105,7 +108,7 @@ export function* countNodes(spaceKey: number, after: number, most: number): Read
   )
 }
 
-/** The same of the vectors of a vector space. @param vectorSpace row key */
+/** The same for the vectors of a vector space. @param vectorSpace row key */
 export function* countVectors(vectorSpace: number, after: number, most: number): Read<CountedSlice | undefined> {
   return yield* sql.get<CountedSlice>(
     `SELECT count(*) looked, max(key) last, count(*) FILTER (WHERE live) live FROM

@@ -4,16 +4,18 @@ import { type JobClaim, type JobRow, moveJob } from './jobs.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 import { resumeCommits } from './staged-commits.js'
 
-/** When jobs are due: now, unless they are put off; one that is put off beyond the longest pause is due, too. */
+/**
+ * The times between which a job's due time is in the future: one deferred further than the longest delay is due, too.
+ */
 export interface DueAt {
   now: number
-  /** now with the longest pause */
+  /** now plus the longest delay */
   latest: number
 }
 
 const DUE = '(run_after <= ? OR run_after > ?)'
 
-/** The first space behind a key that has a job to be claimed. @param without keys of spaces that have no room */
+/** The first space after a key that has a claimable job. @param excluded keys of spaces without capacity */
 export function* spaceDueAfter(
   after: number,
   { now, latest }: DueAt,
@@ -27,7 +29,7 @@ export function* spaceDueAfter(
   ))?.space_key
 }
 
-/** Jobs of a space that can be claimed, the longest due first. */
+/** Claimable jobs of a space, the longest due first. */
 export function* jobsDue(spaceKey: number, { now, latest }: DueAt, most: number): Read<JobRow[]> {
   return yield* sql.all<JobRow>(
     `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND ${DUE}
@@ -36,17 +38,17 @@ export function* jobsDue(spaceKey: number, { now, latest }: DueAt, most: number)
   )
 }
 
-/** How many jobs of a space are due and claimed by nobody yet, counted up to a number. */
+/** Number of due and unclaimed jobs of a space, counted up to `maxCount`. */
 export function* countWaiting(spaceKey: number, most: number, now = Date.now()): Read<number> {
   const waiting = `SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL
     AND run_after <= ? LIMIT ?`
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${waiting}) waiting`, [spaceKey, now, most]))?.n ?? 0
 }
 
-/** Claimed, and not yet stored: what is stored waits for its publication, and counts for no quota. */
+/** claimed, and not yet stored: a stored job waits for its publication, and counts for no quota */
 const COMPILED_NOW = "claimed_by IS NOT NULL AND stage = 'queued'"
 
-/** How many jobs of spaces are being compiled, by whatever gateway: of spaces that have any, by their keys. */
+/** Number of compiling jobs at all gateways, by space key; without spaces that have none. */
 export function* compiledOfSpaces(): Read<Map<number, number>> {
   const rows = yield* sql.all<{ space_key: number; n: number }>(
     `SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed WHERE ${COMPILED_NOW} GROUP BY space_key`,
@@ -54,13 +56,16 @@ export function* compiledOfSpaces(): Read<Map<number, number>> {
   return new Map(rows.map(({ space_key, n }) => [space_key, n]))
 }
 
-/** How many jobs of a space are being compiled, by whatever gateway. */
+/** Number of compiling jobs of a space at all gateways. */
 export function* compiledOf(spaceKey: number): Read<number> {
   const text = `SELECT count(*) n FROM jobs INDEXED BY jobs_claimed WHERE space_key = ? AND ${COMPILED_NOW}`
   return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
 }
 
-/** Claims jobs for a gateway. @returns those that it holds now: they may have ended, or been claimed, since they were looked up */
+/**
+ * Claims jobs for a gateway. @returns those that it has now: others may have ended, or been claimed, since they were
+ * read
+ */
 export function* claimJobs(jobs: readonly JobRow[], gateway: string): Write<JobRow[]> {
   const claimed = yield* sql.returning<JobRow>(
     `UPDATE jobs SET claimed_by = ?, claimed_at = ?, fence = fence + 1
@@ -78,17 +83,17 @@ function pairs(claims: readonly JobClaim[]): string {
   return JSON.stringify(claims.map(({ key, fence }) => [key, fence]))
 }
 
-/** How many of these claims of a gateway still hold. */
+/** Number of these claims of a gateway that are still valid. */
 export function* countClaimed(gateway: string, claims: readonly JobClaim[]): Read<number> {
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${LEFT}`, [gateway, pairs(claims)]))?.n ?? 0
 }
 
-/** Gives up all of these claims. */
+/** Releases all of these claims. */
 export function* dropClaims(gateway: string, claims: readonly JobClaim[]): Write<void> {
   yield* sql.run(`UPDATE jobs SET claimed_by = NULL WHERE ${LEFT}`, [gateway, pairs(claims)])
 }
 
-/** Gives a claim back. @param runAfter when the job is due again @returns whether it still held */
+/** Releases a claim. @param runAfter when the job is due again @returns whether the claim was still valid */
 export function* giveBack({ key, claimed_by, fence }: JobClaim, runAfter: number): Write<boolean> {
   const { changes } = yield* sql.run(
     `UPDATE jobs SET claimed_by = NULL, run_after = ?
@@ -105,11 +110,11 @@ export interface HeldDocument {
   version: number
   fence: number
   claimed_at: number
-  /** of its gateway */
+  /** last heartbeat of its gateway */
   beat_at: number | null
 }
 
-/** The documents of a space that gateways have claimed for their compilation. */
+/** The documents of a space that gateways have claimed for compilation. */
 export function* heldDocuments(spaceKey: number): Read<HeldDocument[]> {
   return yield* sql.all<HeldDocument>(
     `SELECT jobs.id job, documents.id document, jobs.version, jobs.fence, coalesce(jobs.claimed_at, jobs.updated_at) claimed_at,
@@ -121,7 +126,10 @@ export function* heldDocuments(spaceKey: number): Read<HeldDocument[]> {
   )
 }
 
-/** Notes why a job did not end. @param passes whether it waits for what passes by itself, which counts as no try */
+/**
+ * Records why a job did not end. @param isTemporary whether it waits for a temporary problem, which counts as no
+ * attempt
+ */
 export function* noteFailure(key: number, message: string, passes: boolean, now: number): Write<void> {
   yield* sql.run(
     `UPDATE jobs SET error = ?, attempts = attempts + ?, waits = CASE WHEN ? THEN waits + 1 ELSE 0 END,
@@ -130,7 +138,7 @@ export function* noteFailure(key: number, message: string, passes: boolean, now:
   )
 }
 
-/** Puts a job back to its beginning. @returns whether it had not ended */
+/** Moves a job back to its first stage. @returns whether it had not ended */
 export function* requeue(key: number): Write<boolean> {
   return (
     (yield* sql.run("UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL", [
@@ -140,7 +148,7 @@ export function* requeue(key: number): Write<boolean> {
   )
 }
 
-/** Lets jobs that wait go on at once. */
+/** Makes deferred jobs due now. */
 export function* goOn(keys: readonly number[]): Write<void> {
   yield* sql.runEach(
     'UPDATE jobs SET run_after = 0 WHERE key = ? AND completed_at IS NULL',
@@ -148,7 +156,7 @@ export function* goOn(keys: readonly number[]): Write<void> {
   )
 }
 
-/** Puts jobs off that nobody has claimed. @param until when they are due */
+/** Defers unclaimed jobs. @param until when they are due */
 export function* putOff(keys: readonly number[], until: number): Write<void> {
   yield* sql.runEach(
     'UPDATE jobs SET run_after = ? WHERE key = ? AND completed_at IS NULL AND claimed_by IS NULL',
@@ -156,7 +164,7 @@ export function* putOff(keys: readonly number[], until: number): Write<void> {
   )
 }
 
-/** Jobs of a space that wait to be tried again, of those that the reader may know of. */
+/** Deferred jobs of a space, of documents that the reader may read. */
 export function* jobsPutOff(reader: Reader, spaceKey: number): Read<JobRow[]> {
   return yield* sql.all<JobRow>(
     `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND run_after > 0 AND claimed_by IS NULL
@@ -166,10 +174,10 @@ export function* jobsPutOff(reader: Reader, spaceKey: number): Read<JobRow[]> {
 }
 
 /**
- * Ends jobs whose nodes are in the index as published, inside the transaction that publishes their versions: nobody sees the
- * stages between. Stores of earlier releases may hold one that a crash caught at such a stage.
+ * Ends jobs whose nodes are in the index as published, inside the transaction that publishes their versions: no reader
+ * sees the stages between. Stores of earlier releases may contain a job that crashed in such a stage.
  *
- * @returns false for a job that has ended, or that others hold
+ * @returns false for a job that has ended, or is claimed by another gateway
  */
 export function* publishJobs(jobs: readonly JobRow[]): Write<boolean[]> {
   const now = Date.now()
@@ -182,7 +190,7 @@ export function* publishJobs(jobs: readonly JobRow[]): Write<boolean[]> {
   return changes.map((one) => one === 1)
 }
 
-/** Jobs that gateways had claimed which are gone are free again, and have ended uncleanly once more. @returns them */
+/** Releases jobs of lost gateways, and counts an unclean end for each. @returns them */
 export function* freeOrphans(): Write<JobRow[]> {
   return yield* sql.returning<JobRow>(
     `UPDATE jobs INDEXED BY jobs_claimed SET claimed_by = NULL, unclean_ends = unclean_ends + 1
@@ -190,7 +198,7 @@ export function* freeOrphans(): Write<JobRow[]> {
   )
 }
 
-/** Ends a job that was running at too many deaths of its process, and tells its document. */
+/** Ends a job that was running at too many crashes, and marks its document as failed. */
 export function* failCrashLooping(
   { id, stage, doc_key }: JobRow,
   failure: { code: string; message: string },

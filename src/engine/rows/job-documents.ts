@@ -2,11 +2,9 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
-/*
- * Documents, as their compilation reads and marks them.
- */
+/* Documents as their compilation reads and marks them. */
 
-/** The document of a job, also one that was deleted. */
+/** The document of a job, also a deleted one. */
 export function* documentOf(job: { doc_key: number }): Read<DocumentRow | undefined> {
   return (yield* documentsOf([job]))[0]
 }
@@ -19,7 +17,7 @@ export function* documentsOf(jobs: readonly { doc_key: number }[]): Read<(Docume
   )
 }
 
-/** Documents of a space whose last job failed or was canceled, of those that the reader may know of. */
+/** Documents of a space whose last job failed or was canceled, of those that the reader may read. */
 export function* documentsInVain(reader: Reader, spaceKey: number): Read<DocumentRow[]> {
   return yield* sql.all<DocumentRow>(
     `SELECT documents.* FROM documents JOIN jobs ON jobs.key =
@@ -30,7 +28,7 @@ export function* documentsInVain(reader: Reader, spaceKey: number): Read<Documen
   )
 }
 
-/** Says of a document why its job failed; a version that was published before goes on answering. */
+/** Stores on a document why its job failed; a published version stays visible. */
 export function* markFailed(docKey: number, failure: { code: string; message: string }): Write<void> {
   yield* sql.run(
     `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
@@ -41,7 +39,7 @@ export function* markFailed(docKey: number, failure: { code: string; message: st
   )
 }
 
-/** The same of one whose job was canceled. */
+/** The same for a document whose job was canceled. */
 export function* markCanceled(docKey: number): Write<void> {
   yield* sql.run(
     `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
@@ -57,7 +55,7 @@ export interface VersionOf {
   versionKey: number
 }
 
-/** Gives documents what was read of their versions that are published now. */
+/** Updates documents from their versions that are published now. */
 export function* markPublished(published: readonly VersionOf[]): Write<void> {
   const read = yield* sql.getEach<{ metadata: string; title: string }>(
     'SELECT metadata, title FROM versions WHERE key = ?',

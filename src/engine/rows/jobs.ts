@@ -20,14 +20,14 @@ export interface JobRow {
   error: string | null
   attempts: number
   unclean_ends: number
-  /** how often it was put off for what passes by itself, and since when */
+  /** number of deferrals for temporary problems, and the time of the first one */
   waits: number
   waiting_since: number | null
   run_after: number
   claimed_by: string | null
-  /** when it was claimed last */
+  /** time of the last claim */
   claimed_at: number | null
-  /** rises with each claim: who had an earlier one writes nothing any more */
+  /** rises with each claim: the holder of an earlier one must not write any more */
   fence: number
   created_at: number
   updated_at: number
@@ -54,12 +54,12 @@ export function* openJob(key: number): Read<JobRow | undefined> {
   return yield* sql.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [key])
 }
 
-/** Who works on a job: a gateway, by one of its claims. */
+/** A gateway's claim on a job. */
 export type JobClaim = Pick<JobRow, 'key' | 'claimed_by' | 'fence'>
 
 /**
- * The stage of the job of each of some claims, where it is this claim that holds the job, and no later one: else nothing of
- * its holder's is written any more.
+ * The stage of the job of each claim, if the claim is valid; undefined after a later claim: its holder must not write
+ * any more.
  */
 export function* heldStages(claims: readonly JobClaim[]): Read<(JobStage | undefined)[]> {
   const held = yield* sql.getEach<{ stage: JobStage }>(
@@ -69,25 +69,25 @@ export function* heldStages(claims: readonly JobClaim[]): Read<(JobStage | undef
   return held.map((row) => row?.stage)
 }
 
-/** Whether a claim holds its job. */
+/** Whether a claim is valid. */
 export function* isHeld(claim: JobClaim): Read<boolean> {
   return (yield* heldStages([claim]))[0] !== undefined
 }
 
-/** The same of a job that is not compiled yet, but right now. */
+/** Whether a claim is valid and its job is not compiled yet. */
 export function* isHeldQueued(claim: JobClaim): Read<boolean> {
   return (yield* heldStages([claim]))[0] === 'queued'
 }
 
-/** How many jobs have not ended. */
+/** Number of jobs that have not ended. */
 export function* countOpen(): Read<number> {
   return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'))?.n ?? 0
 }
 
 /**
- * Of jobs, those that have ended, are gone, or wait for what may take days to pass.
+ * Of some jobs, those that have ended, do not exist, or wait for a problem that may last for days.
  *
- * @param isStopped whether none is claimed: then one without a claim waits
+ * @param isStopped whether no job is claimed: then a job without a claim counts as waiting
  */
 export function* settledJobs(ids: readonly string[], isStopped: boolean): Read<string[]> {
   const rows = yield* sql.getEach<{ completed_at: number | null; isWaiting: number }>(
@@ -100,7 +100,7 @@ export function* settledJobs(ids: readonly string[], isStopped: boolean): Read<s
   })
 }
 
-/** Whether documents are on their way to publication. */
+/** Whether any job is claimed. */
 export function* isPublishing(): Read<boolean> {
   return (
     (yield* sql.get('SELECT 1 one FROM jobs INDEXED BY jobs_claimed WHERE claimed_by IS NOT NULL LIMIT 1')) !==
@@ -108,15 +108,15 @@ export function* isPublishing(): Read<boolean> {
   )
 }
 
-/** Whether a job ended without a publication: the same bytes are compiled again when somebody sends them or asks. */
+/** Whether a job ended without a publication: the same bytes are compiled again on upload or request. */
 export function endedInVain(job: JobRow | undefined): boolean {
   return job?.stage === 'failed' || job?.stage === 'canceled'
 }
 
 /**
- * Makes the jobs that compile the next version of each of some documents, inside the caller's transaction, which holds the
- * row of the space: the number of the version is the largest and one more. What failed is on its way again; a version that
- * was published before goes on answering.
+ * Inserts the jobs that compile the next version of each document, inside the caller's transaction, which has locked
+ * the row of the space: the new version is the largest one plus 1. Failed documents become pending again; a published
+ * version stays visible.
  */
 export function* beginJobs(space: { key: number; tenant: string }, documents: readonly DocumentRow[]): Write<JobRow[]> {
   const now = Date.now()
@@ -126,7 +126,7 @@ export function* beginJobs(space: { key: number; tenant: string }, documents: re
      RETURNING *`,
     documents.map(({ key, source_id }) => [newId(), newId(), space.tenant, space.key, key, key, now, now, source_id]),
   )
-  // not of one that was just made; others may have been read before this transaction
+  // without documents that were just inserted; others may have been read before this transaction
   const again = documents.filter(({ error, parser_status }) => error !== null || parser_status !== 'pending')
   yield* sql.runEach(
     `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
@@ -137,7 +137,7 @@ export function* beginJobs(space: { key: number; tenant: string }, documents: re
   return made.flat()
 }
 
-/** @throws KsError `not-found` for an unknown job, one of another tenant, and one of a source that leaves the caller out */
+/** @throws KsError `not-found` for an unknown job, one of another tenant, and one that the caller may not read */
 export function* findJob(caller: Caller, id: string): Read<JobRow> {
   const row = yield* sql.get<JobRow>(
     `SELECT jobs.* FROM jobs JOIN spaces ON spaces.key = jobs.space_key
@@ -153,7 +153,7 @@ export function toTicket(row: JobRow): { id: string; stage: JobStage } {
 }
 
 export function* toJob(row: JobRow): Read<DocumentCompilationJob> {
-  // the job outlives its document: a client that was told to look at it still learns how it ended
+  // the job outlives its document: a client that polls it still learns how it ended
   const names = yield* sql.get<{ space: string; there: string | null; gone: string | null }>(
     `SELECT spaces.id space, (SELECT id FROM documents WHERE key = ?) there,
        (SELECT document_id FROM staged_commits WHERE job_id = ?) gone
@@ -165,7 +165,7 @@ export function* toJob(row: JobRow): Read<DocumentCompilationJob> {
   return jobOf(row, names.space, document)
 }
 
-/** What is told of a job. @param space and document by their ids */
+/** A job as the API returns it. @param space, document their ids */
 export function jobOf(row: JobRow, space: string, document: string): DocumentCompilationJob {
   return {
     id: row.id,
@@ -198,11 +198,11 @@ const LISTED = {
 const INDEX_OF = { open: 'jobs_open', reading: 'jobs_claimed', failed: 'jobs_listed' }
 
 /**
- * Jobs of a space, of documents that the reader may know of, newest first.
+ * Jobs of a space, of documents that the reader may read, newest first.
  *
- * @param state `open`: on its way; `failed`: the newest job of its document, ended without a publication;
- *   `reading`: claimed, and nothing of it is stored yet
- * @param before key that all of them are below
+ * @param state `open`: not ended; `failed`: the newest job of its document, ended without a publication; `reading`:
+ * claimed, and not stored yet
+ * @param before key; older jobs are returned
  */
 export function* jobsBefore(
   reader: Reader,
@@ -222,10 +222,10 @@ export function* jobsBefore(
 }
 
 /**
- * Moves a job from one stage to the next, or not at all. One that has ended is claimed by nobody.
+ * Moves a job from one stage to the next, or not at all. A job that has ended has no claim.
  *
- * @param claim of who works on it; absent for a move by somebody else, such as a cancellation
- * @returns whether this call moved it; false means somebody else ended it meanwhile, or took it over
+ * @param claim of the gateway that works on it; absent for a move by another caller, such as a cancellation
+ * @returns whether this call moved it; false if another caller ended it meanwhile, or took it over
  */
 export function* moveJob(
   id: string,
@@ -254,7 +254,7 @@ export function* moveJob(
   )
 }
 
-/** Moves jobs that were read and stored by who holds them: their nodes are there. */
+/** Moves jobs whose nodes were stored by the holders of their claims. */
 export function* moveStored(jobs: readonly JobRow[]): Write<void> {
   const now = Date.now()
   yield* sql.runEach(

@@ -35,7 +35,7 @@ export function* localFiles(spaceKey: number, { root, filename, after, limit }: 
   )
 }
 
-/** Writes rows, inside the caller's transaction; the last word on a filename holds. */
+/** Stores rows, inside the caller's transaction; the last one for a filename wins. */
 export function* recordFiles(spaceKey: number, { root, files }: RecordLocalFilesBody): Write<void> {
   for (const file of files)
     yield* sql.run(
@@ -57,7 +57,7 @@ export function* recordFiles(spaceKey: number, { root, files }: RecordLocalFiles
     )
 }
 
-/** @returns how many rows there were */
+/** @returns the number of rows that existed */
 export function* forgetFiles(spaceKey: number, filenames: readonly string[]): Write<number> {
   let gone = 0
   for (const filename of filenames)
@@ -68,7 +68,7 @@ export function* forgetFiles(spaceKey: number, filenames: readonly string[]): Wr
   return gone
 }
 
-/** The live documents that belong to no source, by filename, newest first. */
+/** The live documents without a source, by filename, newest first. */
 export function* documentsOf(
   spaceKey: number,
   filenames: readonly string[],
@@ -95,20 +95,20 @@ export function* documentsOf(
   return found
 }
 
-/** The file that a document was made from, and the document's own hash. */
+/** The file that a document was made from, and the document's hash. */
 export interface BackedDocument {
   key: number
   filename: string
   space_key: number
   path: string
-  /** the folder that it was found below, as it was given */
+  /** the folder below which it was found, as the user gave it */
   root: string | null
   fingerprint: string
   sha256: string
   document_sha: string
 }
 
-/** Of documents, those whose files were recorded. @param documents row keys */
+/** Of some documents, those whose files are recorded. @param documents row keys */
 export function* backedDocuments(documents: readonly number[]): Read<BackedDocument[]> {
   return yield* sql.all<BackedDocument>(
     `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
@@ -120,7 +120,7 @@ export function* backedDocuments(documents: readonly number[]): Read<BackedDocum
   )
 }
 
-/** Keeps how a file looks now that its bytes were seen to be the recorded ones. */
+/** Stores a new fingerprint of a file whose bytes are still the recorded ones. */
 export function* keepFingerprint(file: BackedDocument, fingerprint: string): Write<void> {
   yield* sql.run(
     'UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?',

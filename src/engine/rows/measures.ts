@@ -8,7 +8,7 @@ export function* jobsByStage(): Read<Map<string, number>> {
   return new Map(rows.map(({ stage, n }) => [stage, n]))
 }
 
-/** Numbers of the newest entries of the logs of spaces, by their ids; without those that were never to be indexed. */
+/** Numbers of the newest index log entries of spaces, by space id; without spaces that have no log. */
 export function* headsOf(spaces: readonly string[]): Read<Map<string, number>> {
   const rows = yield* sql.all<{ id: string; seq: number }>(
     `SELECT spaces.id, space_counters.seq FROM spaces JOIN space_counters ON space_counters.space_key = spaces.key

@@ -4,7 +4,7 @@ import type { PreparedNode } from '../parse/compiled.js'
 import { type Bindable, type Read, sql, type Write } from '../storage/program.js'
 import { countNodes } from './projections.js'
 
-/** Row keys of what nodes belong to. */
+/** Row keys of the owners of nodes. */
 export interface NodeOwner {
   spaceKey: number
   docKey: number
@@ -13,7 +13,7 @@ export interface NodeOwner {
   firstNode: number
 }
 
-/** What is embedded of a passage, with its document. */
+/** The embedded texts of a passage, and its document. */
 export interface PassageRow {
   key: number
   doc_key: number
@@ -22,22 +22,22 @@ export interface PassageRow {
 }
 
 /**
- * Sets row keys aside: the nodes of a version have consecutive keys, whatever else is stored while they are written. One
- * statement, for a transaction of its own: until its commit it holds the one row of all keys. Keys that are not used in the
- * end are never given again.
+ * Reserves row keys: the nodes of a version have consecutive keys, even when other versions are written at the same
+ * time. Run it in a separate transaction: until its commit it locks the single row of all keys. Unused keys are never
+ * assigned again.
  *
- * @returns the first of them
+ * @returns the first reserved key
  */
 export function* reserveNodeKeys(count: number): Write<number> {
   const [keys] = yield* sql.returning<{ last: number }>('UPDATE node_keys SET last = last + ? RETURNING last', [count])
   if (keys === undefined)
-    throw new KsError('data-damaged', 'the row of node_keys is gone, which says what keys are free')
+    throw new KsError('data-damaged', 'the row of node_keys with the last used key is missing')
   return keys.last - count + 1
 }
 
 /**
- * Writes nodes that follow those a version has, under the keys that were set aside for it from `firstNode` on, inside the
- * caller's transaction, which notes them in the projection log.
+ * Inserts further nodes of a version under its reserved keys from `firstNode` on, inside the caller's transaction,
+ * which also appends them to the index log.
  */
 export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<void> {
   const { firstNode, versionKey } = owner
@@ -51,7 +51,7 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
   ])
 }
 
-/** The same of versions whose rows say already how many nodes there are. */
+/** The same for versions whose rows already have their node counts. */
 export function* insertNodesOf(versions: readonly { owner: NodeOwner; nodes: readonly PreparedNode[] }[]): Write<void> {
   yield* sql.runEach(
     `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
@@ -74,7 +74,7 @@ function nodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node:
   ]
 }
 
-/** What a passage says and where it stands in its document: the columns from `title` to `shows`. */
+/** The content of a passage and its location in the document: the columns from `title` to `shows`. */
 export function contentCells(node: PreparedNode): Bindable[] {
   return [
     node.title,
@@ -98,13 +98,13 @@ export function* hasNode(key: number): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM nodes WHERE key = ?', [key])) !== undefined
 }
 
-/** Key of the newest node of a space; 0 where there is none. */
+/** Key of the newest node of a space; 0 if there is none. */
 export function* lastNode(spaceKey: number): Read<number> {
   const last = yield* sql.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', [spaceKey])
   return last?.key ?? 0
 }
 
-/** Whether a space has passages at all, of current versions or of those on their way there. */
+/** Whether a space has passages, in current versions or in versions before publication. */
 export function* hasPassages(spaceKey: number): Read<boolean> {
   return (
     (yield* sql.get(
@@ -116,10 +116,10 @@ export function* hasPassages(spaceKey: number): Read<boolean> {
 }
 
 /**
- * Of the next nodes of a space, at most so many, those of versions that are not over and that have no vector yet.
+ * Of the next `limit` nodes of a space, those in versions that are not superseded and that have no vector yet.
  *
  * @param vectorSpace row key
- * @returns with the key of the last node that was looked at, or nothing behind the end
+ * @returns with the key of the last node that was read; undefined after the end
  */
 export function* unembeddedAfter(
   spaceKey: number,
@@ -160,7 +160,7 @@ export function* publishedAfter(
   )
 }
 
-/** Published passages of a space. */
+/** Number of published passages of a space. */
 export function* countPublished(spaceKey: number): Read<number> {
   return (yield* countNodes(spaceKey)).ready
 }

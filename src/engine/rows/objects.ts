@@ -3,7 +3,7 @@ import { OF_THE_GONE } from './gateways.js'
 import { UNACKNOWLEDGED } from './staged-commits.js'
 import { namedByWorkspace } from './workspaces.js'
 
-/** An object: its key, which ends with the hash of its bytes, and whose it is. */
+/** Identifies an object: its tenant, and its key, which ends with the hash of its bytes. */
 export interface ObjectName {
   tenant: string
   key: string
@@ -21,10 +21,10 @@ export interface ObjectRow {
 }
 
 const SHA256_DIGITS = 64
-/** A removal that was begun so long ago is of a process that died: its remover gives up long before. */
+/** a removal that is older belongs to a process that died: a live remover gives up much earlier */
 export const DEAD_REMOVAL_MS = 15_000
 
-/** The bytes that a row is about to name are not those that were put: somebody removed the object meanwhile. */
+/** The bytes that a row is about to reference are not those that were stored: the object was removed meanwhile. */
 export class ObjectGone extends Error {}
 
 function idOf({ tenant, key }: ObjectName): [string, string] {
@@ -32,8 +32,9 @@ function idOf({ tenant, key }: ObjectName): [string, string] {
 }
 
 /**
- * SQL: whether any row names the object `wanted.key`: a document, a commit that may still become one, a file of a chat or
- * of an agent. With a time in `wanted.as_of` also what is being purged, and what may be tried again then, keeps it.
+ * SQL: whether any row references the object `wanted.key`: a document, a commit that may still become one, a file of a
+ * chat or of an agent. With a time in `wanted.as_of`, rows that are being purged and commits that may be retried then
+ * count, too.
  */
 const NAMED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AND (deleted_at IS NULL OR wanted.as_of IS NOT NULL))
        OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = wanted.key
@@ -41,9 +42,10 @@ const NAMED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AN
        OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = wanted.key) OR ${namedByWorkspace('wanted.key')})`
 
 /**
- * Whether any row names an object: a document, a commit that may still become one, a file of a chat or of an agent.
+ * Whether any row references an object: a document, a commit that may still become one, a file of a chat or of an
+ * agent.
  *
- * @param asOf also what is being purged, and what may be tried again at this time, keeps it
+ * @param asOf if given, rows that are being purged and commits that may be retried at this time count, too
  */
 export function* isReferenced(key: string, asOf?: number): Read<boolean> {
   return (yield* areReferenced([key], asOf))[0] === true
@@ -57,10 +59,10 @@ function* areReferenced(keys: readonly string[], asOf?: number): Read<boolean[]>
   return rows.map((row) => row?.named === 1)
 }
 
-/** Whether rows name an object, and whether it has a row of its own. */
+/** Whether rows reference an object, and whether it has a row in `objects`. */
 export type Names = 'named-and-noted' | 'named' | 'noted' | 'unknown'
 
-/** What `isReferenced` and `objectRow` say of many objects of a tenant. */
+/** The results of `isReferenced` and `findObjectRow` for many objects of a tenant. */
 export function* namesOf(tenant: string, keys: readonly string[], asOf: number): Read<Map<string, Names>> {
   const rows = yield* sql.allAsStored<{ key: string; named: number; noted: number }>(
     `SELECT wanted.key, ${NAMED} named,
@@ -77,7 +79,10 @@ export function* objectRow(name: ObjectName): Read<ObjectRow | undefined> {
   return yield* sql.get<ObjectRow>('SELECT * FROM objects WHERE tenant = ? AND sha256 = ?', idOf(name))
 }
 
-/** How bytes come: who puts them, and since when it may be that no row holds them; null where one does. */
+/**
+ * A claim on objects before their bytes are stored: its life, and since when they may be unreferenced; null if a row
+ * references them.
+ */
 export interface Claim {
   life: string
   now: number
@@ -85,9 +90,9 @@ export interface Claim {
 }
 
 /**
- * Says, before bytes get their names, that they are coming. What a dead process was removing comes back to life.
+ * Claims objects before their bytes are stored. An object that a dead process was removing is revived.
  *
- * @returns the life that each object has now; nothing for one that somebody is removing
+ * @returns the current life of each object; undefined for one that is being removed
  */
 export function* claimObjects(
   tenant: string,
@@ -122,7 +127,10 @@ function* joinOrRevive(name: ObjectName, row: ObjectRow | undefined, claim: Clai
   return revived.changes === 1 ? life : undefined
 }
 
-/** Is part of the transaction that names objects. @throws ObjectGone unless each lives the life in which its bytes came */
+/**
+ * Part of the transaction that references objects. @throws ObjectRemovedError unless each object has the life with
+ * which its bytes were stored
+ */
 export function* holdObjects(tenant: string, lives: readonly [key: string, life: string][], now: number): Write<void> {
   const changes = yield* sql.runEach(
     `UPDATE objects SET touched_at = ?, loose_since = NULL
@@ -133,11 +141,11 @@ export function* holdObjects(tenant: string, lives: readonly [key: string, life:
   if (gone !== undefined) throw new ObjectGone(gone[0])
 }
 
-/** Who removes, and since when. */
+/** The remover of objects, and the start of the removal. */
 export interface Removal {
-  /** new, and the life that the objects end with */
+  /** new id; the objects have it as their life until the end of the removal */
   id: string
-  /** the run of a process that removes */
+  /** the run of the removing process */
   by: string
   at: number
 }
@@ -145,8 +153,8 @@ export interface Removal {
 export type BegunRemoval = 'begun' | 'named' | 'busy'
 
 /**
- * Begins removals: from here on nobody can name the objects, until their bytes and their rows are gone. What a dead process
- * had begun is taken over.
+ * Begins removals: from here on no row can reference the objects, until their bytes and rows are removed. Removals of
+ * dead processes are taken over.
  *
  * @param asOf see `isReferenced`
  */
@@ -173,7 +181,7 @@ export function* beginRemovals(
   })
 }
 
-/** The bytes are gone: the rows go, unless the removal was taken over. */
+/** Removes the rows of objects whose bytes are removed, unless the removal was taken over. */
 export function* endRemovals(tenant: string, keys: readonly string[], removal: string): Write<void> {
   yield* sql.runEach(
     "DELETE FROM objects WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'",
@@ -181,7 +189,10 @@ export function* endRemovals(tenant: string, keys: readonly string[], removal: s
   )
 }
 
-/** The bytes had to stay: the objects live, and the clean-up looks at them again. */
+/**
+ * Cancels removals whose bytes could not be removed: the objects are live again, and the clean-up will check them
+ * again.
+ */
 export function* giveUpRemovals(tenant: string, keys: readonly string[], removal: string): Write<void> {
   yield* sql.runEach(
     "UPDATE objects SET state = 'live' WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'",
@@ -189,7 +200,7 @@ export function* giveUpRemovals(tenant: string, keys: readonly string[], removal
   )
 }
 
-/** What gateways that are gone were removing is nobody's: an upload or the clean-up takes it over at once. @returns how much */
+/** Releases removals of lost gateways: an upload or the clean-up takes them over at once. @returns their number */
 export function* freeRemovals(): Write<number> {
   return (yield* sql.run(
     `UPDATE objects SET touched_at = 0
@@ -198,8 +209,8 @@ export function* freeRemovals(): Write<number> {
 }
 
 /**
- * Is part of a transaction that takes away a name of an object, or says that it cannot be removed now: where nobody
- * removes it, the clean-up looks at it again.
+ * Part of a transaction that removes a reference to an object, or reports that the object cannot be removed now: the
+ * clean-up will check it again.
  */
 export function* loosen(tenant: string, keys: readonly string[], now: number): Write<void> {
   yield* sql.runEach(
@@ -208,7 +219,7 @@ export function* loosen(tenant: string, keys: readonly string[], now: number): W
   )
 }
 
-/** Objects that nothing may name: removals of processes that died, and what has been loose since before a time. */
+/** Objects without references: removals of processes that died, and objects unreferenced since before a time. */
 export function* looseObjects(now: number, looseBefore: number, most: number): Read<ObjectRow[]> {
   return yield* sql.all<ObjectRow>(
     `SELECT * FROM objects INDEXED BY objects_loose WHERE loose_since IS NOT NULL
@@ -217,7 +228,7 @@ export function* looseObjects(now: number, looseBefore: number, most: number): R
   )
 }
 
-/** An object that some row names after all lives on. @returns whether one does */
+/** Keeps an object that a row references after all. @returns whether one does */
 export function* keepNamed(name: ObjectName, row: ObjectRow): Write<boolean> {
   if (!(yield* isReferenced(name.key))) return false
   yield* sql.run(`UPDATE objects SET state = 'live', loose_since = NULL WHERE tenant = ? AND sha256 = ? AND life = ?`, [
@@ -235,7 +246,7 @@ export function* objectRows(tenant: string, after: string, most: number): Read<O
   )
 }
 
-/** Writes the row of an object that some row names and that has none. @returns whether it did */
+/** Inserts the missing row of an object that a row references. @returns whether it did */
 export function* noteObject(name: ObjectName, life: string, now: number): Write<boolean> {
   if (!(yield* isReferenced(name.key, now))) return false
   const [claimed] = yield* claimObjects(name.tenant, [name.key], { life, now, looseSince: null })

@@ -1,17 +1,15 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
-/*
- * Pages of documents that were read in pictures.
- */
+/* Pages of documents that were read by OCR. */
 
-/** Whose pages they are: a document of a space that the caller found by its tenant. */
+/** A document of a space; the caller found it by its tenant. */
 export interface OcrOwner {
   key: number
   space_key: number
 }
 
-/** The pages of a document that an engine has read, as they were stored, in their order. */
+/** The stored pages of a document that an OCR engine has read, in order. */
 export function* ocrPages({ key, space_key }: OcrOwner, engine: string): Read<unknown[]> {
   const rows = yield* sql.all<{ text: string }>(
     'SELECT text FROM ocr_pages WHERE doc_key = ? AND space_key = ? AND engine = ? ORDER BY page',
@@ -20,7 +18,7 @@ export function* ocrPages({ key, space_key }: OcrOwner, engine: string): Read<un
   return rows.map(({ text }) => fromCell(text))
 }
 
-/** One page of a document as it was stored, whatever read it; nothing where it was not read in a picture. */
+/** One stored page of a document, by any engine; undefined if it was not read by OCR. */
 export function* ocrPage({ key, space_key }: OcrOwner, page: number): Read<unknown> {
   const row = yield* sql.get<{ text: string }>(
     'SELECT text FROM ocr_pages WHERE doc_key = ? AND page = ? AND space_key = ?',
@@ -29,7 +27,7 @@ export function* ocrPage({ key, space_key }: OcrOwner, page: number): Read<unkno
   return row === undefined ? undefined : fromCell(row.text)
 }
 
-/** Keeps pages of a document, in place of what was read of them before; of a document that is gone, none. */
+/** Stores pages of a document, in place of earlier results; nothing for a deleted document. */
 export function* keepOcrPages(
   { key, space_key }: OcrOwner,
   engine: string,

@@ -2,12 +2,12 @@ import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { areVersionsThere } from './versions.js'
 
-/** Raised when what is built changes; with another analyser the terms differ as well. */
+/** Increased when the built data change; another analyzer gives other terms as well. */
 const LAYOUT_VERSION = 1
-/** Rows of another format are made again. */
+/** Rows of another format are rebuilt. */
 export const PAGE_INDEX_FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 
-/** The rows of one built index, ready for `writePageIndexes`. */
+/** The rows of one built index, ready for `storePageIndexes`. */
 export interface PackedPageIndex {
   length: number
   rangeCount: number
@@ -15,7 +15,7 @@ export interface PackedPageIndex {
   ranges: Uint8Array
 }
 
-/** An index of a version, by row keys. */
+/** The index of a version, by row keys. */
 export interface PageIndexOf {
   docKey: number
   versionKey: number
@@ -23,8 +23,8 @@ export interface PageIndexOf {
 }
 
 /**
- * Stores the indexes of versions of a space, inside the caller's transaction; one that stood there is replaced. A version
- * that was purged meanwhile gets none, for nothing would remove it.
+ * Stores the indexes of versions of a space in place of earlier ones, inside the caller's transaction. A version that
+ * was purged meanwhile gets none: nothing would remove it.
  */
 export function* writePageIndexes(spaceKey: number, made: readonly PageIndexOf[]): Write<void> {
   const areThere = yield* areVersionsThere(made.map(({ versionKey }) => versionKey))
@@ -57,7 +57,7 @@ export interface SummaryRow {
 const COLUMNS = 'p.version_key, p.doc_key, p.length, p.range_count, p.terms'
 const SHOWN = 'v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)'
 
-/** Summaries of the documents that a snapshot shows, newest first, from before a version on. */
+/** Summaries of the documents that are visible in a snapshot, newest first, before a version. */
 export function* summariesBefore(
   spaceKey: number,
   snapshot: { headRevision: number },
@@ -73,7 +73,7 @@ export function* summariesBefore(
   )
 }
 
-/** Summaries of some documents (row keys), as a snapshot shows them. */
+/** Summaries of some documents (row keys) that are visible in a snapshot. */
 export function* summariesOf(spaceKey: number, snapshot: { headRevision: number }, docs: number[]): Read<SummaryRow[]> {
   return yield* sql.all<SummaryRow>(
     `SELECT ${COLUMNS} FROM json_each(?) wanted

@@ -3,25 +3,26 @@ import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
 /*
- * The one place that decides who may know of what came from a source. `source_readers` holds the subjects of every
- * `permissionScope` that is not empty, and keeps them when the source is gone. A source without readers there, and what
- * came without a source, is open to the tenant. Documents that were kept when their source went stand under a name of
- * their own with the same readers.
+ * The only place that decides who may read content of a source. `source_readers` contains the subjects of every
+ * `permissionScope` that is not empty, and keeps them after the source is deleted. A source without readers there, and
+ * content without a source, is readable by the whole tenant. Documents that were retained when their source was deleted
+ * have a separate scope with the same readers.
  */
 
-/** Who asks, as far as scopes of sources go. */
+/** The identity of a reader as scopes of sources check it. */
 export type Asker = Pick<Caller, 'subject' | 'isDaemon'>
 
-/** Who asks, and of which tenant. */
+/** A reader and its tenant. */
 export type Reader = Asker & Pick<Caller, 'tenant'>
 
-/** A scope entry that lets everybody of the tenant see a source. */
+/** A scope entry that permits every subject of the tenant to read a source. */
 export const EVERYBODY = '*'
 
 /**
- * SQL: whether a reader may know of what came from the source in `column`. It takes one parameter, `askerOf(reader)`.
+ * SQL: whether a reader may read content of the source in `column`. It takes one parameter,
+ * `toReaderParameter(reader)`.
  *
- * @param column of a source's id, with its table's name; NULL for what came without a source
+ * @param column of a source's id, with its table's name; NULL for content without a source
  */
 export function mayKnow(column: string): string {
   return `(${column} IS NULL OR EXISTS (SELECT 1 FROM (SELECT ? subject) asker WHERE asker.subject IS NULL
@@ -30,19 +31,19 @@ export function mayKnow(column: string): string {
                  AND reader.subject IN (asker.subject, '${EVERYBODY}'))))`
 }
 
-/** SQL: whether everybody of the tenant may know of what came from the source in `column`. */
+/** SQL: whether every subject of the tenant may read content of the source in `column`. */
 export function isOpen(column: string): string {
   return `(${column} IS NULL OR NOT EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column})
     OR EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column} AND subject = '${EVERYBODY}'))`
 }
 
-/** Before the id of a source that is gone, in `source_id` of the documents that were kept for its readers alone. */
+/** prefix of a deleted source's id, in `source_id` of documents that were retained with restricted readers */
 const KEPT = 'kept-'
 
 /**
- * What stands in `source_id` of the documents that outlive a source, inside the caller's transaction.
+ * Creates the scope for documents that outlive their source, inside the caller's transaction.
  *
- * @returns null where everybody of the tenant may know of them
+ * @returns the value for their `source_id`; null if every subject of the tenant may read them
  */
 export function* keptScope(sourceId: string): Write<string | null> {
   const kept = KEPT + sourceId
@@ -58,23 +59,23 @@ export function* keptScope(sourceId: string): Write<string | null> {
   return kept
 }
 
-/** Whether a name is that of what was kept of a source. */
+/** Whether a value of `source_id` is a scope of retained documents. */
 export function isKept(name: string): boolean {
   return name.startsWith(KEPT) && isUuid(name.slice(KEPT.length))
 }
 
-/** The source that a document belongs to, of its column `source_id`; none for one that was kept without. */
+/** The source of a document, from its column `source_id`; none for a retained document. */
 export function sourceOf(column: string | null): { sourceId?: string } {
   return column === null || isKept(column) ? {} : { sourceId: column }
 }
 
-/** The parameter of `mayKnow`. */
+/** The parameter of `sqlCanRead`. */
 export function askerOf({ subject, isDaemon }: Asker): string | null {
   return isDaemon === true ? null : subject
 }
 
 /**
- * Of nodes, those that the reader may not know of.
+ * Of some nodes, those that the reader may not read.
  *
  * @param keys node keys of the space
  */
@@ -82,7 +83,7 @@ export function* deniedNodes(spaceKey: number, reader: Asker, keys: readonly num
   return yield* nodesOfDenied(yield* deniedSources(spaceKey, reader), reader, keys)
 }
 
-/** The same, where it is known which sources these are. */
+/** The same for known denied sources. */
 export function* nodesOfDenied(denied: readonly string[], reader: Asker, keys: readonly number[]): Read<Set<number>> {
   if (denied.length === 0 || keys.length === 0) return new Set()
   const rows = yield* sql.all<{ key: number }>(
@@ -93,7 +94,7 @@ export function* nodesOfDenied(denied: readonly string[], reader: Asker, keys: r
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Ids of the sources that a reader may not know of, also of those that are gone. */
+/** Ids of the sources that a reader may not read, deleted ones included. */
 export function* deniedSources(spaceKey: number, reader: Asker): Read<string[]> {
   const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT restricted.source_id FROM source_readers restricted
@@ -103,7 +104,7 @@ export function* deniedSources(spaceKey: number, reader: Asker): Read<string[]> 
   return rows.map(({ source_id }) => source_id)
 }
 
-/** Row keys of the documents that a reader may not know of, deleted ones included. */
+/** Row keys of the documents that a reader may not read, deleted ones included. */
 export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<number>> {
   const denied = yield* deniedSources(spaceKey, reader)
   if (denied.length === 0) return new Set()
@@ -114,17 +115,17 @@ export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<numb
   return new Set(rows.map(({ key }) => key))
 }
 
-/** The documents of a space that a reader may know of, and the number of their nodes in a revision. */
+/** The documents of a space that a reader may read, and the number of their nodes in a revision. */
 export interface KnownScope {
-  /** the shorter list: these documents, or the others */
+  /** the shorter list: these documents, or all others */
   documents: { docs: number[]; isExcluded: boolean }
   nodes: number
 }
 
 /**
- * The documents that a reader may know of, deleted ones included.
+ * The documents that a reader may read, deleted ones included.
  *
- * @returns undefined where these are all
+ * @returns undefined if the reader may read all documents
  */
 export function* scopeOf(spaceKey: number, reader: Asker, revision: number): Read<KnownScope | undefined> {
   const denied = yield* deniedSources(spaceKey, reader)

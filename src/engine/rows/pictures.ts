@@ -7,7 +7,7 @@ import type { DocumentRow } from './documents.js'
 import { othersThan } from './gateways.js'
 import type { ProviderWait } from './provider-wait.js'
 
-/** The next versions that a space shows; those meet that have pictures which the model was not asked for. */
+/** The next live versions of a space; `meets` is set for those with pictures that the model has not described. */
 export function* picturedAfter(spaceKey: number, after: Place, model: string, limit: number): Read<LiveVersion[]> {
   return yield* sql.all<LiveVersion>(
     `SELECT v.key, v.from_revision revision, v.node_count nodes,
@@ -21,7 +21,7 @@ export function* picturedAfter(spaceKey: number, after: Place, model: string, li
   )
 }
 
-/** A version that a space shows, with its document; nothing where one of them is gone. */
+/** A live version of a space with its document; undefined if one of them is removed. */
 export function* pictured(
   spaceKey: number,
   versionKey: number,
@@ -38,13 +38,16 @@ export function* pictured(
   return document === undefined ? undefined : { row, document }
 }
 
-/** What a model said of a picture; `said` is null where it was refused. */
+/** A model's description of a picture; `said` is null if it was rejected. */
 export interface Said {
   said: string | null
   error: string | null
 }
 
-/** What is known of a picture: of this document first, else of another one of the space that shows the same. */
+/**
+ * The description of a picture: that of this document, else that of another document of the space with the same
+ * picture.
+ */
 export function* saidOf(
   { spaceKey, docKey }: { spaceKey: number; docKey: number },
   model: string,
@@ -63,12 +66,12 @@ export function* saidOf(
   return other === undefined ? undefined : { ...other, isOwn: false }
 }
 
-/** The model answers. */
+/** Ends the wait for the model: it responds again. */
 export function* forgetPictureWait(spaceKey: number): Write<void> {
   yield* sql.run('DELETE FROM picture_waits WHERE space_key = ?', [spaceKey])
 }
 
-/** Keeps what a model said of a picture of a document, or why it refused it; nothing of a document that is gone. */
+/** Stores a model's description of a picture of a document, or why it was rejected; nothing for a deleted document. */
 export function* keepSaid(
   { spaceKey, docKey }: { spaceKey: number; docKey: number },
   model: string,
@@ -87,7 +90,7 @@ export function* keepSaid(
   )
 }
 
-/** What a model said of the pictures of documents. @param docs row keys */
+/** A model's descriptions of the pictures of documents. @param docs row keys */
 export function* descriptionsOf(
   spaceKey: number,
   model: string,
@@ -101,7 +104,7 @@ export function* descriptionsOf(
   )
 }
 
-/** How often a document was read again for what a model said of its pictures. */
+/** Number of times that a document was compiled again for its picture descriptions. */
 export function* roundsOf(docKey: number, model: string): Read<number> {
   return (
     (yield* sql.get<{ rounds: number }>('SELECT rounds FROM picture_readings WHERE doc_key = ? AND model = ?', [
@@ -111,7 +114,7 @@ export function* roundsOf(docKey: number, model: string): Read<number> {
   )
 }
 
-/** Notes that the pictures of a version were all asked for, inside the caller's transaction. */
+/** Records that the model has processed all pictures of a version, inside the caller's transaction. */
 export function* noteRead(
   of: { spaceKey: number; docKey: number; versionKey: number },
   model: string,
@@ -123,7 +126,7 @@ export function* noteRead(
   )
 }
 
-/** Forgets what was said of the pictures of a document that goes. */
+/** Removes the descriptions of the pictures of a document that is deleted. */
 export function* forgetPictures(docKey: number): Write<void> {
   yield* sql.run('DELETE FROM picture_readings WHERE doc_key = ?', [docKey])
   yield* sql.run('DELETE FROM picture_descriptions WHERE doc_key = ?', [docKey])
@@ -146,12 +149,12 @@ export function* putOffPictures(spaceKey: number, trouble: ProviderTrouble, now:
   )
 }
 
-/** Asks vision models again at once, after a start, unless other gateways know what theirs said. */
+/** Makes vision models retry now, after a start, unless other gateways are running. */
 export function* hurryPictures(gateway: string): Write<void> {
   if (!(yield* othersThan(gateway))) yield* sql.run('UPDATE picture_waits SET next_at = 0')
 }
 
-/** Pictures of a space that were described, and those that were refused. */
+/** Number of described and of rejected pictures of a space. */
 export function* countPictures(spaceKey: number, model: string): Read<{ described: number; refused: number }> {
   const row = yield* sql.get<{ described: number; refused: number }>(
     `SELECT count(said) described, count(*) - count(said) refused FROM picture_descriptions

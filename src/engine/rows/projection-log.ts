@@ -1,26 +1,30 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 
 /*
- * What the search indexes have to do, space by space. The entries of a space are numbered without a gap, in the order of
- * their commits: a number is taken from the space's counter, whose row is held until the commit, so that nobody commits a
- * later one before. What follows the log reads on from the last number that it has seen, and misses nothing.
+ * The index log: the changes that the search indexes must follow, per space. The entries of a space are numbered
+ * without a gap, in the order of their commits: a number is taken from the space's counter, whose row is locked until
+ * the commit, so that a later number cannot be committed first. A follower continues after the last number that it has
+ * read, and misses nothing.
  */
 
-/** Notes that nodes are to be put into the indexes, as late in the caller's transaction as can be. @returns the entry's number */
+/**
+ * Logs the addition of nodes to the indexes; call it as late in the transaction as possible. @returns the entry's
+ * number
+ */
 export function* logAdded(spaceKey: number, firstNode: number, lastNode: number): Write<number> {
   return yield* append(spaceKey, 1, [[firstNode, lastNode]])
 }
 
-/** The first and the last node of a version, or of each version that has nodes. */
+/** The first and the last node of a version; null without nodes. */
 interface Ends {
   first_node: number | null
   last_node: number | null
 }
 
 /**
- * Notes that the nodes of versions are to be taken out of the indexes, inside the caller's transaction.
+ * Logs the removal of the nodes of versions from the indexes, inside the caller's transaction.
  *
- * @returns the number of the last entry; 0 where there are no nodes
+ * @returns the number of the last entry; 0 if there are no nodes
  */
 export function* logRemoved(spaceKey: number, versions: readonly Ends[]): Write<number> {
   const ranges = versions.flatMap(({ first_node: first, last_node: last }): [number, number][] =>
@@ -44,12 +48,12 @@ function* append(spaceKey: number, op: 1 | -1, ranges: readonly [number, number]
   return seq
 }
 
-/** Number of a space's newest entry; 0 where nothing of it was ever to be indexed. */
+/** Number of a space's newest entry; 0 if it never had one. */
 export function* lastSequence(spaceKey: number): Read<number> {
   return (yield* sql.get<{ seq: number }>('SELECT seq FROM space_counters WHERE space_key = ?', [spaceKey]))?.seq ?? 0
 }
 
-/** An entry: nodes that come, or with a negative `op` go. */
+/** An entry: nodes that were added, or with a negative `op` removed. */
 export interface LoggedChange {
   seq: number
   op: number
@@ -57,7 +61,9 @@ export interface LoggedChange {
   last_node: number
 }
 
-/** Entries of a space's log behind `after`, up to `to`, in order. Spaces are named by their ids, as the indexes name them. */
+/**
+ * Entries of a space's log after `after`, up to `to`, in order. Spaces are identified by their ids, as in the indexes.
+ */
 export function* changesBetween(space: string, after: number, to: number, most: number): Read<LoggedChange[]> {
   return yield* sql.all<LoggedChange>(
     `SELECT seq, op, first_node, last_node FROM projection_log

@@ -1,13 +1,13 @@
 import { type Read, sql } from '../storage/program.js'
 
-/** Nodes of versions that are published, and of those on their way there. */
+/** Number of nodes of published versions, and of versions before publication. */
 export interface NodeCounts {
   ready: number
   building: number
 }
 
 export function* countNodes(spaceKey: number): Read<NodeCounts> {
-  // all of them are counted by triggers, and few are on their way
+  // triggers count all of them, and few versions are before publication
   const row = yield* sql.get<{ live: number | null; building: number | null }>(
     `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) live,
        (SELECT sum(node_count) FROM versions INDEXED BY versions_live
@@ -28,7 +28,7 @@ export function* countFailedDocuments(spaceKey: number): Read<number> {
   )
 }
 
-/** Whether documents of a space are compiled, or vectors for another model are made. */
+/** Whether documents of a space are being compiled, or vectors of another model are being computed. */
 export function* isBuilding(spaceKey: number): Read<boolean> {
   const row = yield* sql.get<{ busy: number }>(
     `SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_open WHERE space_key = ? AND completed_at IS NULL)
@@ -38,13 +38,13 @@ export function* isBuilding(spaceKey: number): Read<boolean> {
   return row?.busy !== 0
 }
 
-/** The key of a vector space, as long as it is the one that answers. */
+/** The key of a vector space, if it is the active one. */
 export function* activeVectorSpace(id: string): Read<number | undefined> {
   const model = yield* sql.get<{ key: number }>("SELECT key FROM vector_spaces WHERE id = ? AND state = 'active'", [id])
   return model?.key
 }
 
-/** Vectors of a vector space whose nodes are current or being built; triggers count them. */
+/** Number of vectors whose nodes are current or being built; triggers count them. */
 export function* liveVectors(vectorSpace: number): Read<number> {
   const counted = yield* sql.get<{ live: number }>('SELECT live FROM vector_counts WHERE vector_space = ?', [
     vectorSpace,
@@ -61,7 +61,7 @@ export function* versionsBeingBuilt(spaceKey: number): Read<number[]> {
   return versions.map(({ key }) => key)
 }
 
-/** Vectors of the nodes of versions, which are looked up one by one. */
+/** Number of vectors of the nodes of versions, looked up one by one. */
 export function* countVectorsOf(vectorSpace: number, versionKeys: readonly number[]): Read<number> {
   let found = 0
   for (const key of versionKeys)
@@ -74,7 +74,7 @@ export function* countVectorsOf(vectorSpace: number, versionKeys: readonly numbe
   return found
 }
 
-/** Entities and relations of a space, and whether any document was read for them. */
+/** Number of entities and relations of a space, and whether any document was extracted for them. */
 export function* graphSize(spaceKey: number): Read<{ size: number; isBegun: boolean }> {
   const row = yield* sql.get<{ n: number }>(
     `SELECT (SELECT count(*) FROM graph_entities WHERE space_key = ?)

@@ -1,6 +1,6 @@
 import type { DegradedClass } from '../base/degraded.js'
 
-/** A space whose model's provider does not answer. */
+/** A space that waits because the provider of its model does not respond. */
 export interface ProviderWait {
   space_key: number
   attempts: number

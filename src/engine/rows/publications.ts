@@ -10,8 +10,8 @@ export interface Publication {
 }
 
 /**
- * Moves a space's head to the next revision, inside the caller's transaction: what the caller marks with this revision
- * becomes visible, all at once, when the transaction commits.
+ * Moves a space's head to the next revision, inside the caller's transaction: all rows that the caller marks with this
+ * revision become visible together when the transaction commits.
  */
 export function* publishNext(spaceKey: number, what: string): Write<Publication> {
   const head = yield* sql.get<{ head_revision: number; fingerprint: string }>(
@@ -28,7 +28,7 @@ export function* publishNext(spaceKey: number, what: string): Write<Publication>
     'UPDATE spaces SET head_revision = ?, publication_id = ?, fingerprint = ?, published_at = ? WHERE key = ? AND head_revision = ?',
     [revision, id, fingerprint, now, spaceKey, head.head_revision],
   )).changes
-  if (moved !== 1) throw new KsError('internal', 'the head of a space moved twice at once')
+  if (moved !== 1) throw new KsError('internal', 'the head of a space was moved concurrently')
   yield* sql.run(
     `INSERT INTO publications (tenant, id, space_key, revision, fingerprint, created_at)
      SELECT tenant, ?, key, ?, ?, ? FROM spaces WHERE key = ?`,

@@ -4,7 +4,7 @@ import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
 
-/** A passage with all that evidence says of it. */
+/** A passage with all fields of evidence. */
 export interface PassageRow {
   key: number
   doc_key: number
@@ -16,7 +16,7 @@ export interface PassageRow {
   end_offset: number
   page: number | null
   kind: string
-  /** JSON of the items that it is made of; null where there are none */
+  /** JSON of the items that it contains; null if there are none */
   shows: string | null
   ordinal: number
   document_id: string
@@ -30,22 +30,22 @@ export interface PassageRow {
   /** authors that the document states, separated by commas */
   author: string | null
   source_id: string | null
-  /** address of the web page that it was made of */
+  /** address of the web page that it was made from */
   source_url: string | null
-  /** 1: it was read from a place of others, and not uploaded */
+  /** 1: it was fetched from an external source, not uploaded */
   external: number
-  /** of a document with pages that were read in pictures, which those are: `page:confidence`, parted by spaces */
+  /** pages that were read by OCR, as `page:confidence` separated by spaces; null if there are none */
   ocr_pages: string | null
-  /** of a recording: the model that wrote down what is said, as `provider/model` */
+  /** of a recording: the model that transcribed it, as `provider/model` */
   transcript_by: string | null
 }
 
 /**
- * Keys of nodes that the snapshot shows: every index hit passes through here before it is used for anything. A document
- * that was deleted after the snapshot is left out when its text is loaded.
+ * Filters node keys to those visible in the snapshot: every index hit passes through here before it is used for
+ * anything. A document that was deleted after the snapshot is left out when its text is loaded.
  */
 export function* visibleKeys(spaceKey: number, snapshot: { headRevision: number }, keys: number[]): Read<Set<number>> {
-  // as one value: a row for each of hundreds of keys costs half as much again
+  // as one value: one row for each of hundreds of keys costs half as much again
   const found = yield* sql.get<{ keys: string }>(
     `SELECT json_group_array(nodes.key) keys FROM json_each(?) wanted
      CROSS JOIN nodes INDEXED BY nodes_place ON nodes.key = wanted.value
@@ -58,7 +58,10 @@ export function* visibleKeys(spaceKey: number, snapshot: { headRevision: number 
   return new Set(visible)
 }
 
-/** Passages by key, of those that still exist. One that is damaged, or does not say what was stored, is left out. */
+/**
+ * Passages by key, of those that still exist. Damaged ones, and those whose content does not match its hash, are left
+ * out.
+ */
 export function* loadPassages(spaceKey: number, keys: number[]): Read<Map<number, PassageRow>> {
   const rows = yield* sql.all<PassageRow & { row_hash: Uint8Array }>(
     `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page, nodes.row_hash,
@@ -108,7 +111,7 @@ export function* countNodesOf(spaceKey: number, docs: readonly number[], revisio
   return row?.nodes ?? 0
 }
 
-/** Of nodes, the keys of those that stand in some documents. */
+/** Of some nodes, the keys of those in some documents. */
 export function* nodesOfDocuments(keys: ReadonlySet<number>, docs: readonly number[]): Read<Set<number>> {
   const rows = yield* sql.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
@@ -119,8 +122,8 @@ export function* nodesOfDocuments(keys: ReadonlySet<number>, docs: readonly numb
 }
 
 /**
- * Of documents, the keys of those that are about to be replaced by a newer version, already accepted, and of pages of the
- * web that the last crawl did not find, and that have a while to come back.
+ * Of some documents, the keys of those with a newer version that is accepted and not published yet, and of web pages
+ * that the last crawl did not find, before they are deleted.
  */
 export function* staleDocuments(docs: readonly number[]): Read<Set<number>> {
   const keys = JSON.stringify(docs)

@@ -1,15 +1,15 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
-/** A golden question or a failed query. */
+/** A golden question or a failed query, as the owner of quotes. */
 export interface Quoting {
   tenant: string
   id: string
 }
 
 /**
- * SQL: whether a reader may know of a golden question or a failed query: of every source that it quotes. It takes one
- * parameter, `askerOf(reader)`.
+ * SQL: whether a reader may read a golden question or a failed query: every source that it quotes. It takes one
+ * parameter, `toReaderParameter(reader)`.
  *
  * @param owner its table
  */
@@ -19,9 +19,9 @@ export function quotesKnown(owner: string): string {
 }
 
 /**
- * The restricted sources of passages and documents, of those that the reader may know of.
+ * The restricted sources of passages and documents, of those that the reader may read.
  *
- * @param ids of nodes or documents; what they name in no space counts for nothing
+ * @param ids of nodes or documents; unknown ids are ignored
  */
 export function* restrictedSources(reader: Reader, ids: readonly string[]): Read<string[]> {
   const rows = yield* sql.all<{ source_id: string }>(
@@ -35,7 +35,7 @@ export function* restrictedSources(reader: Reader, ids: readonly string[]): Read
   return rows.map(({ source_id }) => source_id)
 }
 
-/** Notes what a golden question or a failed query quotes, beside what it quotes already, inside the caller's transaction. */
+/** Adds quoted sources to a golden question or a failed query, inside the caller's transaction. */
 export function* recordQuotes({ tenant, id }: Quoting, sources: readonly string[]): Write<void> {
   for (const source of sources)
     yield* sql.run('INSERT OR IGNORE INTO quoted_sources (tenant, owner, source_id) VALUES (?, ?, ?)', [
@@ -45,7 +45,7 @@ export function* recordQuotes({ tenant, id }: Quoting, sources: readonly string[
     ])
 }
 
-/** What a golden question or a failed query quotes. */
+/** The sources that a golden question or a failed query quotes. */
 export function* quotesOf({ tenant, id }: Quoting): Read<string[]> {
   return (yield* sql.all<{ source_id: string }>(
     'SELECT source_id FROM quoted_sources WHERE tenant = ? AND owner = ? ORDER BY source_id',

@@ -15,7 +15,7 @@ export interface PolicyRow {
   updated_at: number
 }
 
-/** Whose policy: a tenant's, or one space's. */
+/** The owner of a policy: a tenant, or one space. */
 export type PolicyOwner = { tenant: string } | { spaceKey: number }
 
 export function* policyRow(owner: PolicyOwner): Read<PolicyRow | undefined> {
@@ -57,7 +57,7 @@ function* written(tenant: string, id: string): Read<PolicyRow> {
   return row
 }
 
-/** Lets the sessions of a space expire so long after they were last used, and no later than `end`. */
+/** Sets the expiry of a space's sessions to `milliseconds` after their last use, but no later than `end`. */
 export function* moveSessions(spaceKey: number, milliseconds: number, end: number): Write<void> {
   yield* sql.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
     milliseconds,

@@ -1,12 +1,12 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/** A profile of a space, as JSON. */
+/** A retrieval profile of a space; the body is JSON. */
 export interface ProfileRow {
   revision: number
   body: string
 }
 
-/** The profile that was published last in a space. */
+/** The current profile of a space. */
 export function* profileRow(spaceKey: number): Read<ProfileRow | undefined> {
   return yield* sql.get<ProfileRow>('SELECT revision, body FROM retrieval_profiles WHERE space_key = ?', [spaceKey])
 }

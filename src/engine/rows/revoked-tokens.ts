@@ -4,13 +4,13 @@ export function* isRevoked(jti: string): Read<boolean> {
   return (yield* sql.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined
 }
 
-/** Revokes a token, or the session of a console tab, until its end; removes those that have ended. */
+/** Revokes a token, or the session of a console tab, until it expires; removes expired entries. */
 export function* revokeToken(jti: string, expiresAt: number, now: number): Write<void> {
   yield* removeExpired(now)
   yield* sql.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
 }
 
-/** Uses up an id that is valid once. @returns whether it was unused */
+/** Consumes an id that is valid once. @returns whether it was unused */
 export function* spend(id: string, expiresAt: number, now: number): Write<boolean> {
   yield* removeExpired(now)
   const { changes } = yield* sql.run('INSERT OR IGNORE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [

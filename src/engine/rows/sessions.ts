@@ -1,19 +1,19 @@
 import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/** What was asked and answered. */
+/** A question and its answer. */
 export interface SessionTurn {
   query: string
   answer: string
 }
 
-/** A session of a tenant. */
+/** Identifies a session of a tenant. */
 export interface OwnedSession {
   tenant: string
   id: string
 }
 
-/** Whether a session is the caller's own, in this space, and lives. */
+/** Whether a session belongs to the caller, in this space, and has not expired. */
 export function* isOwnSession(caller: Caller, spaceKey: number, id: string, now: number): Read<boolean> {
   const known = yield* sql.get<{ id: string }>(
     'SELECT id FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ? AND expires_at > ?',
@@ -22,7 +22,7 @@ export function* isOwnSession(caller: Caller, spaceKey: number, id: string, now:
   return known !== undefined
 }
 
-/** A turn with the bundle of its evidence; none where its trace is gone, or had none. */
+/** A turn with the evidence bundle of its trace; null if the trace is removed, or had no bundle. */
 export interface StoredTurn extends SessionTurn {
   bundle: string | null
 }
@@ -38,15 +38,15 @@ export function* lastTurns(tenant: string, sessionId: string, most: number): Rea
   )
 }
 
-/** How many sessions of a space live. */
+/** Number of unexpired sessions of a space. */
 export function* countSessions(spaceKey: number, now: number): Read<number> {
   const text = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
   return (yield* sql.get<{ n: number }>(text, [spaceKey, now]))?.n ?? 0
 }
 
 /**
- * Ids of the sessions of one question, the longest idle first: those that end soonest, in the order of an index, so that
- * it takes no longer in a space that is full of sessions.
+ * Ids of sessions with one turn, the first to expire first: in the order of an index, so that the query is fast in a
+ * space with many sessions.
  */
 export function* oneOffs(spaceKey: number, now: number, most: number): Read<string[]> {
   const rows = yield* sql.all<{ id: string }>(
@@ -58,7 +58,7 @@ export function* oneOffs(spaceKey: number, now: number, most: number): Read<stri
   return rows.map(({ id }) => id)
 }
 
-/** Of sessions, the ids of those that are stored. */
+/** Of some ids, those of stored sessions. */
 export function* storedSessions(tenant: string, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.getEach<{ id: string }>(
     'SELECT id FROM sessions WHERE tenant = ? AND id = ?',
@@ -73,7 +73,7 @@ export function* removeSession({ tenant, id }: OwnedSession): Write<void> {
   yield* sql.run('DELETE FROM sessions WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
-/** Stores a session, or keeps one that is there alive, inside the caller's transaction. */
+/** Inserts a session, or extends an existing one, inside the caller's transaction. */
 export function* keepSession(
   caller: Caller,
   spaceKey: number,
@@ -88,7 +88,7 @@ export function* keepSession(
   )
 }
 
-/** Stores a turn as the last of its session, inside the caller's transaction. */
+/** Appends a turn to a session, inside the caller's transaction. */
 export function* insertTurn(
   { tenant, id: sessionId }: OwnedSession,
   turn: SessionTurn & { traceId: string },

@@ -25,12 +25,12 @@ const SELECT = `SELECT s.id, s.space_key, spaces.id space_id, s.subject, s.works
   FROM workspace_snapshots s JOIN spaces ON spaces.key = s.space_key
   WHERE s.tenant = ? AND s.subject = ? AND s.deleted_at IS NULL AND spaces.deleted_at IS NULL`
 
-/** A snapshot of the caller's own. */
+/** A snapshot of the caller. */
 export function* snapshotRow({ tenant, subject }: Caller, id: string): Read<SnapshotRow | undefined> {
   return yield* sql.get<SnapshotRow>(`${SELECT} AND s.id = ?`, [tenant, subject, id])
 }
 
-/** The caller's own snapshots, newest first; of one space, of one workspace, after one that was listed. */
+/** The caller's snapshots, newest first; optionally of one space or one workspace, and after a listed one. */
 export function* snapshotRows(
   { tenant, subject }: Caller,
   wanted: { spaceKey: number | undefined; workspace: string | undefined; after: string | undefined },
@@ -46,7 +46,7 @@ export function* snapshotRows(
 
 const LIVE_OF_WORKSPACE = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
 
-/** The files of a workspace now, and when the oldest was made; null for a workspace without files. */
+/** Number and bytes of the current files of a workspace, and creation time of the oldest; null without files. */
 export function* workspaceNow(
   spaceKey: number,
   workspace: string,
@@ -60,11 +60,11 @@ export function* workspaceNow(
 
 interface NewSnapshot extends Omit<SnapshotRow, 'space_id' | 'query_count'> {
   tenant: string
-  /** bodies, in the order they were asked */
+  /** bodies, in the order of the queries */
   queries: readonly object[]
 }
 
-/** Writes a snapshot, with the files of its workspace as they are now. */
+/** Inserts a snapshot with copies of the current file rows of its workspace. */
 export function* insertSnapshot(made: NewSnapshot): Write<void> {
   yield* sql.run(
     `INSERT INTO workspace_snapshots (id, tenant, space_key, subject, workspace, name, session_id, publication_id,
@@ -133,7 +133,7 @@ export function* snapshotFile(
   )
 }
 
-/** The bodies of a snapshot's queries in the order they were asked. */
+/** The bodies of a snapshot's queries in order. */
 export function* snapshotQueries(tenant: string, snapshotId: string): Read<{ body: string }[]> {
   return yield* sql.all<{ body: string }>(
     'SELECT body FROM snapshot_queries WHERE tenant = ? AND snapshot_id = ? ORDER BY place',
@@ -141,14 +141,14 @@ export function* snapshotQueries(tenant: string, snapshotId: string): Read<{ bod
   )
 }
 
-/** Whose queries: a caller's, in a space. */
+/** A subject in a space, as the owner of queries. */
 export interface Asker {
   tenant: string
   subject: string
   spaceKey: number
 }
 
-/** Whether a session is, or was, the asker's own. */
+/** Whether a session belongs, or belonged, to a subject. */
 export function* isSessionOf({ tenant, subject, spaceKey }: Asker, id: string): Read<boolean> {
   const owner = [tenant, subject, spaceKey]
   const known = yield* sql.get<{ one: number }>(
@@ -159,7 +159,7 @@ export function* isSessionOf({ tenant, subject, spaceKey }: Asker, id: string): 
   return known !== undefined
 }
 
-/** The asker's session that asked last, and when. */
+/** The session with the subject's latest query, and the time of that. */
 export function* lastSession({
   tenant,
   subject,
@@ -180,7 +180,7 @@ export function* isSessionOpen(tenant: string, id: string, now: number): Read<bo
   return open !== undefined
 }
 
-/** What was asked in a session. */
+/** A query of a session. */
 export interface SessionTrace {
   id: string
   query: string
@@ -205,7 +205,7 @@ export function* sessionTraces(
   )).reverse()
 }
 
-/** Whether a revision of a space shows a passage. */
+/** Whether a passage is visible in a revision of a space. */
 export function* isNodeShown(spaceKey: number, nodeId: string, revision: number): Read<boolean> {
   const visible = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key

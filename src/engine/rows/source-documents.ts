@@ -2,17 +2,17 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
 import type { SourceRow } from './sources.js'
 
-/** What a source's documents are looked up by. */
+/** Identifies a source. */
 type Owner = Pick<SourceRow, 'tenant' | 'id' | 'space_key'>
 
 const ADDRESS = jsonAt('metadata', '$.sourceUrl')
-/** SQL: live documents of a source that could be read, or are about to be; takes its space's key and its id. */
+/** SQL: live documents of a source, except those that failed to parse; takes the space's key and the source's id */
 const LIVE = "space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'"
 const FAILED = "space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status = 'failed'"
-/** SQL: the document is a page or file of a place that a connector reads. */
+/** SQL: the document is a page or file of an external source. */
 const IS_ITEM = `(${jsonAt('metadata', '$.pageId')} IS NOT NULL OR ${jsonAt('metadata', '$.fileId')} IS NOT NULL)`
 
-/** Live documents of a source, whatever came of them. */
+/** Live documents of a source, failed ones included. */
 export function* documentsOfSource(owner: Owner, most: number): Read<{ key: number; id: string }[]> {
   return yield* sql.all<{ key: number; id: string }>(
     'SELECT key, id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL LIMIT ?',
@@ -20,18 +20,21 @@ export function* documentsOfSource(owner: Owner, most: number): Read<{ key: numb
   )
 }
 
-/** Puts documents under another source, or under what `keptScope` makes of one. */
+/** Moves documents to another source, or to a scope of `createRetainedScope`. */
 export function* moveToSource(documents: readonly { key: number }[], sourceId: string | null): Write<void> {
   for (const { key } of documents) yield* sql.run('UPDATE documents SET source_id = ? WHERE key = ?', [sourceId, key])
 }
 
-/** A page of the web and the document it became. */
+/** A web page and its document. */
 export interface CrawledPage {
   documentAssetId: string
   sha256: string
 }
 
-/** The pages of a source that have a document, by address. Of a page that is being replaced, the newer one counts. */
+/**
+ * The crawled pages of a source that have a document, by address. Of a page that is being replaced, the newer document
+ * counts.
+ */
 export function* crawledPages(owner: Owner): Read<Map<string, CrawledPage>> {
   const rows = yield* sql.all<{ url: string; id: string; sha256: string }>(
     `SELECT ${ADDRESS} url, id, sha256 FROM documents WHERE ${LIVE} AND ${ADDRESS} IS NOT NULL ORDER BY key`,
@@ -40,7 +43,7 @@ export function* crawledPages(owner: Owner): Read<Map<string, CrawledPage>> {
   return new Map(rows.map(({ url, id, sha256 }) => [url, { documentAssetId: id, sha256 }]))
 }
 
-/** The addresses of those pages, first those that were not seen for the longest time. */
+/** The addresses of those pages, the longest unseen first. */
 export function* pagesLongestUnseen(owner: Owner): Read<string[]> {
   const rows = yield* sql.all<{ url: string }>(
     `SELECT ${ADDRESS} url FROM documents WHERE ${LIVE} AND ${ADDRESS} IS NOT NULL
@@ -50,7 +53,7 @@ export function* pagesLongestUnseen(owner: Owner): Read<string[]> {
   return rows.map(({ url }) => url)
 }
 
-/** Documents that could not be read, of a crawl that was cut off. */
+/** Documents of crawled pages that failed to parse, left by an interrupted crawl. */
 export function* failedPages(owner: Owner): Read<string[]> {
   const rows = yield* sql.all<{ id: string }>(`SELECT id FROM documents WHERE ${FAILED} AND ${ADDRESS} IS NOT NULL`, [
     owner.space_key,
@@ -67,7 +70,7 @@ export interface PageBytes {
   parser_status: string
 }
 
-/** Where the bytes of those pages are, and what their server said of them; oldest first. */
+/** The stored bytes of those pages, and the validators that their server sent; oldest first. */
 export function* pageBytes(owner: Owner): Read<PageBytes[]> {
   return yield* sql.all<PageBytes>(
     `SELECT ${ADDRESS} url, object_key, sha256, validators, parser_status FROM documents
@@ -76,7 +79,7 @@ export function* pageBytes(owner: Owner): Read<PageBytes[]> {
   )
 }
 
-/** @param validators JSON; null forgets what a server said of the bytes before */
+/** @param validators JSON; null removes stored ones */
 export function* noteValidators(owner: Owner, id: string, validators: string | null): Write<void> {
   yield* sql.run(
     `UPDATE documents SET validators = ?
@@ -85,7 +88,7 @@ export function* noteValidators(owner: Owner, id: string, validators: string | n
   )
 }
 
-/** Notes when documents' pages were last seen. @param at as text */
+/** Records when the pages of documents were last seen. @param at ISO 8601 in UTC */
 export function* notePagesSeen(spaceKey: number, ids: readonly string[], at: string): Write<void> {
   for (const id of ids)
     yield* sql.run(
@@ -95,7 +98,7 @@ export function* notePagesSeen(spaceKey: number, ids: readonly string[], at: str
     )
 }
 
-/** Notes that one more crawl did not find documents' pages. */
+/** Counts a further crawl that did not find the pages of documents. */
 export function* notePagesMissing(spaceKey: number, ids: readonly string[]): Write<void> {
   for (const id of ids)
     yield* sql.run(
@@ -106,7 +109,7 @@ export function* notePagesMissing(spaceKey: number, ids: readonly string[]): Wri
     )
 }
 
-/** Of documents, how many crawls in a row have not found their pages. */
+/** Number of consecutive crawls that did not find the pages of documents. */
 export function* missingCrawls(owner: Owner, ids: readonly string[]): Read<{ id: string; missing: number }[]> {
   return yield* sql.all<{ id: string; missing: number }>(
     `SELECT documents.id, CAST(${jsonAt('metadata', '$.missingCrawls')} AS INTEGER) missing FROM json_each(?) wanted
@@ -115,7 +118,7 @@ export function* missingCrawls(owner: Owner, ids: readonly string[]): Read<{ id:
   )
 }
 
-/** A page or file of a source and the document that it became, as the document's own metadata says it. */
+/** A page or file of a source and its document, from the document's own metadata. */
 export interface Imported {
   documentAssetId: string
   filename: string
@@ -135,7 +138,7 @@ interface ImportedRow {
   metadata: string
 }
 
-/** What tells the pages and files of a source apart; undefined for a document that came another way. */
+/** Key that distinguishes the pages and files of a source; undefined for any other document. */
 function itemKey(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { pageId, fileId, bucket } = metadata
   if (typeof pageId === 'string') return pageKey(pageId)
@@ -150,12 +153,12 @@ export function fileKey(fileId: string, bucket: string | undefined): string {
   return JSON.stringify(['file', bucket ?? '', fileId])
 }
 
-/** The pages and files of a source that have a document. Of one that is being replaced the newer document counts. */
+/** The pages and files of a source that have a document. Of one that is being replaced, the newer document counts. */
 export function* importedItems(owner: Owner): Read<Map<string, Imported>> {
   return byKey(yield* liveItems(owner))
 }
 
-/** Documents that an import that was cut off left behind: they could not be read, or have been replaced under another name. */
+/** Documents that an interrupted import left: they failed to parse, or were replaced under another name. */
 export function* staleItems(owner: Owner): Read<string[]> {
   const failed = yield* sql.all<{ id: string }>(`SELECT id FROM documents WHERE ${FAILED} AND ${IS_ITEM}`, [
     owner.space_key,
@@ -165,7 +168,7 @@ export function* staleItems(owner: Owner): Read<string[]> {
   const newest = byKey(live)
   const replaced = live.filter(({ key, documentAssetId, filename }) => {
     const now = newest.get(key)
-    // of two under one name the publication of the newer one retires the older
+    // of two documents with one name, the publication of the newer one retires the older
     return now?.isParsed === true && now.documentAssetId !== documentAssetId && now.filename !== filename
   })
   return [...failed.map(({ id }) => id), ...replaced.map(({ documentAssetId }) => documentAssetId)]
@@ -194,7 +197,7 @@ function* liveItems(owner: Owner): Read<Item[]> {
   })
 }
 
-/** Says anew what a document was made of: its bytes are the same, what is known about them is not. */
+/** Replaces the metadata of a document whose bytes are unchanged. */
 export function* describeImported(
   { tenant }: Owner,
   id: string,

@@ -2,14 +2,17 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import { OF_THE_GONE } from './gateways.js'
 import type { SourceRow } from './sources.js'
 
-/** The moves of a source's sync (decisions.md section 4): each is one conditional update and raises the version. */
+/** The moves of a source's sync (decisions.md section 4): each is one conditional update and increases the version. */
 
-/** After a crash a source with a schedule is tried again this soon, and not at once: it may be what crashed. */
+/**
+ * After a crash a source with a schedule is retried after this time, and not at once: its sync may have caused the
+ * crash.
+ */
 const AFTER_CRASH_MS = 60_000
 
 type Named = Pick<SourceRow, 'tenant' | 'id'>
 
-/** Who syncs a source: a gateway, by one of its claims. */
+/** A gateway's claim on the sync of a source. */
 export interface SyncClaim {
   gateway: string
   fence: number
@@ -17,7 +20,10 @@ export interface SyncClaim {
 
 export type DueSource = SourceRow & { space_id: string }
 
-/** active | error → syncing, by a gateway. @param nextAt when it is due next @returns nothing when it was neither of the two */
+/**
+ * active | error → syncing, by a gateway. @param nextAt when the sync is due next @returns undefined if it was in
+ * another status
+ */
 export function* claimSync(
   { tenant, id }: Named,
   gateway: string,
@@ -35,9 +41,9 @@ export function* claimSync(
 }
 
 /**
- * syncing → active | error, by who claimed it; a source that was switched off meanwhile stays so.
+ * syncing → active | error, by the holder of the claim; a source that was disabled meanwhile stays disabled.
  *
- * @param outcome `summary`: JSON. `againAt`: one with a schedule is due then, if not before
+ * @param outcome `summary`: JSON. `againAt`: a source with a schedule is due at this time, if not earlier
  */
 export function* endSync(
   { tenant, id }: Named,
@@ -66,7 +72,7 @@ export function* endSync(
   )
 }
 
-/** What gateways that are gone were syncing is an error, to be tried again. @returns how many there were */
+/** Marks syncs of lost gateways as failed, to be retried. @returns their number */
 export function* recoverSyncs(now: number): Write<number> {
   return (yield* sql.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN 'error' ELSE status END, sync_started_at = NULL,
@@ -77,7 +83,7 @@ export function* recoverSyncs(now: number): Write<number> {
   )).changes
 }
 
-/** Sources whose time has come. Those that are switched off, or synced just now, are never among them. */
+/** Sources whose sync is due, without those that are disabled or syncing. */
 export function* dueSources(now: number): Read<DueSource[]> {
   return yield* sql.all<DueSource>(
     `SELECT sources.*, spaces.id space_id FROM sources JOIN spaces ON spaces.key = space_key
@@ -99,7 +105,7 @@ export function* setNextSync({ tenant, id }: Named, nextAt: number, now: number)
   )
 }
 
-/** Whether any source of this data directory is to be synced some time. */
+/** Whether any source of this data directory has a scheduled sync. */
 export function* hasSchedule(): Read<boolean> {
   return (
     (yield* sql.get(

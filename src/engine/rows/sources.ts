@@ -35,8 +35,8 @@ export interface SourceRow {
 }
 
 /**
- * @throws KsError `not-found`, also for a source of another space or tenant, for one that is deleted, and for one whose
- *   scope leaves the reader out
+ * @throws KsError `not-found`, also for a source of another space or tenant, a deleted one, and one that the reader may
+ * not read
  */
 export function* findSource(reader: Reader, space: SpaceRow, id: string): Read<SourceRow> {
   const row = isUuid(id)
@@ -82,11 +82,11 @@ export function* insertSource(reader: Reader, space: SpaceRow, source: NewSource
       now,
     ],
   )
-  // the maker of a source is told what was made, also where its scope leaves the maker out
+  // the creator gets the new source even if its scope excludes the creator
   return yield* findSource({ ...reader, isDaemon: true }, space, source.id)
 }
 
-/** Sources after an id that are there for a reader, oldest first. */
+/** Sources that the reader may read, after an id, oldest first. */
 export function* sourcesAfter(reader: Reader, space: SpaceRow, after: string, limit: number): Read<SourceRow[]> {
   return yield* sql.all<SourceRow>(
     `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id > ? AND deleted_at IS NULL
@@ -95,10 +95,10 @@ export function* sourcesAfter(reader: Reader, space: SpaceRow, after: string, li
   )
 }
 
-/** What a client may change of a source. */
+/** The columns of a source that a client may change. */
 export type SourceChanges = Pick<SourceRow, 'name' | 'status' | 'metadata' | 'credentials' | 'next_sync_at'>
 
-/** Writes a source that nobody else wrote since it was read. */
+/** Updates a source if it was not updated since it was read. */
 export function* updateSource(row: SourceRow, changes: SourceChanges, now: number): Write<void> {
   yield* sql.run(
     `UPDATE sources SET name = ?, status = ?, metadata = ?, credentials = ?, next_sync_at = ?, version = version + 1,
@@ -117,7 +117,7 @@ export function* updateSource(row: SourceRow, changes: SourceChanges, now: numbe
   )
 }
 
-/** Takes a source out of every read; its row stays until its documents have followed. */
+/** Hides a source from every read; its row stays until its documents are deleted or moved. */
 export function* hideSource(
   { tenant, id }: Pick<SourceRow, 'tenant' | 'id'>,
   documents: 'cascade' | 'keep',
@@ -132,7 +132,7 @@ export function* hideSource(
 
 export type HiddenSource = Pick<SourceRow, 'id' | 'tenant' | 'space_key' | 'deletes_documents'> & { space_id: string }
 
-/** Sources that are deleted and whose documents may still be there. */
+/** Deleted sources whose documents may still exist. */
 export function* hiddenSources(): Read<HiddenSource[]> {
   return yield* sql.all<HiddenSource>(
     `SELECT sources.id, sources.tenant, space_key, spaces.id space_id, deletes_documents FROM sources

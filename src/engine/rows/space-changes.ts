@@ -3,7 +3,7 @@ import type { ModelReference } from '../base/model-reference.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { SpaceRow } from './spaces.js'
 
-/** Spaces of a tenant that are not being deleted. */
+/** Number of spaces of a tenant, without deleted ones. */
 export function* countSpaces(tenant: string): Read<number> {
   const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL', [
     tenant,
@@ -11,7 +11,7 @@ export function* countSpaces(tenant: string): Read<number> {
   return held?.n ?? 0
 }
 
-/** Spaces of a tenant in the order of their ids. */
+/** Spaces of a tenant by id. */
 export function* spacesAfter(tenant: string, after: string, most: number): Read<SpaceRow[]> {
   return yield* sql.all<SpaceRow>(
     'SELECT * FROM spaces WHERE tenant = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?',
@@ -19,7 +19,7 @@ export function* spacesAfter(tenant: string, after: string, most: number): Read<
   )
 }
 
-/** The space of a tenant that has this slug. */
+/** The space of a tenant with a slug. */
 export function* slugHolder(tenant: string, slug: string): Read<{ key: number; id: string } | undefined> {
   return yield* sql.get<{ key: number; id: string }>(
     'SELECT key, id FROM spaces WHERE tenant = ? AND slug = ? AND deleted_at IS NULL',
@@ -38,7 +38,7 @@ interface NewSpace {
   now: number
 }
 
-/** Makes a space with its first publication, which is empty. */
+/** Inserts a space with its first, empty publication. */
 export function* insertSpace({ id, tenant, name, slug, description, policies, model, now }: NewSpace): Write<void> {
   const key = yield* sql.inserted(
     `INSERT INTO spaces (id, tenant, name, slug, description, created_at, updated_at, manifest_id, manifest,
@@ -70,7 +70,7 @@ export function* insertSpace({ id, tenant, name, slug, description, policies, mo
   )
 }
 
-/** Writes the names of a space. */
+/** Updates the name, slug and description of a space. */
 export function* renameSpace(
   { key, name, slug, description }: Pick<SpaceRow, 'key' | 'name' | 'slug' | 'description'>,
   now: number,
@@ -97,7 +97,7 @@ export function* hideSpace(key: number, now: number): Write<void> {
   )
 }
 
-/** Whether a space took in any document whose row is still there. */
+/** Whether a space has any document row, deleted ones included. */
 export function* hasDocuments(key: number): Read<boolean> {
   const documents = yield* sql.get<{ n: number }>(
     'SELECT count(*) n FROM (SELECT 1 FROM documents WHERE space_key = ? LIMIT 1)',
@@ -106,7 +106,7 @@ export function* hasDocuments(key: number): Read<boolean> {
   return (documents?.n ?? 0) > 0
 }
 
-/** Gives a space that is not frozen another embedding model, in a vector space of its own. */
+/** Sets another embedding model, with a new vector space, unless the space's model is frozen. */
 export function* setEmbedding(key: number, model: ModelReference, now: number): Write<void> {
   yield* sql.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = NULL,
@@ -116,7 +116,7 @@ export function* setEmbedding(key: number, model: ModelReference, now: number): 
   )
 }
 
-/** From the first document on, the embedding model of a space is changed by a migration alone. */
+/** Freezes the embedding model, from the first document on: only a migration changes it then. */
 export function* freezeEmbedding(key: number, now: number): Write<void> {
   yield* sql.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', [now, key])
 }

@@ -1,6 +1,6 @@
 import { type Read, sql } from '../storage/program.js'
 
-/** A text for each space of a tenant that is another whenever its documents or the files of its workspaces change. */
+/** A token per space of a tenant that changes whenever the space's documents or workspace files change. */
 export function* spaceMarks(tenant: string): Read<Map<string, string>> {
   const rows = yield* sql.all<{ id: string; head_revision: number; seq: number }>(
     `SELECT spaces.id, spaces.head_revision, coalesce(workspace_changes.seq, 0) seq

@@ -2,7 +2,7 @@ import type { Caller } from '../base/caller.js'
 import { type Read, sql } from '../storage/program.js'
 import { askerOf, mayKnow } from './permissions.js'
 
-/** A row of `sessions`, as a status shows it. */
+/** The columns of `sessions` that a status shows. */
 export interface StatusSessionRow {
   id: string
   subject: string
@@ -26,7 +26,7 @@ export interface FailedCommitRow {
   updated_at: number
 }
 
-/** Failed commits by status, of those that changed since. */
+/** Number of failed commits by status, of those that changed since a time. */
 export function* failedCommitCounts(caller: Caller, spaceKey: number, since: number): Read<Map<string, number>> {
   const rows = yield* sql.all<{ status: string; n: number }>(
     `SELECT status, count(*) n FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal')
@@ -44,7 +44,7 @@ export function* failedCommits(caller: Caller, spaceKey: number, most: number): 
   )
 }
 
-/** Documents of a space with published passages that have no vector yet, but those of some sources. */
+/** Documents of a space with published passages that have no vector yet, except those of some sources. */
 export function* documentsWithoutVectors(
   spaceKey: number,
   deniedSources: readonly string[],
@@ -61,7 +61,7 @@ export function* documentsWithoutVectors(
   )
 }
 
-/** The same of all sources, counted. */
+/** Number of such documents of all sources. */
 export function* countWithoutVectors(spaceKey: number): Read<number> {
   const row = yield* sql.get<{ n: number }>(
     `SELECT count(*) n FROM vectors_due CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key

@@ -1,11 +1,11 @@
 import { type Read, sql } from '../storage/program.js'
 
-/** What a space holds now; the triggers of the schema keep these numbers in the transaction of every change. */
+/** The current content of a space; triggers of the schema keep these numbers in the transaction of every change. */
 export interface SpaceUsage {
-  /** documents that are not deleted, and their bytes */
+  /** number of documents that are not deleted; their bytes */
   documents: number
   rawBytes: number
-  /** parse artifacts with outlines and items, of every version that is kept */
+  /** parse artifacts with outlines and items, of every retained version */
   artifactBytes: number
   segments: number
   /** nodes of versions that are current or being built */

@@ -6,13 +6,13 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import { OF_THE_GONE, othersThan } from './gateways.js'
 import { type SpaceRow, spaceByKey } from './spaces.js'
 
-/** What rows of work on a whole space have in common. */
+/** Common columns of rows for work on a complete space. */
 export interface SpaceWork {
   key: number
   id: string
   space_key: number
   state: string
-  /** the gateway that works at it */
+  /** the gateway that works on it */
   claimed_by: string | null
   attempts: number
   next_at: number
@@ -23,7 +23,7 @@ export interface SpaceWork {
   completed_at: number | null
 }
 
-/** @param name of one row, for messages */
+/** The operations on a table of such rows. @param name of one row, for messages */
 export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' | 'graph_readings', name: string) {
   /** @throws KsError `not-found`, also for a row of another space */
   function* find(space: SpaceRow, id: string): Read<Row> {
@@ -34,14 +34,14 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
   return {
     find,
 
-    /** @throws KsError `already-terminal` for one that has ended */
+    /** @throws KsError `already-terminal` for a row that has ended */
     *findOpen(space: SpaceRow, id: string): Read<Row> {
       const row = yield* find(space, id)
       if (row.completed_at !== null) throw new KsError('already-terminal', `${name} ${id} has ended as ${row.state}`)
       return row
     },
 
-    /** Rows that have not ended, of spaces that are not being deleted, but for those that other gateways work at. */
+    /** Rows that have not ended, without those of deleted spaces and of other gateways. */
     *open(gateway: string): Read<Row[]> {
       return yield* sql.all<Row>(
         `SELECT ${table}.* FROM ${table} JOIN spaces ON spaces.key = ${table}.space_key
@@ -50,7 +50,10 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
       )
     },
 
-    /** Claims a row for a gateway, until it has ended or is put off. @returns whether no other has it, and it has not ended */
+    /**
+     * Claims a row for a gateway, until it has ended or is deferred. @returns whether no other gateway has it, and it
+     * has not ended
+     */
     *claim(key: number, gateway: string): Write<boolean> {
       const { changes } = yield* sql.run(
         `UPDATE ${table} SET claimed_by = ? WHERE key = ? AND completed_at IS NULL AND coalesce(claimed_by, ?) = ?`,
@@ -59,18 +62,18 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
       return changes === 1
     },
 
-    /** Gives back what gateways work at that are gone. @returns how many rows */
+    /** Releases the rows of lost gateways. @returns their number */
     *free(): Write<number> {
       const left = `completed_at IS NULL AND claimed_by IS NOT NULL AND ${OF_THE_GONE}`
       return (yield* sql.run(`UPDATE ${table} SET claimed_by = NULL WHERE ${left}`)).changes
     },
 
-    /** The row of a space that has not ended, where there is one. */
+    /** The row of a space that has not ended, if there is one. */
     *openOf({ key }: SpaceRow): Read<Row | undefined> {
       return yield* sql.get<Row>(`SELECT * FROM ${table} WHERE space_key = ? AND completed_at IS NULL`, [key])
     },
 
-    /** A row, as long as it has not ended and its space is there. */
+    /** A row, unless it has ended or its space is deleted. */
     *stillOpen(key: number): Read<Row | undefined> {
       const row = yield* sql.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, [key])
       return row === undefined || (yield* spaceByKey(row.space_key)) === undefined ? undefined : row
@@ -84,7 +87,10 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
       )
     },
 
-    /** At the start: whatever kept a provider from answering may have been changed. Others that are there go on waiting. */
+    /**
+     * Makes deferred rows due now, at the start, unless other gateways are running: the provider's problem may be
+     * fixed.
+     */
     *hurry(gateway: string): Write<void> {
       if (!(yield* othersThan(gateway))) yield* sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)
     },
@@ -96,7 +102,7 @@ export function isWaiting({ completed_at, error }: SpaceWork): boolean {
   return completed_at === null && error !== null
 }
 
-/** What every work on a space tells of its last failure and its times. */
+/** The last failure and the times of work, as the API returns them. */
 export function toldOf(row: SpaceWork) {
   const time = (at: number) => new Date(at).toISOString()
   return {

@@ -32,33 +32,33 @@ export interface SpaceRow {
   published_at: number
 }
 
-/** The space of this tenant. @throws KsError `not-found`, also for another tenant's space and one being deleted */
+/** The space of a tenant. @throws KsError `not-found`, also for another tenant's space and a deleted one */
 export function* findSpace(tenant: string, id: string): Read<SpaceRow> {
   const row = yield* findSpaceOrDeleting(tenant, id)
   if (row === undefined || row.deleted_at !== null) throw notFound('knowledge space', id)
   return row
 }
 
-/** The same, but a space whose deletion is still running is found too. */
+/** Like `findSpace`, but also returns a deleted space before its purge has ended. */
 export function* findSpaceOrDeleting(tenant: string, id: string): Read<SpaceRow | undefined> {
   if (!isUuid(id)) return undefined
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
-/** What a question has to know of a space beside its row. */
+/** Additional columns that a query needs of a space. */
 interface AtHead {
-  /** newest entry of its projection log */
+  /** newest entry of its index log */
   log_seq: number
   /** nodes of versions that are current or being built */
   nodes: number
   /** bytes of traces with their questions, steps and bundles */
   trace_bytes: number
-  /** the profile that was published last, where there is one */
+  /** current retrieval profile; null if there is none */
   profile_revision: number | null
   profile_body: string | null
 }
 
-/** The same with the newest entry of its projection log, which is 0 where nothing was ever to be indexed. */
+/** A space with its query columns; `log_seq` is 0 if nothing was ever indexed. */
 export function* findSpaceAtHead(tenant: string, id: string): Read<(SpaceRow & AtHead) | undefined> {
   if (!isUuid(id)) return undefined
   return yield* sql.get(
@@ -76,12 +76,12 @@ export function* spaceByKey(key: number): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', [key])
 }
 
-/** The same, but a space whose deletion is still running is found too. */
+/** Like `findSpaceByKey`, but also returns a deleted space before its purge has ended. */
 export function* spaceByKeyOrDeleting(key: number): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', [key])
 }
 
-/** Keys of all spaces that are not being deleted. */
+/** Keys of all spaces that are not deleted. */
 export function* spaceKeys(): Read<number[]> {
   return (yield* sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')).map(({ key }) => key)
 }
@@ -98,7 +98,7 @@ export function toSpace(row: SpaceRow): KnowledgeSpace {
   }
 }
 
-/** Whose a space is, also one that is being deleted. @param space its row key, or its id */
+/** The tenant of a space, deleted ones included. @param space its row key, or its id */
 export function* tenantOfSpace(space: number | string): Read<string | undefined> {
   const text =
     typeof space === 'number' ? 'SELECT tenant FROM spaces WHERE key = ?' : 'SELECT tenant FROM spaces WHERE id = ?'

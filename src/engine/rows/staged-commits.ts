@@ -12,8 +12,8 @@ export type CommitStatus = StagedCommitStatus
 const FAILURES = ['failed-retryable', 'failed-terminal', 'canceled'] as const
 
 /**
- * Every status of a staged commit with the moves that are allowed (decisions.md section 4). A commit that failed for now
- * goes back to the step that failed, which stands in its row as `resume_status`.
+ * The statuses of a staged commit with the allowed moves (decisions.md section 4). A retryable commit resumes at the
+ * step that failed, which its row contains as `resume_status`.
  */
 const { assert: assertMove } = transitions<CommitStatus>('staged commit', {
   received: ['object-staged', ...FAILURES],
@@ -31,24 +31,24 @@ const { assert: assertMove } = transitions<CommitStatus>('staged commit', {
   'gc-complete': [],
 })
 
-/** Statuses of a commit that may still be published. */
+/** SQL: statuses of a commit that may still be published. */
 export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join(',')})`
-/** Statuses in which nobody was promised anything yet. */
+/** SQL: statuses before the upload is acknowledged to the client. */
 export const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** A file whose bytes have come in. */
+/** A file whose bytes are received. */
 export interface ReceivedFile {
   commitId: string
-  /** of the temporary file */
+  /** id of the temporary file */
   stagedId: string
   objectKey: string
   sha256: string
   size: number
 }
 
-/** Begins the commits of an upload that a gateway receives; they are given up after a day. */
+/** Inserts the commits of an upload that a gateway receives; they expire after a day. */
 export function* beginUploadCommits(
   space: { key: number; tenant: string },
   sourceId: string | null,
@@ -78,7 +78,7 @@ export function* beginUploadCommits(
   )
 }
 
-/** Begins the commits of jobs that compile documents whose bytes are there: again, or for the first time. */
+/** Inserts the commits of jobs that compile documents with stored bytes, again or for the first time. */
 export function* beginJobCommits(
   space: { key: number; tenant: string },
   operation: 'bulk-reindex' | 'document-upload',
@@ -103,7 +103,7 @@ export function* beginJobCommits(
   )
 }
 
-/** Moves one commit, or not at all. @returns whether it stood at `from` */
+/** Moves one commit, or not at all. @returns whether its status was `from` */
 export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): Write<boolean> {
   assertMove(from, to)
   const values: Bindable[] = [to, Date.now(), id, from]
@@ -113,14 +113,14 @@ export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): W
   )
 }
 
-/** What an upload made. */
+/** The document and job that an upload created. */
 export interface SettledUpload {
   commitId: string
   documentId: string
   jobId: string | null
 }
 
-/** The document of an upload that was acknowledged. */
+/** The document of an acknowledged upload. */
 export function* documentOfUpload({ key, tenant }: { key: number; tenant: string }, id: string) {
   const row = yield* sql.get<{ document_id: string | null }>(
     'SELECT document_id FROM staged_commits WHERE tenant = ? AND space_key = ? AND id = ?',
@@ -130,9 +130,10 @@ export function* documentOfUpload({ key, tenant }: { key: number; tenant: string
 }
 
 /**
- * Ends the path of uploads, in one update each: nobody sees a step of the caller's transaction.
+ * Moves the commits of uploads to the end of a path, in one update each: no reader sees a step of the caller's
+ * transaction.
  *
- * @throws KsError `unavailable` where one was given up meanwhile, and its bytes may have gone
+ * @throws KsError `unavailable` if one was abandoned meanwhile, and its bytes may be removed
  */
 export function* settleUploads(path: readonly CommitStatus[], made: readonly SettledUpload[]): Write<void> {
   const { to, passed } = alongPath(path)
@@ -142,10 +143,10 @@ export function* settleUploads(path: readonly CommitStatus[], made: readonly Set
     made.map(({ commitId, documentId, jobId }) => [to, Date.now(), documentId, jobId, commitId]),
   )
   if (changes.some((one) => one !== 1))
-    throw new KsError('unavailable', 'the upload took so long that it was given up: send it again')
+    throw new KsError('unavailable', 'the upload took too long and was discarded: send it again')
 }
 
-/** Moves the commits of jobs from wherever they stand on their path to the end, in one update each. */
+/** Moves the commits of jobs from any step of a path to its end, in one update each. */
 export function* advance(jobIds: readonly string[], path: readonly CommitStatus[]): Write<void> {
   const { to, passed } = alongPath(path)
   const now = Date.now()
@@ -155,7 +156,7 @@ export function* advance(jobIds: readonly string[], path: readonly CommitStatus[
   )
 }
 
-/** The last status of a path whose moves are all allowed, and the ones before it as SQL. */
+/** The last status of a path whose moves are all allowed, and the earlier ones as SQL. */
 function alongPath(path: readonly CommitStatus[]): { to: CommitStatus; passed: string } {
   const [to, ...before] = path.toReversed()
   if (to === undefined) throw new KsError('internal', 'a staged commit was moved along no path')
@@ -166,7 +167,10 @@ function alongPath(path: readonly CommitStatus[]): { to: CommitStatus; passed: s
   return { to, passed: before.map((status) => `'${status}'`).join(',') }
 }
 
-/** Marks the commit of a job as failed for now; the job is tried again at `retryAt`. @param tries that this counts as */
+/**
+ * Marks the commit of a job as failed and retryable; the job is retried at `retryAt`. @param attemptCount number of
+ * attempts that this counts as
+ */
 export function* failRetryably(
   jobId: string,
   failure: { code: string; message: string },
@@ -180,7 +184,7 @@ export function* failRetryably(
   )
 }
 
-/** Lets the commit of a job that failed for now begin anew, behind its acknowledgement. */
+/** Resets the resume step of a failed retryable commit to the first step after its acknowledgement. */
 export function* resumeFromStart(jobId: string): Write<void> {
   yield* sql.run(
     `UPDATE staged_commits SET resume_status = 'metadata-prepared', updated_at = ?
@@ -189,7 +193,7 @@ export function* resumeFromStart(jobId: string): Write<void> {
   )
 }
 
-/** Puts the commits of jobs that are tried again back to the step that failed. */
+/** Moves the commits of retried jobs back to the step that failed. */
 export function* resumeCommits(jobIds: readonly string[]): Write<void> {
   yield* sql.run(
     `UPDATE staged_commits SET status = resume_status, resume_status = NULL, error_code = NULL, error_message = NULL,
@@ -199,7 +203,7 @@ export function* resumeCommits(jobIds: readonly string[]): Write<void> {
   )
 }
 
-/** Marks the commits of jobs as ended without being published. */
+/** Marks the commits of jobs as ended without publication. */
 export function* endCommits(
   jobIds: readonly string[],
   to: 'failed-terminal' | 'canceled',
@@ -225,7 +229,7 @@ export function* failUploads(commitIds: readonly string[], errorCode: string): W
   )
 }
 
-/** A commit that nobody tries again and whose time is over has failed for good. @returns whether it was one */
+/** Marks a retryable commit as failed for good once it has expired. @returns whether it was one */
 export function* giveUpExpired(commitId: string, now: number): Write<boolean> {
   return (
     (yield* sql.run(
@@ -236,7 +240,7 @@ export function* giveUpExpired(commitId: string, now: number): Write<boolean> {
   )
 }
 
-/** Uploads of gateways that are gone, which were never acknowledged, belong to nobody. @returns how many */
+/** Marks unacknowledged uploads of lost gateways as failed and retryable. @returns their number */
 export function* abandonUnacknowledged(): Write<number> {
   const now = Date.now()
   return (yield* sql.run(
@@ -247,7 +251,7 @@ export function* abandonUnacknowledged(): Write<number> {
   )).changes
 }
 
-/** At the start: nobody tries an upload again for ever. */
+/** Marks expired uploads as failed for good, at the start: an upload is not retryable forever. */
 export function* giveUpExpiredUploads(): Write<void> {
   const now = Date.now()
   yield* sql.run(

@@ -1,6 +1,6 @@
 import { type Read, sql } from '../storage/program.js'
 
-/** The work of one tenant that has not ended: compilations and research tasks. */
+/** Number of compilations and research tasks of one tenant that have not ended. */
 export function* tenantJobs(tenant: string): Read<{ activeJobs: number; waitingJobs: number }> {
   const open = yield* sql.get<{ active: number; all_open: number }>(
     `SELECT count(*) FILTER (WHERE isActive) active, count(*) all_open FROM (

@@ -38,7 +38,7 @@ export interface NewTrace {
   bundle?: EvidenceBundle
 }
 
-/** Writes a trace with its evidence bundle where it has one, inside the caller's transaction. */
+/** Inserts a trace with its evidence bundle, if it has one, inside the caller's transaction. */
 export function* insertTrace(trace: NewTrace): Write<void> {
   const now = Date.now()
   const { bundle } = trace
@@ -69,8 +69,8 @@ export function* insertTrace(trace: NewTrace): Write<void> {
 }
 
 /**
- * A trace of the caller's own, with its bundle, while the space and every document it refers to are still there.
- * @throws KsError `not-found` in every other case: whether a hidden trace exists is nobody's business
+ * A trace of the caller, with its bundle, if the space and every cited document still exist.
+ * @throws KsError `not-found` in every other case: the caller must not learn whether a hidden trace exists
  */
 export function* findTrace(
   caller: Caller,
@@ -98,7 +98,7 @@ export function* readBundle(tenant: string, id: string): Read<EvidenceBundle | u
   return bundle
 }
 
-/** The evidence of a trace; none for a run that failed, and where the trace is gone. */
+/** The evidence of a trace; undefined for a failed run, and for a removed trace. */
 export function* bundleOfTrace(tenant: string, traceId: string): Read<EvidenceBundle | undefined> {
   const row = yield* sql.get<{ bundle_id: string | null }>('SELECT bundle_id FROM traces WHERE id = ? AND tenant = ?', [
     traceId,
@@ -112,19 +112,22 @@ export function documentsCited({ items }: EvidenceBundle): Set<string> {
   return new Set(items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
 }
 
-/** Whether every document that the evidence cites is still there for the reader. */
+/** Whether the reader may read every document that the evidence cites. */
 export function* documentsVisible(reader: Reader, spaceKey: number, bundle: EvidenceBundle): Read<boolean> {
   const ids = documentsCited(bundle)
   return (yield* knownDocuments(reader, spaceKey, [...ids])).size === ids.size
 }
 
-/** How a piece of missing evidence stands. */
+/** The review state of a missing piece of evidence. */
 export interface MissingReview {
   status: 'active' | 'dismissed'
   revision: number
 }
 
-/** The reviews of a trace's missing evidence, by item key. The caller has seen that the trace is the caller's own. */
+/**
+ * The reviews of a trace's missing evidence, by item key. The caller has checked that the trace belongs to the API's
+ * caller.
+ */
 export function* reviewsOf(tenant: string, traceId: string): Read<Map<string, MissingReview>> {
   const rows = yield* sql.all<MissingReview & { item_key: string }>(
     'SELECT item_key, status, revision FROM missing_reviews WHERE tenant = ? AND trace_id = ?',

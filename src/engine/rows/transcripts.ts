@@ -4,20 +4,18 @@ import { fromCell } from '../storage/readable.js'
 import { othersThan } from './gateways.js'
 import { keepOcrPages, type OcrOwner } from './ocr-pages.js'
 
-/*
- * What is said in recordings. It is kept as what was read in pictures is: a recording is one page, and the model its engine.
- */
+/* Transcripts of recordings, stored like OCR pages: a recording is one page, and the model its engine. */
 
 const PREFIX = 'transcript '
 
-/** What was written down of a recording, and by which model, as `pluginId/provider/model`. */
+/** The transcript of a recording, and its model, as `pluginId/provider/model`. */
 export interface KeptTranscript {
   model: string
   text: string
   segments?: { start: number; end: number; text: string }[]
 }
 
-/** What was written down of a recording, if something was. A damaged row is none. */
+/** The transcript of a recording; undefined if there is none, or if its row is damaged. */
 export function* keptTranscript({ key, space_key }: OcrOwner): Read<KeptTranscript | undefined> {
   const row = yield* sql.get<{ engine: string; text: string }>(
     'SELECT engine, text FROM ocr_pages WHERE doc_key = ? AND space_key = ? AND page = 1',
@@ -30,14 +28,14 @@ export function* keptTranscript({ key, space_key }: OcrOwner): Read<KeptTranscri
   return { model: row.engine.slice(PREFIX.length), text: kept.text, ...(segments.length === 0 ? {} : { segments }) }
 }
 
-/** Keeps what is said in a recording, in place of what was kept of it; of a document that is gone, nothing. */
+/** Stores the transcript of a recording in place of an earlier one; nothing for a deleted document. */
 export function* keepTranscript(owner: OcrOwner, { model, ...said }: KeptTranscript): Write<void> {
   yield* keepOcrPages(owner, PREFIX + model, [{ page: 1, ...said }])
 }
 
 /**
- * Jobs that a death of the process left waiting for a model are due at once, where nobody else may be listening for them.
- * What failed before keeps its pause.
+ * Makes jobs due that a crash left waiting for a model, unless other gateways are running: those may be transcribing
+ * them. Jobs that failed before keep their delay.
  */
 export function* hurryRecordings(gateway: string): Write<void> {
   if (!(yield* othersThan(gateway)))

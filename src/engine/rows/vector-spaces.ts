@@ -4,23 +4,23 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import { OF_THE_GONE } from './gateways.js'
 import { type SpaceRow, spaceByKey } from './spaces.js'
 
-/** Vectors that can be compared with one another: one embedding model of one space. */
+/** A set of comparable vectors: one embedding model of one space. */
 export interface VectorSpace {
   key: number
   id: string
   dimension: number
-  /** nodes a trained model has seen; 0 for a model that needs no training */
+  /** number of nodes that a trained model was trained on; 0 for a model without training */
   trainedNodes: number
 }
 
 type State = 'building' | 'active' | 'superseded'
 
-/** The vector space that queries use now; a space has none before its first model. */
+/** The vector space that queries use; undefined before the space's first model. */
 export function* activeVectorSpace(space: SpaceRow): Read<VectorSpace | undefined> {
   return yield* vectorSpaceIn('active', space.key, space.vector_space)
 }
 
-/** A vector space of a space by its id, as long as it is in a state. */
+/** A vector space of a space by its id, if it is in a state. */
 export function* vectorSpaceIn(state: State, spaceKey: number, id: string): Read<VectorSpace | undefined> {
   const row = yield* sql.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
     `SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = '${state}'`,
@@ -38,7 +38,10 @@ export function* modelBytes(vectorSpaceId: string): Read<Uint8Array | undefined>
   )
 }
 
-/** Makes a vector space of a provider's model, inside the caller's transaction. @param revision of the space's embedding */
+/**
+ * Inserts a vector space for a provider's model, inside the caller's transaction. @param revision of the space's
+ * embedding
+ */
 export function* insertVectorSpace(
   spaceKey: number,
   id: string,
@@ -54,7 +57,7 @@ export function* insertVectorSpace(
   return { key, id, dimension, trainedNodes: 0 }
 }
 
-/** Makes a vector space that nobody uses yet, and that a gateway fills, of a model that was trained on so many nodes. */
+/** Inserts a vector space for a trained model, which a gateway fills before queries use it. */
 export function* insertTrained(
   space: SpaceRow,
   id: string,
@@ -71,11 +74,11 @@ export function* insertTrained(
 }
 
 /**
- * Records the dimension that a provider's first answer showed, inside the caller's transaction.
+ * Records the dimension of a provider's first response, inside the caller's transaction.
  *
- * @param vectorSpace that the answer is for
- * @returns nothing when the space has gone, or has another model by now
- * @throws KsError `provider-failed` when it changed
+ * @param vectorSpace id that the response is for
+ * @returns undefined when the space is deleted, or has another model now
+ * @throws KsError `provider-failed` when the dimension changed
  */
 export function* observeDimension(
   spaceKey: number,
@@ -98,22 +101,22 @@ export function* observeDimension(
   return made
 }
 
-/** Puts a vector space away, as long as it is in a state where one is named; its vectors are removed later. */
+/** Marks a vector space as superseded, optionally only if it is in a state; its vectors are removed later. */
 export function* supersede(key: number, state?: State): Write<void> {
   const only = state === undefined ? '' : ` AND state = '${state}'`
   yield* sql.run(`UPDATE vector_spaces SET state = 'superseded' WHERE key = ?${only}`, [key])
 }
 
-/** The same of the vector space that a space uses. */
+/** The same for the active vector space of a space. */
 export function* supersedeActive(spaceKey: number): Write<void> {
   yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", [spaceKey])
 }
 
 /**
- * Models that gateways left half built which are gone are of no use; what a migration fills, it goes on filling. Their
- * vectors go like those of other models that nobody uses: in slices, behind the start.
+ * Marks half-built vector spaces of lost gateways as superseded, except those that a migration continues to fill. Their
+ * vectors are removed like those of other superseded vector spaces: in slices, in the background.
  *
- * @returns how many there were
+ * @returns their number
  */
 export function* giveUpUnfinished(): Write<number> {
   return (yield* sql.run(
@@ -122,12 +125,12 @@ export function* giveUpUnfinished(): Write<number> {
   )).changes
 }
 
-/** Whether a model is still being filled. */
+/** Whether a vector space is still being filled. */
 export function* isBuilding(key: number): Read<boolean> {
   return (yield* sql.get("SELECT 1 one FROM vector_spaces WHERE key = ? AND state = 'building'", [key])) !== undefined
 }
 
-/** Makes a trained vector space the one that queries use, inside the caller's transaction. */
+/** Makes a trained vector space the active one, inside the caller's transaction. */
 export function* activate(spaceKey: number, next: VectorSpace): Write<void> {
   yield* supersedeActive(spaceKey)
   yield* sql.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", [next.key])
@@ -137,12 +140,12 @@ export function* activate(spaceKey: number, next: VectorSpace): Write<void> {
   )
 }
 
-/** Vector spaces of a space that no query uses any more. */
+/** Superseded vector spaces of a space. */
 export function* supersededOf(spaceKey: number): Read<{ key: number; id: string }[]> {
   return yield* sql.all("SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'", [spaceKey])
 }
 
-/** Keys of the spaces that have such. */
+/** Keys of the spaces with superseded vector spaces. */
 export function* spacesWithSuperseded(): Read<number[]> {
   const rows = yield* sql.all<{ space_key: number }>(
     "SELECT DISTINCT space_key FROM vector_spaces WHERE state = 'superseded'",
@@ -150,7 +153,7 @@ export function* spacesWithSuperseded(): Read<number[]> {
   return rows.map(({ space_key }) => space_key)
 }
 
-/** Removes the next vectors of a vector space. @returns how many there were */
+/** Removes the next vectors of a vector space. @returns their number */
 export function* deleteVectors(vectorSpace: number, most: number): Write<number> {
   return (yield* sql.run(
     `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
@@ -163,7 +166,7 @@ export function* deleteVectorSpace(key: number): Write<void> {
   yield* sql.run('DELETE FROM vector_spaces WHERE key = ?', [key])
 }
 
-/** A vector of one passage. */
+/** The vector of one passage. */
 export interface FilledVector {
   nodeKey: number
   /** row key of the passage's document */
@@ -171,7 +174,7 @@ export interface FilledVector {
   vector: Float32Array
 }
 
-/** Stores vectors, inside the caller's transaction; a node that has one already keeps the newer. */
+/** Stores vectors, inside the caller's transaction; a newer vector replaces an older one. */
 export function* insertVectors(
   vectorSpaceKey: number,
   rows: readonly Pick<FilledVector, 'nodeKey' | 'vector'>[],
@@ -184,7 +187,7 @@ export function* insertVectors(
   )
 }
 
-/** The same, unless another model has taken its place meanwhile and its vectors are being removed. @returns whether it did */
+/** Stores vectors unless their vector space is superseded and being removed. @returns whether it did */
 export function* insertWanted(vectorSpaceKey: number, rows: readonly FilledVector[]): Write<boolean> {
   const row = yield* sql.get<{ state: State }>('SELECT state FROM vector_spaces WHERE key = ?', [vectorSpaceKey])
   if (row === undefined || row.state === 'superseded') return false
@@ -192,7 +195,10 @@ export function* insertWanted(vectorSpaceKey: number, rows: readonly FilledVecto
   return true
 }
 
-/** Passages of a space that are or will be visible and have no vector, by the counters that triggers keep. */
+/**
+ * Number of passages without a vector, in current versions and those before publication, by the counters that triggers
+ * keep.
+ */
 export function* lackingVectors(spaceKey: number, vectorSpaceKey: number): Read<number> {
   const row = yield* sql.get<{ nodes: number | null; vectors: number | null }>(
     `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) nodes,

@@ -12,7 +12,7 @@ export interface DueNode {
   text: string
 }
 
-/** Notes that a provider owes the vectors of versions, inside the caller's transaction; those it has do not count. */
+/** Marks the missing vectors of versions as due, inside the caller's transaction. */
 export function* oweVectors(spaceKey: number, versionKeys: readonly number[]): Write<void> {
   yield* sql.runEach(
     'INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)',
@@ -21,7 +21,7 @@ export function* oweVectors(spaceKey: number, versionKeys: readonly number[]): W
   yield* countAgain(versionKeys)
 }
 
-/** Counts anew what is owed of versions; a row that counts nothing goes. */
+/** Recounts the due vectors of versions, and removes rows that count nothing. */
 function* countAgain(versionKeys: readonly number[]): Write<void> {
   const lists = versionKeys.map((key) => [key])
   yield* sql.runEach(
@@ -41,7 +41,7 @@ function* countAgain(versionKeys: readonly number[]): Write<void> {
   yield* sql.runEach('DELETE FROM vectors_due WHERE version_key = ? AND due <= 0 AND refused = 0', lists)
 }
 
-/** The passages that have waited longest. @param vectorSpace row key; undefined while the space has no vector yet */
+/** The due passages of the oldest versions. @param vectorSpace row key; undefined before the space's first vector */
 export function* dueNodes(spaceKey: number, vectorSpace: number | undefined, limit: number): Read<DueNode[]> {
   return yield* sql.all<DueNode>(
     `SELECT nodes.key, nodes.doc_key, nodes.version_key, nodes.title, nodes.text
@@ -54,7 +54,7 @@ export function* dueNodes(spaceKey: number, vectorSpace: number | undefined, lim
   )
 }
 
-/** Whether a passage is still there and without a vector: it may have been deleted while its vector was made. */
+/** Whether a passage still exists and its version is due: it may have been deleted while its vector was computed. */
 export function* isDue({ key, version_key }: DueNode): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
@@ -65,7 +65,7 @@ export function* isDue({ key, version_key }: DueNode): Read<boolean> {
   )
 }
 
-/** Takes passages that got a vector, or never will, off what is owed, inside the caller's transaction. */
+/** Subtracts passages that got a vector, or never will, from the due counts, inside the caller's transaction. */
 export function* settleDue(done: readonly DueNode[]): Write<void> {
   const counts = new Map<number, number>()
   for (const { version_key } of done) counts.set(version_key, (counts.get(version_key) ?? 0) + 1)
@@ -87,7 +87,7 @@ export function* refuse(spaceKey: number, node: DueNode, error: string): Write<v
   ])
 }
 
-/** Passages that were refused are asked for again. @param spaceKey all spaces where absent */
+/** Makes rejected passages due again. @param spaceKey all spaces if absent */
 function* forgetRefusals(spaceKey?: number): Write<void> {
   const of = spaceKey === undefined ? '' : ' AND space_key = ?'
   const values = spaceKey === undefined ? [] : [spaceKey]
@@ -95,7 +95,7 @@ function* forgetRefusals(spaceKey?: number): Write<void> {
   yield* sql.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${of}`, values)
 }
 
-/** Spaces with passages that have no vector yet, each with the time it is asked for next. */
+/** Spaces with due vectors, each with the time of its next request. */
 export function* spacesDue(): Read<{ key: number; next_at: number; permanent: number }[]> {
   return yield* sql.all(
     `SELECT due.space_key key, coalesce(next_at, 0) next_at, coalesce(permanent, 0) permanent
@@ -121,7 +121,7 @@ export function* forgetWait(spaceKey: number): Write<void> {
   yield* sql.run('DELETE FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
-/** Published passages of a space that have no vector yet, and those that the model refused. */
+/** Number of published passages of a space with a due vector, and of those that the model rejected. */
 export function* missingOf(spaceKey: number): Read<{ due: number; refused: number }> {
   const row = yield* sql.get<{ due: number | null; refused: number | null }>(
     `SELECT sum(due) due, sum(refused) refused FROM vectors_due
@@ -132,19 +132,19 @@ export function* missingOf(spaceKey: number): Read<{ due: number; refused: numbe
   return { due: row?.due ?? 0, refused: row?.refused ?? 0 }
 }
 
-/** Asks providers at once again, also for what they refused. @param spaceKey all spaces where absent */
+/** Makes requests to providers due now, rejected passages included. @param spaceKey all spaces if absent */
 export function* hurryVectors(spaceKey?: number): Write<void> {
   const of = spaceKey === undefined ? '' : ' WHERE space_key = ?'
   yield* sql.run(`UPDATE vector_waits SET next_at = 0${of}`, spaceKey === undefined ? [] : [spaceKey])
   yield* forgetRefusals(spaceKey)
 }
 
-/** The same for all spaces at the start, unless other gateways are there: they know what their providers said. */
+/** The same for all spaces at the start, unless other gateways are running: they know the state of their providers. */
 export function* hurryAllVectors(gateway: string): Write<void> {
   if (!(yield* othersThan(gateway))) yield* hurryVectors()
 }
 
-/** Whether vectors of versions are owed. */
+/** Whether vectors of versions are due. */
 export function* areOwed(versions: readonly number[]): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
@@ -154,12 +154,12 @@ export function* areOwed(versions: readonly number[]): Read<boolean> {
   )
 }
 
-/** Nothing is owed of a space any more: its model is no provider's. */
+/** Removes the due vectors of a space: its model is not a provider's any more. */
 export function* forgetDue(spaceKey: number): Write<void> {
   yield* sql.run('DELETE FROM vectors_due WHERE space_key = ?', [spaceKey])
 }
 
-/** Counts anew what is owed of the versions of a space. */
+/** Recounts the due vectors of a space. */
 export function* countSpaceAgain(spaceKey: number): Write<void> {
   const due = yield* sql.all<{ version_key: number }>(
     'SELECT version_key FROM vectors_due WHERE space_key = ? AND due > 0',

@@ -1,25 +1,25 @@
 import type { PreparedDocument } from '../parse/compiled.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/** What a version is read from again, packed. */
+/** The packed content of a version. */
 export type Packed = Pick<PreparedDocument, 'artifact' | 'outline' | 'items'>
 
-/** Bytes that stand in the row itself: every change of a row writes all of it. */
+/** Maximum size of a column inside the row: every change of a row writes all of it. */
 const IN_ROW_BYTES = 256 * 1024
-/** Bytes of one part; it is written in some milliseconds. */
+/** Size of one part; writing it takes some milliseconds. */
 const PART_BYTES = 256 * 1024
 
 const NAMES = ['artifact', 'outline', 'items'] as const
 const EMPTY = new Uint8Array()
 
-/** A piece of what does not fit into a version's row. */
+/** A piece of a column that does not fit into a version's row. */
 export interface VersionPart {
   part: (typeof NAMES)[number]
   place: number
   bytes: Uint8Array
 }
 
-/** Parts what stands in the row from what stands beside it, where a row holds nothing for it. */
+/** Splits off the columns that do not fit into the row; they are empty in the row. */
 export function cutParts(packed: Packed): { row: Packed; parts: VersionPart[] } {
   const row: Packed = { artifact: packed.artifact, outline: packed.outline, items: packed.items }
   const parts: VersionPart[] = []
@@ -41,7 +41,7 @@ export function* insertParts(spaceKey: number, versionKey: number, parts: readon
   )
 }
 
-/** Writes all that a version is read from over what it has, inside the caller's transaction. */
+/** Replaces the packed content of a version, inside the caller's transaction. */
 export function* replacePacked(spaceKey: number, versionKey: number, packed: Packed): Write<void> {
   const { row, parts } = cutParts(packed)
   yield* sql.run('DELETE FROM version_parts WHERE version_key = ?', [versionKey])
@@ -54,7 +54,7 @@ export function* replacePacked(spaceKey: number, versionKey: number, packed: Pac
   yield* insertParts(spaceKey, versionKey, parts)
 }
 
-/** A column of a version with what stands beside its row; a part that is missing leaves it short. */
+/** A column of a version with the parts outside its row; a missing part makes it shorter. */
 export function* packedOf(versionKey: number, part: VersionPart['part'], inRow: Uint8Array): Read<Uint8Array> {
   if (inRow.length > 0) return inRow
   const parts = yield* sql.all<{ bytes: Uint8Array }>(
@@ -64,7 +64,7 @@ export function* packedOf(versionKey: number, part: VersionPart['part'], inRow: 
   return parts.length === 0 ? inRow : Buffer.concat(parts.map(({ bytes }) => bytes))
 }
 
-/** A row of `versions` with all that stands beside it. */
+/** A row of `versions` with all its parts. */
 export function* withParts<T extends Packed & { key: number }>(row: T): Read<T> {
   return {
     ...row,

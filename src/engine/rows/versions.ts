@@ -7,32 +7,32 @@ import { fromCell } from '../storage/readable.js'
 import { logRemoved } from './projection-log.js'
 import { cutParts, type Packed, type VersionPart } from './version-parts.js'
 
-/** Row keys of what a version belongs to. */
+/** Row keys of the owners of a version. */
 export interface VersionOwner {
   spaceKey: number
   docKey: number
   version: number
 }
 
-/** Passages that one transaction removes at most: those of a larger version are left to the purge. */
+/** maximum number of passages that one transaction removes: those of a larger version are left to the purge */
 const DROPPED_AT_ONCE = 500
 
-/** A version that is to get a row. */
+/** A version to be inserted. */
 export interface NewVersion {
   owner: VersionOwner
   document: PreparedDocument
-  /** key of the first of its nodes, where all of them follow in this transaction: the row says it at once */
+  /** key of its first node, if all nodes follow in this transaction: the row then has the final node count */
   firstNode?: number
 }
 
-/** A version that has its row. */
+/** An inserted version. */
 export interface MadeVersion {
   versionKey: number
-  /** what does not fit into the row */
+  /** the content that does not fit into the row */
   parts: VersionPart[]
 }
 
-/** Writes the rows of versions that have no nodes yet, inside the caller's transaction. */
+/** Inserts the rows of versions without their nodes, inside the caller's transaction. */
 export function* insertVersionRows(versions: readonly NewVersion[]): Write<MadeVersion[]> {
   const now = Date.now()
   const cut = versions.map(({ document }) => cutParts(document))
@@ -89,16 +89,16 @@ interface Unpublished {
 }
 
 /**
- * Removes a version that was never published, inside the caller's transaction: its compilation starts over, failed or was
- * canceled. The rows of a large one are only taken out of everybody's sight; the purge removes them in slices.
+ * Removes a version that was never published, inside the caller's transaction: its compilation starts over, failed or
+ * was canceled. The rows of a large version are only hidden; the purge removes them in slices.
  *
- * @returns the log's entry for its nodes, which the index may know; 0 where it has none
+ * @returns the index log's entry for its nodes, which an index may contain; 0 if it has none
  */
 export function* dropUnpublished(docKey: number, version: number): Write<number> {
   return yield* dropAllUnpublished([{ docKey, version }])
 }
 
-/** The same of several. @returns the log's last entry */
+/** The same for several versions. @returns the index log's last entry */
 export function* dropAllUnpublished(versions: readonly Pick<VersionOwner, 'docKey' | 'version'>[]): Write<number> {
   const rows = yield* sql.getEach<Unpublished>(
     `SELECT key, space_key, first_node, last_node, node_count,
@@ -126,7 +126,9 @@ function* dropVersion(row: Unpublished): Write<number> {
   return yield* logRemoved(row.space_key, [row])
 }
 
-/** Ends a version before the first revision: no revision shows it, its number is free, and the purge takes it next. */
+/**
+ * Hides a version before the first revision: no revision shows it, its number is free, and the purge removes it next.
+ */
 function* leaveToPurge(versionKey: number): Write<void> {
   yield* sql.run('UPDATE versions SET version = -key, until_revision = 0, obsolete_at = 0 WHERE key = ?', [versionKey])
 }
@@ -147,14 +149,14 @@ export function* versionKeyOf(docKey: number, version: number): Read<number | un
   ]))?.key
 }
 
-/** What a version says of itself. */
+/** The metadata of a version. */
 export function* metadataOf(key: number): Read<Record<string, unknown>> {
   const row = yield* sql.get<{ metadata: string }>('SELECT metadata FROM versions WHERE key = ?', [key])
   const metadata: unknown = fromCell(row?.metadata ?? '{}')
   return isRecord(metadata) ? metadata : {}
 }
 
-/** Whether a version is there under its number: one that is left to the purge has lost it. */
+/** Whether a version exists under its number: one that is left to the purge has lost it. */
 export function* hasVersion(key: number, version: number): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [key, version])) !== undefined
 }
@@ -169,10 +171,10 @@ export function* areNotOver(keys: readonly number[]): Read<boolean[]> {
 }
 
 /**
- * Makes versions of documents of a space the ones that are visible from a revision on, and ends those before them, inside
- * the caller's transaction.
+ * Makes versions of documents of a space visible from a revision on, and ends earlier ones, inside the caller's
+ * transaction.
  *
- * @returns the log's last entry for the nodes of those; 0 where they have none
+ * @returns the index log's last entry for the nodes of the earlier ones; 0 if they have none
  */
 export function* showVersions(
   spaceKey: number,
@@ -196,7 +198,9 @@ export function* showVersions(
   return seq
 }
 
-/** Marks the versions of documents up to a number as obsolete: the purge takes them when no snapshot can show them. */
+/**
+ * Marks the versions of documents up to a number as obsolete: the purge removes them once no snapshot can show them.
+ */
 export function* markObsolete(versions: readonly { docKey: number; upTo: number }[]): Write<void> {
   const now = Date.now()
   yield* sql.runEach(

@@ -1,11 +1,11 @@
 import { type Read, sql } from '../storage/program.js'
 
-/** Whether nothing was ever indexed here. */
+/** Whether nothing was ever indexed in this store. */
 export function* neverIndexed(): Read<boolean> {
   return (yield* sql.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1')) === undefined
 }
 
-/** The space that was published last; none where nothing was ever indexed. */
+/** The most recently published space; undefined if nothing was ever indexed. */
 export function* publishedLast(): Read<{ id: string } | undefined> {
   if (yield* neverIndexed()) return undefined
   return yield* sql.get<{ id: string }>(

@@ -19,7 +19,7 @@ export function* watchRows(tenant?: string): Read<WatchRow[]> {
     : yield* sql.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, [tenant])
 }
 
-/** A watch of a folder; the one that the space has of it gets the new rules. */
+/** Inserts a watch of a folder, or replaces the rules of the existing one. */
 export function* putWatch(watch: {
   id: string
   tenant: string
@@ -41,7 +41,7 @@ export function* putWatch(watch: {
   ])
 }
 
-/** @returns whether there was one */
+/** @returns whether it existed */
 export function* deleteWatch(tenant: string, id: string): Write<boolean> {
   return (yield* sql.run('DELETE FROM watches WHERE tenant = ? AND id = ?', [tenant, id])).changes > 0
 }

@@ -2,19 +2,19 @@ import { LIMITS } from '../../contract/limits.js'
 import { sql, type Write } from '../storage/program.js'
 import { subtreeOf, type WorkspaceFile } from './workspaces.js'
 
-/** When the workspaces of a space change, and the number of the change. */
+/** The space, number and time of a change in workspaces. */
 export interface ChangeAt {
   spaceKey: number
   seq: number
   now: number
 }
 
-/** Lets a version of a file end, so that a snapshot-consistent listing under way still shows it. */
+/** Ends a version of a file; a running snapshot-consistent listing still shows it. */
 export function* endVersion(key: number, at: ChangeAt): Write<void> {
   yield* sql.run('UPDATE workspace_files SET until_seq = ?, until_at = ? WHERE key = ?', [at.seq, at.now, key])
 }
 
-/** Writes a version of a file, created at `created_at` and updated now. */
+/** Inserts a version of a file, created at `created_at` and updated now. */
 export function* insertVersion(at: ChangeAt, file: Omit<WorkspaceFile, 'key' | 'updated_at'>): Write<void> {
   yield* sql.run(
     `INSERT INTO workspace_files (id, space_key, folder, base, object_key, sha256, size_bytes, content_type, version,
@@ -37,7 +37,9 @@ export function* insertVersion(at: ChangeAt, file: Omit<WorkspaceFile, 'key' | '
   )
 }
 
-/** Overwritten versions are kept for listings under way; past their bound the oldest are given up. */
+/**
+ * Marks the oldest overwritten versions for removal once they exceed their limit; they are kept for running listings.
+ */
 export function* forgetOld(spaceKey: number): Write<void> {
   const old =
     (yield* sql.get<{ bytes: number }>(
@@ -54,12 +56,12 @@ export function* forgetOld(spaceKey: number): Write<void> {
   )
 }
 
-/** A file of this row to a place, or all that stands in a folder or below to another folder. */
+/** A move of one file (by row key) to a location, or of a folder with its content to another folder. */
 export type Move = { one: number; folder: string; base: string } | { source: string; target: string }
 
 /**
- * The old rows end, so that a snapshot-consistent listing under way still shows them; new ones begin.
- * @returns how many files moved
+ * Ends the old rows, so that a running snapshot-consistent listing still shows them, and inserts new ones.
+ * @returns number of moved files
  */
 export function* moveRows(at: ChangeAt, move: Move): Write<number> {
   const where = 'one' in move ? 'key = ?' : 'space_key = ? AND folder >= ? AND folder < ?'
@@ -82,7 +84,7 @@ export function* moveRows(at: ChangeAt, move: Move): Write<number> {
   return changes
 }
 
-/** Removes a file, or what stands in a folder or below, with all its versions: no read shows them any more. */
+/** Removes a file, or a folder with its content, with all versions: no read shows them any more. */
 export function* removeRows(at: ChangeAt, which: { folder: string; base: string } | { tree: string }): Write<void> {
   const { first, past } = 'tree' in which ? subtreeOf(which.tree) : { first: which.folder, past: which.base }
   const where = 'tree' in which ? 'folder >= ? AND folder < ?' : 'folder = ? AND base = ?'

@@ -3,7 +3,7 @@ import { FOLDER_END, pastOf } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/** A version of a file, as listings need it. */
+/** A version of a file in listings. */
 export interface WorkspaceFile {
   key: number
   id: string
@@ -22,14 +22,14 @@ export interface WorkspaceFile {
 const COLUMNS = `key, id, folder, base, object_key, sha256, size_bytes, content_type, version, subject, created_at,
   updated_at`
 
-/** Place of a file within the workspaces of a space. */
+/** Position of a file within the workspaces of a space. */
 export type FileKey = readonly [folder: string, base: string]
 
 export function folderOf(segments: readonly string[]): string {
   return segments.map((part) => part + FOLDER_END).join('')
 }
 
-/** Bounds of what stands in a folder or below, the upper one left out. */
+/** Bounds of a folder with its content, the upper one exclusive. */
 export function subtreeOf(folder: string): { first: string; past: string } {
   return { first: folder, past: pastOf(folder) }
 }
@@ -45,7 +45,7 @@ export function* lastChange(spaceKey: number): Read<number> {
   )
 }
 
-/** The number of a new change, inside the caller's transaction. */
+/** Counts a new change, inside the caller's transaction. @returns its number */
 export function* nextChange(spaceKey: number): Write<number> {
   yield* sql.run(
     `INSERT INTO workspace_changes (space_key, seq) VALUES (?, 1) ON CONFLICT (space_key) DO UPDATE SET seq = seq + 1`,
@@ -54,7 +54,7 @@ export function* nextChange(spaceKey: number): Write<number> {
   return yield* lastChange(spaceKey)
 }
 
-/** Files as they were after a change, between two places, both left out. */
+/** Files as of a change, between two positions, both exclusive. */
 export function* filesBetween(
   at: { spaceKey: number; seq: number },
   range: { after: FileKey; before: FileKey },
@@ -82,7 +82,7 @@ export function* fileAt(
   )
 }
 
-/** The file of this name that is there now. */
+/** The current file with a name. */
 export function* liveFile(spaceKey: number, folder: string, base: string): Read<WorkspaceFile | undefined> {
   return yield* sql.get<WorkspaceFile>(
     `SELECT ${COLUMNS} FROM workspace_files WHERE space_key = ? AND folder = ? AND base = ? AND until_seq IS NULL`,
@@ -90,7 +90,7 @@ export function* liveFile(spaceKey: number, folder: string, base: string): Read<
   )
 }
 
-/** What stands in a folder or below now. */
+/** Size of the current content of a folder. */
 export function* liveTree(spaceKey: number, folder: string): Read<{ files: number; bytes: number; longest: number }> {
   const { first, past } = subtreeOf(folder)
   const sum = yield* sql.get<{ files: number; bytes: number; longest: number }>(
@@ -102,7 +102,7 @@ export function* liveTree(spaceKey: number, folder: string): Read<{ files: numbe
   return sum ?? { files: 0, bytes: 0, longest: 0 }
 }
 
-/** The place that a cursor names by its row, whether or not it is still shown. */
+/** The position of a row that a cursor refers to, visible or not. */
 export function* placeOfKey(spaceKey: number, key: number): Read<FileKey | undefined> {
   const row = yield* sql.get<{ folder: string; base: string }>(
     'SELECT folder, base FROM workspace_files WHERE space_key = ? AND key = ?',
@@ -111,7 +111,7 @@ export function* placeOfKey(spaceKey: number, key: number): Read<FileKey | undef
   return row === undefined ? undefined : [row.folder, row.base]
 }
 
-/** SQL: whether an object is named by a file or a snapshot. @param key of the object */
+/** SQL: whether a file or a snapshot references an object. @param key SQL expression of the object's key */
 export function namedByWorkspace(key: string): string {
   return `EXISTS (SELECT 1 FROM workspace_files WHERE object_key = ${key})
   OR EXISTS (SELECT 1 FROM snapshot_files WHERE object_key = ${key})`
@@ -148,7 +148,7 @@ export function folderItem(folder: string): VirtualItem {
   }
 }
 
-/** Files in the workspaces of a space now, and their bytes. */
+/** Number of current files in the workspaces of a space, and their bytes. */
 export function* liveSize(spaceKey: number): Read<{ files: number; bytes: number }> {
   const held = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
@@ -158,7 +158,7 @@ export function* liveSize(spaceKey: number): Read<{ files: number; bytes: number
   return held ?? { files: 0, bytes: 0 }
 }
 
-/** Snapshots of a space, and the bytes that they froze. */
+/** Number of snapshots of a space, and the bytes of their files. */
 export function* snapshotSize(spaceKey: number): Read<{ count: number; bytes: number }> {
   const held = yield* sql.get<{ count: number; bytes: number }>(
     `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
@@ -168,7 +168,7 @@ export function* snapshotSize(spaceKey: number): Read<{ count: number; bytes: nu
   return held ?? { count: 0, bytes: 0 }
 }
 
-/** Files in the workspaces now, and bytes of these and of all that snapshots froze. */
+/** Number of current files in workspaces, and bytes of these and of all files in snapshots. */
 export function* workspaceUsage(spaceKey: number): Read<{ workspaceFileCount: number; workspaceBytes: number }> {
   const { files, bytes } = yield* liveSize(spaceKey)
   const frozen = yield* snapshotSize(spaceKey)

@@ -1,4 +1,4 @@
-/** A promise that its caller need not wait for: it rejects with the reason of a signal that fires first. */
+/** Rejects with the reason of the signal if it fires before the promise settles, so that the caller need not wait. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

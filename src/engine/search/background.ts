@@ -1,24 +1,24 @@
-/** Cosines of a question with passages that were picked without looking at it. */
+/** Distribution of the cosines between a query and passages that were picked without looking at the query. */
 export interface Background {
   /** median */
   middle: number
-  /** as the standard deviation of a normal distribution: 1.4826 times the median distance from the middle */
+  /** as a standard deviation of a normal distribution: 1.4826 × median absolute deviation */
   spread: number
-  /** passages that were compared */
+  /** passages compared */
   samples: number
 }
 
-/** Passages compared for the background; twice as many tell the middle by a hundredth of the spread better. */
+/** Passages compared for the background; twice as many improve the median by only a hundredth of the spread. */
 export const BACKGROUND_SAMPLES = 128
-/** Fewer say nothing of the space's vectors. */
+/** Fewer cosines do not describe the vectors of a space. */
 const FEWEST = 20
-/** The median distance of a normal distribution, to its standard deviation. */
+/** Standard deviation of a normal distribution, divided by its median absolute deviation. */
 const NORMAL = 1.4826
 
 /**
- * Background of cosines, by medians: passages that the question is about are among them by chance and must not count.
+ * Computes the background by medians, so that sampled passages that do match the query have no effect.
  *
- * @returns undefined where there are too few
+ * @returns undefined for fewer than 20 cosines
  */
 export function backgroundOf(cosines: ArrayLike<number>): Background | undefined {
   if (cosines.length < FEWEST) return undefined

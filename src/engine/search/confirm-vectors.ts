@@ -2,20 +2,20 @@ import type { IndexProcess } from './index-process.js'
 import type { ReplaySource } from './ports.js'
 import type { ConfirmReply, LoadReply } from './protocol.js'
 
-/** A load that was begun, and how many vectors a file brought. */
+/** A vector load that has begun, and the number of vectors that its graph file contained. */
 export interface Begun {
   dimension: number
   filled: Promise<number>
 }
 
 export function begunBy(dimension: number, { answer }: { answer: Promise<unknown> }): Begun {
-  // the answer of a request is what its reply says
+  // the answer of a load request is a LoadReply
   const filled = answer.then((reply) => (reply as LoadReply).filled)
   filled.catch(() => {})
   return { dimension, filled }
 }
 
-/** Which vectors came with a file, and to which process. */
+/** The vectors that were read from a graph file, and the process that has them. */
 interface Filled {
   space: string
   vectorSpace: string
@@ -24,10 +24,9 @@ interface Filled {
 }
 
 /**
- * Tells the index which vectors the source has, by their checksums: those that came with a file and are the same are taken
- * from there.
+ * Sends the checksums of the source's vectors to the index, which keeps the vectors of its graph file that are equal.
  *
- * @returns keys of the others, which have to be sent
+ * @returns keys of the other vectors, which have to be sent
  */
 export async function confirmVectors(
   process: IndexProcess,
@@ -41,7 +40,7 @@ export async function confirmVectors(
   }
   for await (const { keys, docs, sums } of source.sums(of.space, of.vectorSpace)) {
     const answer = process.ask({ op: 'confirm', ...of, keys, docs, sums }, generation)
-    // it is looked at when the next one is on its way
+    // awaited after the next request is on its way; a rejection before that must not count as unhandled
     answer.catch(() => {})
     await take()
     before = answer

@@ -1,35 +1,35 @@
 import type { Comparison } from './count-check.js'
 
-/** Changes of one moment are compared together. */
+/** Changes within this time are checked together. */
 const AUDIT_AFTER_MS = 500
-/** While changes come all the time, the next try is later. */
+/** Delay of the next check while changes keep arriving. */
 const MOVING_MS = 5_000
-/** Indexes that differ right after they were filled are filled again after this: each time costs as much as a start. */
+/** Delay before indexes are filled again that still differ after they were filled: it costs as much as a start. */
 const SHORT_RETRY_MS = 300_000
 
-/** The indexes of one space as they are worked with now. */
+/** The currently open indexes of one space. */
 export interface Audited {
   compare(signal: AbortSignal): Promise<Comparison>
-  /** they were filled anew and differed from the rows again, or could not be filled */
+  /** they still differed from the rows after they were filled again, or could not be filled */
   readonly short: boolean
 }
 
 export interface CountAuditOptions {
-  /** what is worked with now; nothing where the next use compares by itself */
+  /** the open indexes of a space; undefined where the next use compares them anyway */
   current: (space: string) => Audited | undefined
-  /** begins anew with a space, which compares and fills its indexes */
+  /** replaces the open indexes of a space; this compares and fills them */
   renew: (space: string, found: Audited) => Promise<void>
   log: (message: string) => void
 }
 
 /**
- * Compares the indexes of each space with its rows some time after a change. A count that is wrong, by whatever fault, is
- * noticed while the daemon runs, not only when somebody asks for it.
+ * Compares the indexes of each space with its rows some time after a change, so that a wrong count is noticed while the
+ * daemon runs and not only on request.
  */
 export class CountAudit {
   readonly #options: CountAuditOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
-  /** those whose next try is set */
+  /** indexes whose next refill is scheduled */
   readonly #later = new WeakSet<Audited>()
   readonly #comparing = new Set<Promise<Comparison>>()
   readonly #stop = new AbortController()
@@ -38,13 +38,13 @@ export class CountAudit {
     this.#options = options
   }
 
-  /** Something changed. Cheap: one timer a space. */
+  /** Schedules a check after a change. Cheap: one timer per space. */
   changed(space: string, afterMs = AUDIT_AFTER_MS): void {
     if (this.#closed || this.#timers.has(space)) return
     const timer = setTimeout(() => {
       this.#timers.delete(space)
       this.#audit(space).catch((error: unknown) => {
-        // a comparison that was under way when everything was closed
+        // close() aborts a running comparison
         if (!this.#closed) this.#options.log(`the indexes of a space were not compared: ${String(error)}`)
       })
     }, afterMs)
@@ -57,7 +57,7 @@ export class CountAudit {
     this.#timers.delete(space)
   }
 
-  /** Begins nothing any more; resolves when nothing reads the rows any more. */
+  /** Starts no further checks; resolves when no check reads the rows. */
   async close(): Promise<void> {
     this.#stop.abort()
     for (const space of [...this.#timers.keys()]) this.forget(space)
@@ -78,7 +78,7 @@ export class CountAudit {
     if (audited.short) this.#renewLater(space, audited)
     else if (compared.state === 'moving') this.changed(space, MOVING_MS)
     else if (compared.state === 'different') {
-      this.#options.log(`${compared.sentence} in space ${space}: what is missing is filled in`)
+      this.#options.log(`${compared.sentence} in space ${space}: what is missing will be added`)
       await this.#options.renew(space, audited)
     }
   }

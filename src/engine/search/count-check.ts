@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExpectedCounts, ReplaySource } from './ports.js'
 import type { CountReply } from './protocol.js'
 
-/** Looks until two of them in a row must be alike; changes on their way take some milliseconds. */
+/** Attempts until two readings in a row agree; changes in transit take some milliseconds. */
 const LOOKS = 10
 const LOOK_MS = 150
 
 export type Leg = 'text' | 'vectors'
 
-/** What is known to stand between counters and indexes for good, such as a damaged row that no index can take. */
+/** Known permanent difference between counters and indexes, for example damaged rows that no index accepts. */
 export interface Drift {
   nodes: number
   vectors: number
@@ -18,20 +18,20 @@ export interface CountCheck {
   source: ReplaySource
   space: string
   legs: readonly Leg[]
-  /** found by an earlier check, and brought up to date by this one */
+  /** found by earlier checks; updated by this one */
   drift: Drift
-  /** what the indexes hold once all that was sent is done */
+  /** counts of the indexes after all earlier requests were processed */
   inIndex: (vectorSpace: string) => Promise<CountReply>
-  /** nothing is read any more once it has fired */
+  /** no rows are read after it fires */
   signal?: AbortSignal | undefined
 }
 
-/** `moving`: rows or indexes changed at every look, so that they could not be compared. */
+/** `moving`: rows or indexes changed at every attempt, so they could not be compared. */
 export type Comparison = { state: 'equal' } | { state: 'moving' } | { state: 'different'; sentence: string }
 
 /**
- * Compares what the indexes of a space hold with its rows. The counters cost nothing; only where they disagree with an
- * index, and both stand still, every row is counted, and that decides.
+ * Compares the indexes of a space with its rows. Counters are compared first, at no cost. Where they disagree and
+ * nothing changes, every row is counted, and that number decides.
  */
 export async function compareCounts(check: CountCheck): Promise<Comparison> {
   const { source, space, drift } = check
@@ -80,7 +80,7 @@ function differing(legs: readonly Leg[], here: CountReply, rows: ExpectedCounts,
   return found
 }
 
-/** The sentence for a text index that does not hold what the rows do. */
+/** Formats the difference between the text index and the rows. */
 export function textDiffers(here: number, rows: number): string {
   return `the text index holds ${here} passages, the rows ${rows}`
 }

@@ -1,14 +1,16 @@
 const NONE = -1
 const FIRST_LENGTH = 512
 
-/** The rows of each document, as lists linked both ways in typed arrays: two numbers a row, removal without a walk. */
+/**
+ * The rows of each document as doubly linked lists in typed arrays: two numbers per row, and removal in constant time.
+ */
 export class DocLists {
   readonly #firstOfDoc = new Map<number, number>()
   #docs = new Float64Array(FIRST_LENGTH)
   #next = new Int32Array(FIRST_LENGTH)
   #previous = new Int32Array(FIRST_LENGTH)
 
-  /** Puts a row that is in no list into a document's. */
+  /** Adds a row that is in no list to the list of a document. */
   add(row: number, doc: number): void {
     if (row >= this.#docs.length) this.#grow(row)
     const first = this.#firstOfDoc.get(doc) ?? NONE
@@ -19,7 +21,7 @@ export class DocLists {
     this.#firstOfDoc.set(doc, row)
   }
 
-  /** Takes a row out of its list. */
+  /** Removes a row from its list. */
   remove(row: number): void {
     const next = this.#next[row] ?? NONE
     const previous = this.#previous[row] ?? NONE

@@ -2,27 +2,27 @@ import { offer, type RowFilter, rowsFrom, scanBlock, type TopRows, topRows, wors
 import type { Sketch } from './sketch.kernel.js'
 import { BLOCK_ROWS, RUN_ROWS, type VectorRows } from './vector-rows.js'
 
-/** 16,384 rows of a full comparison take a few milliseconds: then others get their turn. */
+/** 16,384 rows of full comparison take a few milliseconds; then the event loop gets a turn. */
 const BLOCKS_PER_TURN = 32
-/** A millisecond and a half of sketches. */
+/** About 1.5 ms of sketch comparison. */
 const SKETCHED_ROWS_PER_TURN = RUN_ROWS
-/** So few are compared in full sooner than by sketches. */
+/** Up to this count, full comparison is faster than sketches. */
 const FEW_ROWS = 64
 
-/** One event-loop turn. */
+/** Waits for one turn of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Rows to look at: those whose flags, masked, are `wanted` and, with `allow`, those set there. */
+/** The rows to compare: those whose masked flags equal `wanted` and, with `allow`, that are set there. */
 export type RowChoice = Omit<RowFilter, 'flags'>
 
-/** The best `k` of the chosen rows, by exact comparison of all that may be among them. */
+/** The best `k` of the chosen rows, with exact cosines. Sketches only exclude rows that cannot be among them. */
 export async function scan(rows: VectorRows, query: Float32Array, k: number, choice: RowChoice): Promise<TopRows> {
   const filter = { ...choice, flags: rows.flags }
   const { sketch } = rows
   return sketch === undefined ? scanInFull(rows, query, k, filter) : scanSketched(rows, sketch, query, k, filter)
 }
 
-/** No row whose sketch is worse than the k-th best by more than both errors can be among the best. */
+/** A row whose sketch is worse than the k-th best by more than twice the error cannot be among the best. */
 async function scanSketched(
   rows: VectorRows,
   sketch: Sketch,
@@ -47,7 +47,10 @@ async function scanSketched(
   return top
 }
 
-/** Offers the rows outside of the graph that may be among the best. What it costs grows with them, not with the space. */
+/**
+ * Offers the rows outside of the graph that may be among the best. The cost grows with their number, not with the
+ * space.
+ */
 export async function offerOutside(rows: VectorRows, query: Float32Array, top: TopRows): Promise<void> {
   const runs = rows.outsideRuns()
   const listed: number[] = []
@@ -59,7 +62,7 @@ export async function offerOutside(rows: VectorRows, query: Float32Array, top: T
   const best = topRows(top.capacity)
   let error = 0
   for (let i = 0, at = 0, untilTurn = SKETCHED_ROWS_PER_TURN; i < runs.length; ) {
-    // another search may have set its query in the meantime; rows that came since have worse sketches at the most
+    // another search may have set its query during the wait; rows added since then can only increase the error
     error = Math.max(error, sketch.setQuery(query))
     for (; i < runs.length && at < untilTurn; i += 2) {
       const [first = 0, end = 0] = runs.subarray(i, i + 2)
@@ -90,7 +93,7 @@ async function scanInFull(rows: VectorRows, query: Float32Array, k: number, filt
   return top
 }
 
-/** Compares the listed rows one by one. */
+/** Compares the listed rows one by one in full. */
 export async function offerRows(
   rows: VectorRows,
   query: Float32Array,

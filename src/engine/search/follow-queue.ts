@@ -3,44 +3,44 @@ import { ProcessGoneError } from './index-process.js'
 import { type FreshBatch, IndexProcessDied } from './ports.js'
 
 /**
- * Nodes that one commit takes at most, as far as batches can be parted: who waits for a change of another space waits for
- * it, too. Up to some 2,000 a commit takes the same time whatever is in it.
+ * Maximal number of nodes of one commit, as far as batches can be separated: changes of other spaces wait for it. Up to
+ * some 2,000 nodes, the time of a commit does not depend on their number.
  */
 const GROUP_NODES = 2_000
-/** Faults of the process under one group before its callers are told; ends from outside do not count. */
+/** Faults of the process under one group before its callers get the error; kills from outside do not count. */
 const MAX_FAULTS = 3
-/** A group is not tried for longer: the source has it, and the next start replays it. */
+/** Retry limit of a group. The source still has its changes, and the next start replays them. */
 const MAX_RETRY_MS = 60_000
 
-/** An entry of the projection log that somebody waits for. */
+/** A request to apply the log up to an entry. */
 export interface Wanted {
   seq: number
   fresh?: FreshBatch
 }
 
 interface Pending {
-  /** what is waited for, or work that runs while nothing is applied */
+  /** a request, or an action that runs while nothing is applied */
   work: Wanted | (() => Promise<void>)
   resolve: () => void
   reject: (error: unknown) => void
 }
 
-/** What is waited for in the log of one space: whatever waits together is committed together. */
+/** Pending requests for the log of one space. Requests that wait together are committed together. */
 export class FollowQueue {
   readonly #commit: (wanted: Wanted[]) => Promise<void>
   #pending: Pending[] = []
   #running: Promise<void> | undefined
 
-  /** @param commit resolves when all that is wanted can be seen */
+  /** @param commit resolves when all requested entries are visible to searches */
   constructor(commit: (wanted: Wanted[]) => Promise<void>) {
     this.#commit = commit
   }
 
-  push(wanted: Wanted): Promise<void> {
-    return this.#enqueue(wanted)
+  push(request: Wanted): Promise<void> {
+    return this.#enqueue(request)
   }
 
-  /** Runs an action after the changes that wait and before those that come. */
+  /** Runs an action after the pending changes and before later ones. */
   alone(action: () => Promise<void>): Promise<void> {
     return this.#enqueue(action)
   }
@@ -54,14 +54,14 @@ export class FollowQueue {
     })
   }
 
-  /** Refuses what waits and resolves when nothing runs any more. */
+  /** Rejects everything pending and resolves when nothing runs any more. */
   async clear(error: KsError): Promise<void> {
     for (const { reject } of this.#pending.splice(0)) reject(error)
     await this.#running
   }
 
   async #run(): Promise<void> {
-    // Callers of the same turn come into the same group.
+    // Callers of the same turn join the same group.
     await Promise.resolve()
     while (this.#pending.length > 0) {
       const group = this.#takeGroup()

@@ -18,22 +18,23 @@ import {
 import { LaggedWatermark } from './watermark.js'
 
 /**
- * SQLite's own text index, where the Tantivy binding does not load. Terms come analysed, so the tokenizer must split
- * at spaces only: `ascii` keeps everything beyond ASCII, and the signs of ASCII are declared to be part of words.
+ * Text index in SQLite FTS5, for platforms where the Tantivy binding does not load. Terms are already analysed, so the
+ * tokenizer must split at spaces only: `ascii` keeps all non-ASCII characters, and ASCII punctuation is declared as
+ * token characters.
  */
 
-/** Raised when tables or what they mean change; another layout is built anew. */
+/** Increased when the tables or their meaning change; an index of another layout is rebuilt. */
 const LAYOUT_VERSION = 2
 const FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 const SIGNS = '!#$%&()*+,-./:;<=>?@[]^_`{|}~'
 const MAX_K = 1_000
-/** The check reads everything; above this size only what is used is checked, as it is used. */
+/** The integrity check reads the complete file. Above this size, damage is found only as pages are used. */
 const CHECK_LIMIT_BYTES = 256 * 1024 * 1024
 
 /**
- * Opens or creates the index of a directory.
+ * Opens or creates the index in a directory.
  *
- * @throws DamagedIndexError when the file is not what was written
+ * @throws DamagedIndexError when the file is not intact
  */
 export async function openFts5(dir: string, options: TextOptions): Promise<TextIndex> {
   await mkdir(dir, { recursive: true })
@@ -50,10 +51,10 @@ export async function openFts5(dir: string, options: TextOptions): Promise<TextI
   }
 }
 
-/** @param space whose index it must be: the one of another space says nothing of this one */
+/** @param space the space that the index must belong to */
 function prepare(db: Database.Database, space: string): void {
   db.pragma('journal_mode = WAL')
-  // A projection may lose its newest commits: its watermark goes back with them.
+  // Losing the newest commits is acceptable: the watermark is lost with them.
   db.pragma('synchronous = NORMAL')
   db.pragma('cell_size_check = ON')
   const format = Number(db.pragma('user_version', { simple: true }))
@@ -73,7 +74,7 @@ function prepare(db: Database.Database, space: string): void {
     return
   }
   const of: unknown = db.prepare('SELECT space FROM state').pluck().get()
-  if (of !== space) throw new DamagedIndexError(`the index is of space ${String(of)}, not of ${space}`)
+  if (of !== space) throw new DamagedIndexError(`the index belongs to space ${String(of)}, not to ${space}`)
   const pages = Number(db.pragma('page_count', { simple: true }))
   if (pages * Number(db.pragma('page_size', { simple: true })) > CHECK_LIMIT_BYTES) return
   if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedIndexError('the index file is damaged')
@@ -83,7 +84,7 @@ function prepare(db: Database.Database, space: string): void {
 class Fts5Text implements TextIndex {
   readonly engine = 'fts5'
   readonly #db: Database.Database
-  /** a connection of its own, which sees what is committed only */
+  /** a separate connection that sees only committed rows */
   readonly #reader: Database.Database
   readonly #insertWords: Database.Statement<[number, string]>
   readonly #deleteWords: Database.Statement<[number]>
@@ -101,7 +102,7 @@ class Fts5Text implements TextIndex {
       store: (seq) => {
         db.prepare('UPDATE state SET watermark = max(watermark, ?)').run(seq)
       },
-      failed: (error) => log(`a watermark is behind: ${String(error)}`),
+      failed: (error) => log(`a watermark was not written: ${String(error)}`),
     })
     this.#insertWords = db.prepare('INSERT INTO words(rowid, text) VALUES (?, ?)')
     this.#deleteWords = db.prepare('DELETE FROM words WHERE rowid = ?')
@@ -154,7 +155,7 @@ class Fts5Text implements TextIndex {
     const limit = Math.min(MAX_K, k)
     const none: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
     if (limit < 1 || asked.length === 0 || docs?.length === 0) return none
-    // phrases have no weights here: other words are found, and ranking tells what they weigh
+    // phrases cannot have weights here: rewordings only add candidates, and ranking weighs them later
     const reworded = compounds === undefined ? [] : weighRewordings(compounds, frequency, nodes())
     const rewordings = reworded.map(({ asked, told }) => ({ asked, told }))
     const match = [
@@ -189,7 +190,7 @@ class Fts5Text implements TextIndex {
     if (this.#deleteNode.run(key).changes > 0) this.#deleteWords.run(key)
   }
 
-  /** Counts nodes: those with a term, and all of them. */
+  /** Counters of nodes: those with a term, and all. */
   #counts(scope: DocumentScope | undefined) {
     if (scope === undefined) {
       const counted = this.#reader.prepare<[string], { doc: number }>('SELECT doc FROM frequencies WHERE term = ?')
@@ -214,13 +215,13 @@ class Fts5Text implements TextIndex {
   }
 }
 
-/** SQL condition that the node of a column is in a scope, whose documents are a JSON parameter. */
+/** SQL condition: the node in a column is in a scope, whose documents are a JSON parameter. */
 function isIn(column: string, { isExcluded }: DocumentScope): string {
   const list = 'SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?))'
   return `${column} ${isExcluded ? 'NOT ' : ''}IN (${list})`
 }
 
-/** A term as a string of the query language, in which nothing but the quote has a meaning. */
+/** Quotes a term as a string of the FTS5 query language; only the double quote needs escaping. */
 function quote(term: string): string {
   return `"${term.replaceAll('"', '""')}"`
 }

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SpaceSession } from './space-session.js'
 
-/** Vectors of 100,000 passages are loaded in less; for an answer that can be had without them nobody waits longer. */
+/** Vectors of 100,000 passages load in less time; an answer that is possible without vectors is not delayed longer. */
 const VECTORS_GRACE_MS = 4_000
 
 /**
- * Waits for what a session still loads of the text and a vector space, until the grace of its first searches is over.
+ * Waits for what a session still loads (text and one vector space), at most for the grace period of its first searches.
  *
- * @param isSearch whether vectors alone are waited for longer: who only asks how things stand does not
+ * @param isSearch whether to wait longer where only vectors are missing; status requests do not
  */
 export type Grace = (vectorSpace: string | undefined, isSearch: boolean) => Promise<void>
 
 /**
- * The grace of a session; it begins when the space was opened, or could not be.
+ * Creates the grace period of a session. It begins when opening the space has succeeded or failed.
  *
- * @param anyMs for whatever is not there
- * @param vectorsMs where the text is whole and only vectors are still coming, default 4 s
+ * @param anyMs limit while text is missing
+ * @param vectorsMs limit where the text is complete and only vectors still load, default 4 s
  */
 export function graceOf(session: SpaceSession, anyMs: number, vectorsMs = VECTORS_GRACE_MS): Grace {
   const late = overAfter(session, anyMs)

@@ -2,37 +2,37 @@ import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 import type { FileFacts } from './graph-files.js'
 
-/** What a build thread needs. Blocks are shared memory: nothing is copied, and rows in use do not change. */
+/** Input of a build thread. Blocks are shared memory: nothing is copied, and rows in use do not change. */
 export interface GraphBuild {
-  /** directory to fill, already there */
+  /** existing directory to fill */
   dir: string
   vectorSpace: string
   dimension: number
   blockRows: number
-  /** vectors as halves */
+  /** vectors as float16 bits */
   blocks: Uint16Array[]
-  /** rows to add, in order; row numbers become labels */
+  /** rows to add, in order; row numbers become labels of the graph */
   rows: Uint32Array
-  /** encoded table of all points the new graph has */
+  /** encoded table of all points of the new graph */
   points: Uint8Array
-  /** graph file to start from; absent = from nothing */
+  /** graph file to extend; absent = build from nothing */
   base?: { path: string; facts: FileFacts }
 }
 
-/** One build at a time in the process: each holds a whole graph in memory. */
+/** The process runs one build at a time: each has a complete graph in memory. */
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Builds a graph in a thread of its own, after the builds asked for before.
+ * Builds a graph in a separate thread, after the builds that were requested before.
  *
- * @returns a promise that rejects when the build failed, and a way to stop it
+ * @returns a promise that rejects when the build fails, and a function that stops it
  */
 export function buildGraph(job: GraphBuild): { done: Promise<void>; stop: () => void } {
   let stopped = false
   let worker: Worker | undefined
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      if (stopped) throw new Error('stopped before it began')
+      if (stopped) throw new Error('the build was stopped before it began')
       worker = new Worker(entryUrl(import.meta.url, './graph-worker.js'), { workerData: job, env: {}, execArgv: [] })
       let built = false
       worker.on('message', () => {

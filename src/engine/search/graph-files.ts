@@ -6,15 +6,15 @@ import { syncPath } from '../../local/file-system.js'
 import type { GraphPoints } from './graph-points.js'
 
 /**
- * A graph on disk: a directory with the library's file, a table of its points and a manifest with the SHA-256 of
- * both. The library neither syncs nor checks what it writes, and a flipped bit makes it crash while it reads, so the
- * manifest is written last and checked before the library sees a byte.
+ * A graph on disk: a directory with the library's file, a table of its points and a manifest with the SHA-256 of both.
+ * The library neither syncs nor checks what it writes, and a flipped bit crashes it while it reads. So the manifest is
+ * written last, and checked before the library reads a byte.
  */
 
 export const GRAPH_FILE = 'graph.hnsw'
 const POINTS_FILE = 'points.bin'
 const MANIFEST_FILE = 'MANIFEST.json'
-/** Raised when the layout of the directory changes; others are built anew. */
+/** Increased when the layout of the directory changes; graphs of other formats are rebuilt. */
 const FORMAT = 1
 /** uint32 row, float64 key, float64 document, float32 fingerprint */
 const POINT_BYTES = 4 + 8 + 8 + 4
@@ -33,7 +33,7 @@ export interface GraphManifest {
   pointsFile: FileFacts
 }
 
-/** Directory names of a vector space's graphs: a hash, since the id may hold any character, and a build number. */
+/** Directory name of a graph: a hash of the vector space, whose id may contain any character, and a build number. */
 export function graphDirectory(vectorSpace: string, build: number): string {
   return `${graphPrefix(vectorSpace)}${build}`
 }
@@ -52,7 +52,7 @@ export async function listGraphs(dir: string, vectorSpace: string): Promise<{ pa
     .sort((a, b) => b.build - a.build)
 }
 
-/** Removes what interrupted builds left behind. */
+/** Removes leftovers of interrupted builds. */
 export async function removeBuildRemains(dir: string): Promise<void> {
   await removeDirectories(dir, (name) => name.startsWith('tmp-graph-'))
 }
@@ -67,7 +67,7 @@ async function removeDirectories(dir: string, which: (name: string) => boolean):
   for (const name of names.filter(which)) await rm(join(dir, name), { recursive: true, force: true })
 }
 
-/** Size and SHA-256 of a file, read in pieces. */
+/** Size and SHA-256 of a file, read in chunks. */
 export async function fileFacts(path: string): Promise<FileFacts> {
   const hash = createHash('sha256')
   let size = 0
@@ -79,10 +79,10 @@ export async function fileFacts(path: string): Promise<FileFacts> {
 }
 
 /**
- * Completes a graph directory whose library file is already there: checks that file, writes the points and, last, the
- * manifest, all synced.
+ * Completes a graph directory that already has the library's file: checks that file, then writes the points and, last,
+ * the manifest, all synced.
  *
- * @throws Error when the library file is shorter than its own head says
+ * @throws Error when the size of the library file differs from what its header says
  */
 export async function finishGraph(
   dir: string,
@@ -115,12 +115,12 @@ async function writeSynced(path: string, content: Uint8Array | string): Promise<
   }
 }
 
-/** Bytes of the library's file head, and where in it the count and the size of one element stand. */
+/** Size of the library's file header in bytes, and the offsets of the element count and element size in it. */
 const HEAD_BYTES = 96
 const COUNT_AT = 16
 const ELEMENT_BYTES_AT = 24
 
-/** Walks the file by its own numbers: head, one fixed element a point, one sized list of links a point. */
+/** Walks the file by its own numbers: header, one fixed-size element per point, one sized list of links per point. */
 async function checkGraphSize(path: string, dimension: number): Promise<void> {
   const { size } = await stat(path)
   const handle = await open(path, 'r')
@@ -135,7 +135,7 @@ async function checkGraphSize(path: string, dimension: number): Promise<void> {
     await handle.read(links, 0, links.length, linksAt)
     let at = 0
     for (let i = 0; i < count; i++) at += at + 4 <= links.length ? 4 + links.readUInt32LE(at) : size
-    if (linksAt + at !== size) throw new Error(`${path} has ${size} bytes, which is not what its head says`)
+    if (linksAt + at !== size) throw new Error(`${path} has ${size} bytes, its header says otherwise`)
   } finally {
     await handle.close()
   }
@@ -168,14 +168,14 @@ export interface VerifiedGraph {
 }
 
 /**
- * Reads a graph directory and checks every byte of it against its manifest.
+ * Reads a graph directory and checks every byte against its manifest.
  *
- * @throws Error naming what does not fit: then the directory is worthless
+ * @throws Error that names the mismatch; the directory is unusable then
  */
 export async function verifyGraph(dir: string, vectorSpace: string, dimension: number): Promise<VerifiedGraph> {
-  // a pipe would hold its opener for ever
+  // opening a pipe would block forever
   for (const name of [MANIFEST_FILE, GRAPH_FILE, POINTS_FILE])
-    if (!(await lstat(join(dir, name))).isFile()) throw new Error(`${join(dir, name)} is no file`)
+    if (!(await lstat(join(dir, name))).isFile()) throw new Error(`${join(dir, name)} is not a file`)
   const manifest: Partial<GraphManifest> = JSON.parse(await readFile(join(dir, MANIFEST_FILE), 'utf8'))
   if (manifest.format !== FORMAT || manifest.vectorSpace !== vectorSpace || manifest.dimension !== dimension) {
     throw new Error(`${dir} is not a graph of ${vectorSpace} with ${dimension} dimensions`)
@@ -195,7 +195,7 @@ async function expectFacts(path: string, expected: FileFacts | undefined): Promi
   return found
 }
 
-/** Makes the directory a build writes to. */
+/** Creates the temporary directory of a build. */
 export async function makeBuildDirectory(dir: string, vectorSpace: string, build: number): Promise<string> {
   const path = join(dir, `tmp-${graphDirectory(vectorSpace, build)}`)
   await rm(path, { recursive: true, force: true })

@@ -7,29 +7,29 @@ import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory } from './
 import { readVectors } from './graph-vectors.js'
 import { BLOCK_ROWS, IN_BUILD, IN_FILE, type VectorRows } from './vector-rows.js'
 
-/** Numbers a test may shrink. */
+/** Thresholds that tests may lower. */
 export interface GraphLimits {
-  /** live vectors from which a graph is kept */
+  /** minimal number of live vectors for a graph */
   graphFrom: number
-  /** new or dead vectors from which the graph is built again at once, also where they are fewer than a fifth */
+  /** new or dead vectors that trigger a rebuild at once, even where they are fewer than a fifth */
   staleFrom: number
-  /** quiet time after which a smaller rest is taken into the graph */
+  /** idle time after which a smaller remainder is added to the graph */
   settleMs: number
 }
 
-/** So many are compared in about a millisecond at 384 dimensions, less than what a graph saves and costs. */
+/** Comparing this many sketches takes about 1 ms at 384 dimensions, less than a graph saves and costs. */
 const GRAPH_FROM_SKETCHED = 40_000
-/** Without sketches they take three. */
+/** Without sketches, comparing 8,000 vectors takes about 3 ms. */
 const GRAPH_FROM = 8_000
 const STALE_FROM = 5_000
 const SETTLE_MS = 500
 const STALE_SHARE = 0.2
-/** A rest up to this part of `staleFrom` is taken into the graph in memory; from there on its file is made anew. */
+/** Up to this fraction of `staleFrom`, new vectors are added to the graph in memory; above it, the file is rebuilt. */
 const FILE_FROM = 0.4
-/** How long points are taken in before others get their turn, and how long they then have it. */
+/** Duration of adding points before the event loop gets a turn, and of the pause after it. */
 const ABSORB_MS = 1
 const ABSORB_PAUSE_MS = 5
-/** After a failed build nothing is tried for this long. */
+/** Delay after a failed build. */
 const RETRY_BUILD_MS = 60_000
 
 export interface GraphKeeperOptions {
@@ -37,11 +37,11 @@ export interface GraphKeeperOptions {
   vectorSpace: string
   limits?: Partial<GraphLimits>
   log: (message: string) => void
-  /** told when a build begins and ends: only native code of a build can end the process without a request */
+  /** called when a build begins and ends: only native build code can crash the process outside of a request */
   onBuild?: (running: boolean) => void
 }
 
-/** Keeps the graph of a store of rows: loads it, sees when it is behind, and has it built aside. */
+/** Maintains the graph of a row store: loads it, detects when it is stale, and rebuilds it in a background thread. */
 export class GraphKeeper {
   graph: Graph | undefined
   readonly #rows: VectorRows
@@ -61,23 +61,23 @@ export class GraphKeeper {
     this.#limits = { graphFrom, staleFrom: STALE_FROM, settleMs: SETTLE_MS, ...options.limits }
   }
 
-  /** Points of the graph whose vectors are gone or replaced. */
+  /** Graph points whose vectors were removed or replaced. */
   get dead(): number {
     return this.graph === undefined ? 0 : this.graph.points - this.#rows.graphLive
   }
 
   /**
-   * Loads a graph file that fits, into an empty store. Its points wait for their vectors, or for the source to confirm those
-   * that the file holds.
+   * Loads a matching graph file into an empty store. Its points stay pending until their vectors arrive or the source
+   * confirms those of the file.
    *
-   * @returns how many vectors came with it
+   * @returns the number of vectors in the file
    */
   async load(): Promise<number> {
     const { dir, vectorSpace, log } = this.#options
     let filled = 0
     for (const { path, build } of await listGraphs(dir, vectorSpace)) {
       const graph = await Graph.load(path, build, vectorSpace, this.#rows.dimension).catch((error: unknown) => {
-        log(`a graph file is not used: ${String(error)}`)
+        log(`a graph file was ignored: ${String(error)}`)
       })
       if (graph !== undefined && this.graph === undefined && this.#rows.end === 0) {
         this.#rows.reserve(graph.files.points)
@@ -95,14 +95,14 @@ export class GraphKeeper {
         if (this.#rows.fill(row, vector)) filled++
       })
     } catch (error) {
-      // they come from the source, as all did
+      // the source sends them instead
       this.#options.log(`the vectors of a graph file were not read: ${String(error)}`)
       return 0
     }
     return filled
   }
 
-  /** Starts a build when the graph is missing or too far behind. */
+  /** Starts a build when the graph is missing or too stale. */
   consider(): void {
     if (this.#building || this.#closed || performance.now() < this.#retryAt) return
     const { live, graphLive, fileLive } = this.#rows
@@ -122,7 +122,10 @@ export class GraphKeeper {
     }
   }
 
-  /** Takes rows that are outside into the graph, a few at a time. What a restart forgets is taken in again. */
+  /**
+   * Adds rows outside of the graph to it, a few at a time. The graph file does not have them: a restart adds them
+   * again.
+   */
   #absorbSoon(): void {
     this.#absorb ??= setTimeout(() => {
       this.#absorb = undefined
@@ -131,14 +134,14 @@ export class GraphKeeper {
         this.consider()
       } catch (error) {
         this.#retryAt = performance.now() + RETRY_BUILD_MS
-        this.#options.log(`vectors were not taken into a graph, they are compared one by one: ${String(error)}`)
+        this.#options.log(`vectors were not added to a graph and are compared one by one: ${String(error)}`)
       }
     }, ABSORB_PAUSE_MS).unref()
   }
 
   #absorbSome(): void {
     const { graph } = this
-    // the points of a running build are chosen: what joined the graph before it would be outside of it again
+    // a running build has chosen its points: rows added to the old graph now would be outside of the new one
     if (graph === undefined || this.#building || this.#closed) return
     const runs = this.#rows.outsideRuns()
     const vector = new Array<number>(this.#rows.dimension).fill(0)
@@ -168,7 +171,7 @@ export class GraphKeeper {
       .catch((error: unknown) => {
         this.#rows.buildEnded('none')
         this.#retryAt = performance.now() + RETRY_BUILD_MS
-        if (!this.#closed) this.#options.log(`building a graph failed, search stays exact: ${String(error)}`)
+        if (!this.#closed) this.#options.log(`building a graph failed, search compares all vectors: ${String(error)}`)
       })
       .finally(() => {
         this.#building = false
@@ -215,7 +218,7 @@ export class GraphKeeper {
     }
   }
 
-  /** Stops a running build. The object is not used afterwards. */
+  /** Stops a running build. The object must not be used afterwards. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#settle)

@@ -1,7 +1,7 @@
-/** Key of a graph point whose node is gone. */
+/** Key of a graph point whose node was removed. */
 export const DEAD = -1
 
-/** The points of a graph, by position: its labels are row numbers. */
+/** The points of a graph, by position. Labels of the graph are row numbers. */
 export interface GraphPoints {
   rows: Uint32Array
   keys: Float64Array
@@ -9,10 +9,10 @@ export interface GraphPoints {
   fingerprints: Float32Array
 }
 
-/** A vector of one key, as it comes from a batch. */
+/** The vector of one key in a batch. */
 export interface VectorEntry {
   key: number
   doc: number
-  /** numbers, or the bits of halves */
+  /** float32 numbers, or the bits of float16 numbers */
   vector: Float32Array | Uint16Array
 }

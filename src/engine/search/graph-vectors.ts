@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 
 /**
- * The head of the library's file, as it writes it on a machine of 64 bits: six numbers of eight bytes, two of four, five of
- * eight. Behind it stands one element of a fixed size for each point: its links, its vector as floats, its label.
+ * Header of the library's file, as a 64-bit machine writes it: six numbers of eight bytes, two of four, five of eight.
+ * After it, each point has one element of a fixed size: its links, its vector as floats, its label.
  */
 const HEAD_BYTES = 96
 const COUNT_AT = 16
@@ -10,14 +10,14 @@ const ELEMENT_BYTES_AT = 24
 const LABEL_AT = 32
 const VECTOR_AT = 40
 
-/** read at once; others get their turns in between */
+/** Bytes read at once; the event loop runs in between. */
 const PIECE_BYTES = 2 * 1024 * 1024
 
 /**
- * Reads the vectors of a graph's file, which was checked before.
+ * Reads the vectors of a graph file that was checked before.
  *
- * @param take is given each label with its vector, in an array that is used again
- * @throws Error where the file is not laid out as it should be
+ * @param take receives each label with its vector, in an array that is reused
+ * @throws Error where the layout of the file is unexpected
  */
 export async function readVectors(
   path: string,
@@ -34,7 +34,7 @@ export async function readVectors(
     )
     if (count === undefined || elementBytes === undefined || labelAt === undefined || vectorAt === undefined) return
     const fits = vectorAt % 4 === 0 && elementBytes % 4 === 0 && vectorAt + vectorBytes <= labelAt
-    if (!fits || labelAt + 8 > elementBytes) throw new Error(`${path}: elements of ${elementBytes} bytes are not known`)
+    if (!fits || labelAt + 8 > elementBytes) throw new Error(`${path}: unknown element layout with ${elementBytes} bytes`)
     const most = Math.max(1, Math.floor(PIECE_BYTES / elementBytes))
     const piece = Buffer.from(new ArrayBuffer(most * elementBytes))
     for (let done = 0; done < count; done += most) {

@@ -5,9 +5,9 @@ import type { GraphBuild } from './graph-build.js'
 import { fileFacts, finishGraph, GRAPH_FILE } from './graph-files.js'
 import { readRow } from './scan.kernel.js'
 
-/** Entry of the thread that builds one graph aside. It ends when the graph is on disk. */
+/** Entry of the thread that builds one graph in the background. It ends when the graph is on disk. */
 
-/** Links a point and search width while building: engine measurements found recall 1.0 at half the time of 200. */
+/** Links per point and search width of a build: engine measurements found recall 1.0 at half the time of width 200. */
 const LINKS = 16
 const BUILD_WIDTH = 100
 

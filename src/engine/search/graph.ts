@@ -1,13 +1,13 @@
 import hnswlib from 'hnswlib-node'
 import { type VerifiedGraph, verifyGraph } from './graph-files.js'
 
-/** Candidates the search keeps while it walks; recall 1.0 on the engine measurements at a quarter millisecond. */
+/** Candidates kept during a search; engine measurements found recall 1.0 at a quarter millisecond. */
 const SEARCH_WIDTH = 64
 
-/** Places that are added when a graph is full: they are moved at most once in so many points. */
+/** Capacity added when a graph is full: its points are copied at most once per this many additions. */
 const ROOM = 1_024
 
-/** A loaded graph. It takes in newer vectors in memory, not in its file; dead ones are dropped from its answers. */
+/** A loaded graph. Newer vectors are added in memory, not to its file; dead points are filtered out by the caller. */
 export class Graph {
   readonly build: number
   readonly directory: string
@@ -22,9 +22,9 @@ export class Graph {
   }
 
   /**
-   * Loads a graph directory after every byte of it was checked.
+   * Loads a graph directory after checking every byte of it.
    *
-   * @throws Error when it is damaged, incomplete or of another vector space
+   * @throws Error when it is damaged, incomplete or belongs to another vector space
    */
   static async load(directory: string, build: number, vectorSpace: string, dimension: number): Promise<Graph> {
     const files = await verifyGraph(directory, vectorSpace, dimension)
@@ -37,17 +37,17 @@ export class Graph {
     return this.#index.getCurrentCount()
   }
 
-  /** Takes in a vector under its row: a millisecond or less at 100,000 points. */
+  /** Adds a vector under its row number; 1 ms or less at 100,000 points. */
   add(row: number, vector: number[]): void {
     if (this.points === this.#index.getMaxElements()) this.#index.resizeIndex(this.points + ROOM)
     this.#index.addPoint(vector, row)
   }
 
   /**
-   * The nearest points, best first, dead ones included.
+   * The nearest points, best first, including dead ones.
    *
    * @param k 1 to `points`
-   * @param allow which rows may be returned; absent = all
+   * @param allow rows that may be returned; absent = all
    */
   nearest(query: Float32Array, k: number, allow?: (row: number) => boolean): { rows: number[]; cosines: number[] } {
     this.#index.setEf(Math.max(SEARCH_WIDTH, k))

@@ -8,11 +8,11 @@ import { SpaceClosedError, SpacePool } from './space-pool.js'
 import { writingForMs } from './text-thread.js'
 
 /**
- * Entry of the index process. It holds the native libraries, which can block for seconds or end the process, away
- * from the daemon. It never opens the database; what it needs comes in messages.
+ * Entry of the index process. It keeps the native libraries, which can block for seconds or crash, away from the
+ * daemon. It never opens the database; everything it needs arrives in messages.
  *
- * Test-only fault: with `KS_FAULT=index` in its environment, a passage with the word `ks-fault-crash` makes the process
- * abort. Without it the word means nothing.
+ * Test-only fault: with `KS_FAULT=index` in its environment, a passage with the word `ks-fault-crash` aborts the
+ * process. Without it the word has no effect.
  */
 
 interface Settings {
@@ -40,10 +40,10 @@ const pool = new SpacePool({
   onBuild: (space, running) => send({ kind: 'building', space, running }),
 })
 
-/** Searches overtake changes, and each piece of work gets an event-loop turn of its own. */
+/** Searches overtake changes, and each request gets its own turn of the event loop. */
 const searches: ToChild[] = []
 const changes: ToChild[] = []
-/** Searches answered in a row before a change gets its turn. */
+/** Searches answered in a row before one change. */
 const SEARCHES_PER_TURN = 16
 let scheduled = false
 
@@ -122,13 +122,13 @@ process.on('message', (message: ToChild) => {
   else changes.push(message)
   schedule()
 })
-// The daemon is gone: nobody needs this process, and what is not committed is replayed.
-// A thread in native code would be waited for.
+// The daemon has ended: this process is not needed, and the next one replays what is not committed. `exit` would wait
+// for a thread in native code, hence the signal.
 process.on('disconnect', () => (writingForMs() > 0 ? process.kill(process.pid, 'SIGKILL') : process.exit(0)))
-// Ctrl-C in a terminal reaches the whole group; the daemon decides when this process ends.
+// Ctrl-C in a terminal reaches the complete process group; the daemon decides when this process ends.
 process.on('SIGINT', () => {})
 
-/** Writing that takes longer is told of, so that the daemon notices a thread that hangs. */
+/** Writing that takes longer is reported, so that the daemon notices a thread that hangs. */
 const LONG_WRITING_MS = 1_000
 setInterval(() => {
   const forMs = writingForMs()

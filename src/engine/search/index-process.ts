@@ -8,9 +8,9 @@ import { helperThreads } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { FromChild, IndexRequest, ReplyOf, ToChild } from './protocol.js'
 
-/** The process ended, or let go of the space, before it answered. What was asked may be asked again. */
+/** The process ended, or closed the space, before it answered. The request may be retried. */
 export class ProcessGoneError extends Error {
-  /** it ended by a fault of its own, so the request may be what kills it */
+  /** the process crashed, so the request may be the cause */
   readonly faulted: boolean
 
   constructor(faulted: boolean, message = 'the search index process ended before it answered') {
@@ -19,32 +19,32 @@ export class ProcessGoneError extends Error {
   }
 }
 
-/** Signals by which native code ends a process; any other end came from outside, but for that of one that hangs. */
+/** Signals of crashes in native code. Any other end came from outside, except the kill of a process that hangs. */
 const FAULTS = new Set<NodeJS.Signals | null>(['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP'])
-/** A process that lived this long starts the waiting times anew. */
+/** A process that lived this long resets the restart delays. */
 const STEADY_MS = 5_000
-/** Waiting before the n-th start in a row of processes that died young; the last one repeats. */
+/** Delay before the n-th start in a row of processes that died young; the last value repeats. */
 const RESTART_DELAYS_MS = [0, 0, 10, 20, 50, 100, 100, 100, 100, 100, 100, 200, 400, 800, 1_600]
-/** A process that answers nothing for so long hangs in native code. Long commits take a few seconds. */
+/** A process without any reply for this long hangs in native code. Long commits take a few seconds. */
 const HANG_MS = 60_000
-/** The same while the daemon stops: what is not committed is replayed by the next one. */
+/** The same during shutdown: the next process replays what is not committed. */
 const HANG_WHILE_STOPPING_MS = 4_000
-/** Time to commit and close on an orderly stop. */
+/** Time to commit and close during shutdown. */
 const CLOSE_MS = 10_000
-/** Bytes sent and not yet answered; more wait here, not in the pipe. */
+/** Bytes sent and not yet answered; further requests wait here, not in the pipe. */
 const WINDOW_BYTES = 4 * 1024 * 1024
-/** Requests that wait for no writing. */
+/** Requests that do not wait for writing. */
 const READS = new Set<IndexRequest['op']>(['search', 'status'])
 const STDERR_TAIL = 2_000
 /**
- * How the C library keeps memory: few arenas, because each thread of the text index would keep tens of megabytes, and
- * large pieces given back to the system when a graph is replaced.
+ * Settings of the C library's allocator: few arenas, because each thread of the text index would keep tens of
+ * megabytes, and large blocks are returned to the system when a graph is replaced.
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
-/** Young garbage is mostly message buffers: a small nursery keeps the process small. */
+/** Short-lived garbage is mostly message buffers: a small nursery keeps the process small. */
 const NODE_FLAGS = ['--max-semi-space-size=4', helperThreads(1), ...NO_DEBUGGER_FLAGS]
 
-/** What the process says of a request, in the codes of the contract. */
+/** Error reasons of the process, as codes of the contract. */
 const CODES = { invalid: 'invalid-request', failed: 'unavailable', full: 'storage-full' } as const
 
 interface Waiting {
@@ -55,23 +55,23 @@ interface Waiting {
 }
 
 export interface IndexProcessOptions {
-  /** settings the process gets, as JSON */
+  /** settings of the process, sent as JSON */
   settings: unknown
   textEngine?: string
   log: (message: string) => void
-  /** a space was closed to make room: what it held in memory is gone */
+  /** a space was closed to free capacity: its data in memory is lost */
   onClosed: (space: string) => void
-  /** the process ended; spaces it worked for when it ended by its own fault */
+  /** the process ended; after a crash, with the spaces that it worked for */
   onGone: (suspects: string[]) => void
-  /** waited for between changes, where searches go first */
+  /** waits between changes while searches have priority */
   giveWay?: (() => Promise<void>) | undefined
 }
 
-/** The child process with both indexes, started again whenever it ends. */
+/** The child process with both indexes; it is restarted whenever it ends. */
 export class IndexProcess {
-  /** counts the starts: what was loaded into one process is not in the next */
+  /** number of starts: a new process has nothing of what was loaded into an earlier one */
   generation = 0
-  /** Lets searches go first: while the process works at a change, they wait. */
+  /** Waits while searches have priority: they wait while the process works at a change. */
   readonly giveWay: () => Promise<void>
   readonly #options: IndexProcessOptions
   readonly #waiting = new Map<number, Waiting>()
@@ -85,7 +85,7 @@ export class IndexProcess {
   #watch: NodeJS.Timeout | undefined
   #hangMs = HANG_MS
   #hurriedAt = Number.NEGATIVE_INFINITY
-  /** ends the process if this is too long for a sign of life */
+  /** kills the process if it has been silent for too long */
   #endHung = (_silentMs: number) => {}
   #answered = performance.now()
   #closed = false
@@ -107,9 +107,9 @@ export class IndexProcess {
   /**
    * Sends a request and waits for its answer.
    *
-   * @param generation the process it is meant for; absent = the one that runs, or the next one
+   * @param generation the process that the request is for; absent = the running one, or the next one
    * @throws ProcessGoneError when the process ends first
-   * @throws KsError `invalid-request` when the request breaks a rule, `unavailable` when the index cannot do it
+   * @throws KsError `invalid-request` when the request breaks a rule, `unavailable` when the index fails
    */
   async ask<R extends IndexRequest>(request: R, generation?: number): Promise<ReplyOf<R>>
   async ask(request: IndexRequest, generation?: number): Promise<unknown> {
@@ -117,7 +117,7 @@ export class IndexProcess {
     return answer
   }
 
-  /** As `ask`, but resolves when the request is on its way: what is sent next comes after it. */
+  /** Like `ask`, but resolves when the request is sent, so that later requests come after it. */
   async send(request: IndexRequest, generation?: number): Promise<{ answer: Promise<unknown> }> {
     const bytes = sizeOf(request)
     while (bytes > 0 && this.#bytes > 0 && this.#bytes + bytes > WINDOW_BYTES) {
@@ -129,12 +129,12 @@ export class IndexProcess {
     }
     if (generation !== undefined && generation !== this.generation) throw new ProcessGoneError(false)
     const answer = this.#send(this.#child, request, bytes)
-    // Its sender looks at the answer later; until then a failure is not an unhandled one.
+    // The caller awaits the answer later; until then a rejection must not count as unhandled.
     answer.catch(() => {})
     return { answer }
   }
 
-  /** Starts the process, if it does not run; after early deaths a little later. */
+  /** Starts the process if it is not running; with a delay after early deaths. */
   async start(): Promise<void> {
     if (this.#closed) throw new KsError('unavailable', 'the search indexes are closed')
     if (this.#child !== undefined) return
@@ -187,7 +187,7 @@ export class IndexProcess {
     this.#answered = performance.now()
     this.#endHung = (silentMs) => {
       if (silentMs < this.#hangMs) return
-      this.#options.log('the search index process does not answer and is ended')
+      this.#options.log('the search index process does not answer and is killed')
       hung = true
       child.kill('SIGKILL')
     }
@@ -201,7 +201,7 @@ export class IndexProcess {
     }, this.#hangMs / 4).unref()
   }
 
-  /** The daemon is stopping: a process that hangs is not waited for long. */
+  /** The daemon is shutting down: shortens the wait for a process that hangs. */
   hurry(): void {
     this.#hangMs = HANG_WHILE_STOPPING_MS
     this.#answered = performance.now()
@@ -209,7 +209,7 @@ export class IndexProcess {
     if (this.#child !== undefined) this.#watchForHang()
   }
 
-  /** The thread that writes text indexes may hang while searches are answered beside it. */
+  /** The thread that writes text indexes may hang while searches are still answered. */
   #heardOfWriting(forMs: number): void {
     const waitsForIt = [...this.#waiting.values()].some(({ request }) => !READS.has(request.op))
     if (waitsForIt) this.#endHung(Math.min(forMs, performance.now() - this.#hurriedAt))
@@ -222,7 +222,7 @@ export class IndexProcess {
       this.#waiting.set(id, { request, resolve, reject, bytes })
       this.#bytes += bytes
       const message: ToChild = { id, request }
-      // A message that cannot be sent means the process is ending; its exit answers for all.
+      // A failed send means that the process is ending; its exit rejects all requests.
       child.send(message, () => {})
     })
   }
@@ -268,7 +268,7 @@ export class IndexProcess {
     for (const resume of this.#forWindow.splice(0)) resume()
   }
 
-  /** The process is gone: everything unanswered fails, and the next request starts another one. */
+  /** The process has ended: rejects everything unanswered. The next request finds another process. */
   #lost(faulted: boolean): void {
     clearInterval(this.#watch)
     const lost = [...this.#waiting.values()]
@@ -280,11 +280,11 @@ export class IndexProcess {
     this.#release(this.#bytes)
     this.#options.onGone([...suspects])
     for (const waiting of lost) waiting.reject(new ProcessGoneError(faulted))
-    // Ready before the next question comes.
+    // Starts at once, to be ready before the next search.
     if (!this.#closed) this.start().catch(() => {})
   }
 
-  /** Lets the process commit and close; one that does not is ended. */
+  /** Lets the process commit and close, and kills it after 10 s. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -309,7 +309,7 @@ function childEnvironment(textEngine: string | undefined): NodeJS.ProcessEnv {
   }
 }
 
-/** Bytes that count for the window: what can be large. */
+/** Bytes of the parts that can be large; they count for the window. */
 function sizeOf(request: IndexRequest): number {
   if (request.op === 'vectors') return request.values.byteLength
   if (request.op !== 'stage') return 0

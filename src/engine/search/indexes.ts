@@ -24,38 +24,41 @@ import { ToldEntries } from './told-entries.js'
 import { WATERMARK_LAG_MS } from './watermark.js'
 
 export interface SearchIndexesOptions {
-  /** directory of the index files; holds nothing that cannot be rebuilt */
+  /** directory of the index files; everything in it can be rebuilt */
   dir: string
-  /** where what the indexes lack is replayed from */
+  /** source of what the indexes lack */
   source: ReplaySource
   log?: (message: string) => void
-  /** FTS5 also where Tantivy would load; absent = what the environment variable `KS_TEXT_INDEX` says */
+  /** forces FTS5 even where Tantivy would load; absent = the environment variable `KS_TEXT_INDEX` decides */
   textEngine?: TextEngine
-  /** open spaces at most, default 32 */
+  /** maximal number of open spaces, default 32 */
   maxOpen?: number
-  /** how long the first searches of a space wait for its replay, default 500 ms */
+  /** maximal wait of the first searches of a space for its replay, default 500 ms */
   graceMs?: number
-  /** the same where the text is whole and only vectors are still loaded, default 4 s */
+  /** the same where the text is complete and only vectors still load, default 4 s */
   vectorsGraceMs?: number
-  /** how far a watermark on disk stays behind, default 2 s */
+  /** delay of a watermark on disk, default 2 s */
   watermarkLagMs?: number
-  /** waited for between changes, where searches go first */
+  /** waits between changes while searches have priority */
   giveWay?: () => Promise<void>
-  /** sizes at which graphs are built; tests make them small */
+  /** sizes from which graphs are built; tests lower them */
   graph?: Partial<GraphLimits>
 }
 
-/** Small spaces replay in less: their first answers after a start are whole. */
+/** Small spaces replay faster than this, so their first answers after a start are complete. */
 const GRACE_MS = 500
-/** What another gateway has just published is worth a longer wait than an answer that says it may lack something. */
+/** A publication of another gateway justifies a longer wait than an answer that reports itself as incomplete. */
 const SEEN_GRACE_MS = 2_000
-/** A request whose process is killed under it is asked again for so long; only once when it may be what kills it. */
+/**
+ * Retry limit of a request whose process is killed from outside. After a crash it is retried once, as it may be the
+ * cause.
+ */
 const MAX_RETRY_MS = 15_000
-/** Ends by a fault while a space was worked for, after which its files are thrown away and rebuilt. */
+/** Crashes during work for a space after which its files are discarded and rebuilt. */
 const FAULTS_TO_DISCARD = 2
-/** Files that were just built are not what makes the process fault: they are kept for so long. */
+/** Freshly rebuilt files are not the cause of crashes: they are not discarded again within this time. */
 const KEEP_REBUILT_MS = 10 * 60_000
-/** A replay that failed is tried again by the next use after this. */
+/** A failed replay is retried by the next use after this time. */
 const RETRY_SESSION_MS = 1_000
 
 interface SessionEntry {
@@ -65,8 +68,8 @@ interface SessionEntry {
 }
 
 /**
- * The search indexes of a deployment, held by a child process that is started again whenever it ends.
- * Nothing is lost with it: what an index lacks is replayed from the source.
+ * The search indexes of a deployment in a child process that is restarted whenever it ends. No data is lost with it:
+ * what an index lacks is replayed from the source.
  */
 export function createSearchIndexes(options: SearchIndexesOptions): SearchIndexes {
   return new Indexes(options)
@@ -77,7 +80,7 @@ class Indexes implements SearchIndexes {
   readonly #process: IndexProcess
   readonly #sessions = new Map<string, SessionEntry>()
   readonly #queues = new Map<string, FollowQueue>()
-  /** the newest entry of each space's log that somebody here wants, or wanted */
+  /** newest log entry of each space that this process knows of */
   readonly #told = new ToldEntries()
   readonly #faults = new Map<string, number>()
   readonly #discardedAt = new Map<string, number>()
@@ -191,7 +194,7 @@ class Indexes implements SearchIndexes {
   }
 
   async rebuild(space: string): Promise<void> {
-    // no change is applied meanwhile: its watermark would speak for what is not there yet
+    // no change is applied during a rebuild: its watermark would cover entries that are not there yet
     await this.#queue(space).alone(() =>
       this.#tried(async () => {
         await this.#sessions.get(space)?.session.text.catch(() => {})
@@ -242,7 +245,7 @@ class Indexes implements SearchIndexes {
     await audited
   }
 
-  /** The entry of a space's log up to which searches see all now. */
+  /** The log entry of a space up to which searches see everything now; 0 = unknown. */
   #at(space: string): number {
     const session = this.#sessions.get(space)?.session
     return session?.generation === this.#process.generation && !session.failed ? session.at : 0
@@ -273,16 +276,16 @@ class Indexes implements SearchIndexes {
       await session.follow(Math.max(...wanted.map(({ seq }) => seq)), ready)
       this.#audit.changed(space)
     } catch (error) {
-      // What was not applied is still in the log: a new session reads it before anything later is applied.
+      // Entries that were not applied are still in the log: a new session reads them before it applies later ones.
       if (this.#sessions.get(space)?.session === session) this.#sessions.delete(space)
       throw error
     }
   }
 
   /**
-   * The session of a space in the process that runs now.
+   * The session of a space in the running process.
    *
-   * @param patienceMs how long one whose replay failed is kept; searches go on with what it has
+   * @param maxFailedAgeMs time for which a session with a failed replay is kept; searches use what it has
    */
   async #session(space: string, patienceMs = RETRY_SESSION_MS): Promise<SessionEntry> {
     await this.#process.start()
@@ -305,7 +308,7 @@ class Indexes implements SearchIndexes {
     return entry
   }
 
-  /** Begins a new session in the place of one whose indexes differ from the rows: it compares and fills them. */
+  /** Replaces a session whose indexes differ from the rows by a new one, which compares and fills them. */
   async #renew(space: string, found: unknown): Promise<void> {
     await this.#queue(space).alone(async () => {
       if (this.#sessions.get(space)?.session !== found) return
@@ -315,7 +318,7 @@ class Indexes implements SearchIndexes {
     })
   }
 
-  /** Repeats an action whose process ended under it. */
+  /** Repeats an action while the process ends during it. */
   async #tried<T>(action: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + MAX_RETRY_MS
     let faults = 0

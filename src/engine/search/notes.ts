@@ -1,11 +1,11 @@
-/** What searches say of a text index that has not come to the end of the log yet. */
+/** Reasons of degraded searches: the text index has not reached the end of the log yet, */
 export const CATCHING_UP = 'the text index is catching up'
-/** … of one that stands there, and whose passages are counted to be sure; that waits for the vectors before it */
+/** it has, but its passages are still counted to be sure, before vectors are loaded, */
 export const COUNTING = 'the text index is being counted'
-/** … and of vectors that are still coming. */
+/** vectors are still loading, */
 export const LOADING = 'vectors are being loaded'
-/** … of a question whose vector is of a vector space that the index does not have */
-export const notHere = (vectorSpace: string): string => `vectors of ${vectorSpace} are not here`
-/** … or of another length than those of the index. */
+/** the index has no vectors of the query's vector space, */
+export const notHere = (vectorSpace: string): string => `vectors of ${vectorSpace} are not in the index`
+/** or the query vector and the vectors of the index differ in dimension. */
 export const otherLength = (asked: number, here: number): string =>
   `the query vector has ${asked} dimensions, the index ${here}`

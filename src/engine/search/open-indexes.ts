@@ -4,15 +4,15 @@ import type { Driver } from '../storage/driver.js'
 import { createSearchIndexes } from './indexes.js'
 import type { ReplaySource, SearchIndexes } from './ports.js'
 
-/** Who looks for words and vectors: a process of this gateway with an index on its disk, or the database. */
+/** Where searches run: in an index process of this gateway with files on its disk, or in the database. */
 export type SearchPlace = 'index' | 'postgres'
 
 interface IndexesPlace {
   search: SearchPlace | undefined
-  /** where the files of an index are */
+  /** directory of the index files */
   dir: string
   db: Driver
-  /** the server that has the database, where one has it */
+  /** server of the database; undefined where it is not on a server */
   address: DatabaseAddress | undefined
   gateway: string
   source: ReplaySource
@@ -20,16 +20,16 @@ interface IndexesPlace {
   giveWay: () => Promise<void>
 }
 
-/** @throws KsError where the database cannot be searched, before anything of it is asked */
+/** @throws KsError where the database cannot be searched; checked before any query */
 export function checkSearchPlace(search: SearchPlace | undefined, address: DatabaseAddress | undefined): void {
   if (search === 'postgres' && address === undefined)
     throw new KsError(
       'invalid-request',
-      '--search postgres looks for words and vectors in the database, which has to be on a server: give its address with --backend, or start without --search',
+      '--search postgres searches in the database, which must be on a server: give its address with --backend, or start without --search',
     )
 }
 
-/** @throws KsError that says what the database lacks */
+/** @throws KsError that states what the database lacks */
 export async function openSearchIndexes({
   search = 'index',
   dir,
@@ -41,7 +41,7 @@ export async function openSearchIndexes({
   giveWay,
 }: IndexesPlace): Promise<SearchIndexes> {
   if (search === 'index' || address === undefined) return createSearchIndexes({ dir, source, log, giveWay })
-  // a gateway with an index of its own never loads it
+  // loaded only for this backend
   const { createPostgresIndexes } = await import('./postgres/indexes.js')
   return await createPostgresIndexes({ db, address, gateway, source, log, giveWay })
 }

@@ -8,7 +8,7 @@ import { openTantivy } from './tantivy.js'
 import { loadTantivy } from './tantivy-binding.js'
 import { DamagedIndexError, type TextEngine, type TextIndex, type TextOptions } from './text-index.js'
 
-/** The engine of this process: Tantivy where its binding loads, unless the environment asks for FTS5. */
+/** Chooses the text engine of this process: Tantivy where its binding loads, unless FTS5 is requested. */
 export function chooseEngine(wanted: string | undefined): { engine: TextEngine; reason: string } {
   if (wanted === 'fts5') return { engine: 'fts5', reason: 'KS_TEXT_INDEX asks for it' }
   const { binding, reason } = loadTantivy()
@@ -16,9 +16,9 @@ export function chooseEngine(wanted: string | undefined): { engine: TextEngine; 
 }
 
 /**
- * Opens the text index of a space's directory. A damaged one is put aside, and an empty one takes its place.
+ * Opens the text index of a space's directory. A damaged one is moved to quarantine and replaced by an empty one.
  *
- * @param create whether to make one where none is; without it the answer is then `undefined`
+ * @param create creates a missing index; otherwise the result is `undefined` then
  */
 export async function openText(
   options: TextOptions & { dir: string; engine: TextEngine; create: boolean },
@@ -30,22 +30,24 @@ export async function openText(
     await refuseOddEntries(dir, found)
     return await openEngine(options.engine, dir, options)
   } catch (error) {
-    // whatever is wrong with a projection, an empty one takes its place; only room has to come first, and a disk that is
-    // read-only could neither lose the old one nor take the new one
+    // A damaged projection can be replaced by an empty one. That needs disk space, and a disk that allows writes.
     if (isStorageFull(error)) throw error
     if (isReadOnlyDisk(error)) throw diskError(error) ?? error
-    options.log(`a text index is put aside and built anew: ${error instanceof Error ? error.message : String(error)}`)
+    options.log(`a text index is moved to quarantine and rebuilt: ${error instanceof Error ? error.message : String(error)}`)
     await putAside(dir)
     return openEngine(options.engine, dir, options)
   }
 }
 
-/** Libraries open what has a name: a pipe would hold them for ever, a link lead elsewhere, a folder fail every use. */
+/**
+ * Libraries open any existing path: a pipe would block forever, a link leads elsewhere, and a directory fails every
+ * use.
+ */
 async function refuseOddEntries(dir: string, found: Stats | undefined): Promise<void> {
   if (found === undefined) return
-  if (!found.isDirectory()) throw new DamagedIndexError(`${dir} is no folder`)
+  if (!found.isDirectory()) throw new DamagedIndexError(`${dir} is not a directory`)
   const odd = (await readdir(dir, { withFileTypes: true })).find((entry) => !entry.isFile())
-  if (odd !== undefined) throw new DamagedIndexError(`${join(dir, odd.name)} is no file`)
+  if (odd !== undefined) throw new DamagedIndexError(`${join(dir, odd.name)} is not a file`)
 }
 
 async function openEngine(engine: TextEngine, dir: string, options: TextOptions): Promise<TextIndex> {

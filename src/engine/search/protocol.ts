@@ -3,11 +3,11 @@ import type { Background } from './background.js'
 import type { TextEngine } from './text-index.js'
 
 /**
- * What the daemon and the index process say to each other. Numbers travel in typed arrays: one copy instead of one
- * object a node. Every request is answered once, in any order; requests of one space are begun in the order sent.
+ * Messages between the daemon and the index process. Numbers travel in typed arrays: one copy instead of one object per
+ * node. Every request gets one answer, in any order; requests of one space are started in the order sent.
  */
 
-/** Nodes and removed keys of one slice. Texts are as the source has them; the index process analyses. */
+/** Nodes and removed keys of one slice. Texts are as in the source; the index process analyses them. */
 export interface StageRequest {
   op: 'stage'
   space: string
@@ -19,13 +19,13 @@ export interface StageRequest {
   vectors?: NodeVectors
 }
 
-/** Vectors of some of a slice's nodes. */
+/** Vectors of some nodes of a slice. */
 export interface NodeVectors {
   vectorSpace: string
   dimension: number
   /** positions in the slice */
   positions: Uint32Array
-  /** positions.length x dimension */
+  /** positions.length × dimension */
   values: Float32Array
 }
 
@@ -36,13 +36,13 @@ export interface VectorsRequest {
   dimension: number
   keys: Float64Array
   docs: Float64Array
-  /** numbers, or the bits of halves */
+  /** float32 numbers, or the bits of float16 numbers */
   values: Float32Array | Uint16Array
-  /** they come from the source's stream */
+  /** whether they come from the replay of the source */
   replayed: boolean
 }
 
-/** Vectors that the source has. Those that came with a graph's file and have the same checksum are taken from there. */
+/** Checksums of the source's vectors. Vectors of a graph file with the same checksum are used as they are. */
 export interface ConfirmRequest {
   op: 'confirm'
   space: string
@@ -50,7 +50,7 @@ export interface ConfirmRequest {
   dimension: number
   keys: Float64Array
   docs: Float64Array
-  /** CRC-32 of each vector's halves */
+  /** CRC-32 of each vector's float16 bytes */
   sums: Uint32Array
 }
 
@@ -74,24 +74,24 @@ export interface ScopeMessage {
   isExcluded: boolean
 }
 
-/** Begins or ends the stream of a vector space's vectors. */
+/** Begins or ends the replay of a vector space's vectors. */
 export interface LoadRequest {
   op: 'load'
   space: string
   vectorSpace: string
   dimension: number
   phase: 'begin' | 'end'
-  /** forgets those that are here first */
+  /** discards existing vectors first */
   fresh: boolean
 }
 
 export type IndexRequest =
-  /** opens a space; `discard` throws its files away first, because they end the process */
+  /** opens a space; `discard` removes its files first, because they crash the process */
   | { op: 'open'; space: string; discard: boolean }
-  /** empties the text index, before everything is staged anew */
+  /** empties the text index, before everything is staged again */
   | { op: 'reset'; space: string }
   | StageRequest
-  /** `staged`: slices sent since the last commit, without those the text index had already */
+  /** `staged`: slices sent since the last commit */
   | { op: 'commit'; space: string; watermark: number; staged: number }
   | LoadRequest
   | VectorsRequest
@@ -99,7 +99,7 @@ export type IndexRequest =
   | { op: 'activate'; space: string; vectorSpace: string }
   | SearchMessage
   | { op: 'status'; space: string }
-  /** what is there once all that was sent before is done */
+  /** counts of the indexes after all earlier requests */
   | { op: 'count'; space: string; vectorSpace: string }
   | { op: 'drop'; space: string }
   | { op: 'close' }
@@ -113,7 +113,7 @@ export interface SearchReply {
   keys: Float64Array
   /** NaN where the text leg did not return the node */
   bm25: Float64Array
-  /** NaN where the node's vector is not known */
+  /** NaN where the node's vector is unknown */
   cosine: Float64Array
   textCount: number
   frequencies: Map<string, number>
@@ -142,7 +142,7 @@ export interface CountReply {
 }
 
 export interface LoadReply {
-  /** vectors that a graph's file brought, which wait to be confirmed */
+  /** vectors in a graph file that wait for confirmation */
   filled: number
 }
 
@@ -151,7 +151,7 @@ export interface ConfirmReply {
   lacking: Float64Array
 }
 
-/** The answer of each request; what is not named here is answered with nothing. */
+/** The reply of each request; operations that are not listed reply with undefined. */
 export interface Replies {
   open: OpenReply
   search: SearchReply
@@ -168,16 +168,19 @@ export interface ToChild {
   request: IndexRequest
 }
 
-/** `invalid`: it breaks a rule; `failed`: the index could not do it; `full`: no room on the disk; `closed`: the space is. */
+/**
+ * `invalid`: the request breaks a rule; `failed`: the index failed; `full`: the disk is full; `closed`: the space is
+ * not open
+ */
 export type ErrorReason = 'invalid' | 'failed' | 'full' | 'closed'
 
 export type FromChild =
   | { kind: 'reply'; id: number; value: unknown }
   | { kind: 'error'; id: number; reason: ErrorReason; message: string }
-  /** the process has let go of a space to keep the number of open ones bounded */
+  /** the process closed a space to limit the number of open ones */
   | { kind: 'closed'; space: string }
-  /** native code works for a space without a request */
+  /** native code works for a space outside of a request */
   | { kind: 'building'; space: string; running: boolean }
-  /** one piece of the writing of text indexes takes so long; told every second while searches are answered beside it */
+  /** one write of a text index takes this long; sent every second while searches are still answered */
   | { kind: 'writing'; forMs: number }
   | { kind: 'log'; message: string }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** What stands at a path, a link not followed. */
+/** The entry at a path, without following a link; undefined if there is none. */
 export async function lstatIfThere(path: string): Promise<Stats | undefined> {
   return lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -10,7 +10,7 @@ export async function lstatIfThere(path: string): Promise<Stats | undefined> {
   })
 }
 
-/** Moves a directory to the one place for damaged files beside it; an earlier one there goes. */
+/** Moves a directory to `quarantine` in the same parent, replacing an earlier one there. */
 export async function putAside(dir: string): Promise<void> {
   const aside = join(dirname(dir), 'quarantine')
   await rm(aside, { recursive: true, force: true })

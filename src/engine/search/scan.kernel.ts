@@ -1,11 +1,11 @@
 import { FLOATS, toHalf } from '../storage/half.js'
 
 /**
- * The inner loops of exact vector search. Rows lie one after another in blocks, in half precision as the database has
- * them, so that a vector compares the same before and after a restart. All loops read typed arrays only.
+ * The inner loops of exact vector search. Rows are contiguous in blocks, in half precision as in the database, so that
+ * a vector compares the same before and after a restart. All loops read typed arrays only.
  */
 
-/** The best rows seen so far: a min-heap by score, so that the worst of the best is at 0. */
+/** The best rows so far: a min-heap by score, with the worst of them at index 0. */
 export interface TopRows {
   readonly capacity: number
   size: number
@@ -18,7 +18,7 @@ export function topRows(capacity: number): TopRows {
   return { capacity, size: 0, rows: new Int32Array(capacity), scores: new Float64Array(capacity) }
 }
 
-/** Takes a row into the best, if it is better than the worst of them. */
+/** Adds a row if it is better than the worst of the best. */
 export function offer(top: TopRows, row: number, score: number): void {
   const { rows, scores } = top
   if (top.size < top.capacity) {
@@ -49,7 +49,7 @@ export function offer(top: TopRows, row: number, score: number): void {
   rows[at] = row
 }
 
-/** Dot product of `query` and the row that starts at `offset` of `block`: the cosine, as both have unit length. */
+/** Dot product of `query` and the row at `offset` of `block`: the cosine, as both have unit length. */
 export function dotAt(query: Float32Array, block: Uint16Array, offset: number): number {
   const length = query.length
   const quads = length & ~3
@@ -69,7 +69,7 @@ export function dotAt(query: Float32Array, block: Uint16Array, offset: number): 
   return a + b + c + d
 }
 
-/** Which rows a scan is about: those whose flags, masked, are `wanted` and, with `allow`, those set there. */
+/** The rows of a scan: those whose masked flags equal `wanted` and, with `allow`, that are set there. */
 export interface RowFilter {
   flags: Uint8Array
   mask: number
@@ -78,10 +78,10 @@ export interface RowFilter {
 }
 
 /**
- * Offers the rows of one block that a filter lets through.
+ * Offers the rows of one block that pass a filter.
  *
  * @param firstRow number of the block's first row
- * @param count rows of the block to look at
+ * @param count rows of the block to compare
  */
 export function scanBlock(
   query: Float32Array,
@@ -101,7 +101,7 @@ function passes({ flags, mask, wanted, allow }: RowFilter, row: number): boolean
   return (flags[row]! & mask) === wanted && (allow === undefined || allow[row] === 1)
 }
 
-/** The score of the worst of the `k` best rows, or `-Infinity` where there are fewer. */
+/** The score of the k-th best row, or `-Infinity` where there are fewer rows. */
 export function worstOfBest(scores: Float32Array, end: number, filter: RowFilter, k: number): number {
   const top = topRows(k)
   for (let row = 0; row < end; row++) {
@@ -111,33 +111,33 @@ export function worstOfBest(scores: Float32Array, end: number, filter: RowFilter
   return top.size < k ? Number.NEGATIVE_INFINITY : top.scores[0]!
 }
 
-/** The rows with at least a score. */
+/** The rows with at least the minimal score. */
 export function rowsFrom(scores: Float32Array, end: number, filter: RowFilter, least: number): number[] {
   const rows: number[] = []
   for (let row = 0; row < end; row++) if (scores[row]! >= least && passes(filter, row)) rows.push(row)
   return rows
 }
 
-/** Whether every number is finite: 0 x NaN and 0 x Infinity are NaN, everything else adds 0. */
+/** Whether every number is finite: 0 × NaN and 0 × Infinity are NaN, everything else adds 0. */
 export function allFinite(values: Float32Array): boolean {
   let sum = 0
   for (let i = 0; i < values.length; i++) sum += values[i]! * 0
   return sum === 0
 }
 
-/** The same of the bits of halves: those with every bit of the exponent are none. */
+/** The same for the bits of float16 numbers: an exponent of all ones is not finite. */
 export function allFiniteHalves(halves: Uint16Array): boolean {
   for (let i = 0; i < halves.length; i++) if ((halves[i]! & 0x7c00) === 0x7c00) return false
   return true
 }
 
-/** Writes a vector into a row, as halves; one that comes as halves is copied. */
+/** Writes a vector into a row as float16; a vector of float16 bits is copied. */
 export function writeRow(vector: Float32Array | Uint16Array, block: Uint16Array, offset: number): void {
   if (vector instanceof Uint16Array) block.set(vector, offset)
   else for (let i = 0; i < vector.length; i++) block[offset + i] = toHalf(vector[i]!)
 }
 
-/** Whether a row is what `writeRow` makes of a vector. */
+/** Whether a row equals what `writeRow` would write for a vector. */
 export function equalsRow(vector: Float32Array | Uint16Array, block: Uint16Array, offset: number): boolean {
   if (vector instanceof Uint16Array) {
     for (let i = 0; i < vector.length; i++) if (block[offset + i] !== vector[i]) return false
@@ -147,14 +147,14 @@ export function equalsRow(vector: Float32Array | Uint16Array, block: Uint16Array
   return true
 }
 
-/** Copies a row into an array of numbers of the same length: a plain one is all that the graph library takes. */
+/** Copies a row into an array of numbers of the same length; the graph library accepts plain arrays only. */
 export function readRow(block: Uint16Array, offset: number, into: number[] | Float32Array): void {
   for (let i = 0; i < into.length; i++) into[i] = FLOATS[block[offset + i]!]!
 }
 
 /**
- * One number that tells two unit vectors apart with high probability: a fixed +-1 projection, scaled to unit length.
- * Signs come from a multiplicative hash of the position, so no table is kept.
+ * A number that distinguishes two unit vectors with high probability: a fixed ±1 projection, scaled to unit length.
+ * Signs come from a multiplicative hash of the position, so there is no table.
  */
 export function fingerprint(vector: Float32Array): number {
   let sum = 0

@@ -5,11 +5,11 @@ import type { SearchHit, SearchHits, SearchRequest } from './ports.js'
 import type { SearchMessage, SearchReply } from './protocol.js'
 import { allFinite } from './scan.kernel.js'
 
-/** @throws KsError 'invalid-request' for a vector that is not finite or a filter of too many documents */
+/** @throws KsError `invalid-request` for a vector that is not finite or a filter with too many documents */
 export function toMessage(space: string, request: SearchRequest): SearchMessage {
   const { terms, compounds, vector, vectorSpace, docs, scope, wantsBackground } = request
   if (vector !== undefined && !allFinite(vector)) {
-    throw new KsError('invalid-request', 'a query vector holds only finite numbers')
+    throw new KsError('invalid-request', 'a query vector must contain only finite numbers')
   }
   if (docs !== undefined && docs.length > MAX_FILTER_DOCS) {
     throw new KsError('invalid-request', `a filter names at most ${MAX_FILTER_DOCS} documents, not ${docs.length}`)
@@ -32,7 +32,7 @@ function clampK(k: number): number {
   return Number.isFinite(k) ? Math.max(1, Math.min(MAX_K, Math.floor(k))) : 1
 }
 
-/** @param notes what was degraded before the process was asked */
+/** @param notes degraded reasons known before the search */
 export function toHits(reply: SearchReply, notes: string[]): SearchHits {
   const { keys, bm25, cosine, degraded, ...facts } = reply
   const hits: SearchHit[] = []

@@ -1,20 +1,21 @@
 import { DOTS_WASM } from './dots.wasm.js'
 
 /**
- * A sketch of every vector in one byte a dimension, compared sixteen at a time: WebAssembly has vector instructions,
- * JavaScript has none. It only finds candidates; with the bound on its error none of the best can be missed, and the
- * candidates are compared exactly. At 384 dimensions it is about eight times as fast as the exact comparison.
+ * A sketch of every vector with one byte per dimension. Sixteen bytes are compared at a time: WebAssembly has vector
+ * instructions, JavaScript has none. Sketches only select candidates; the bound on their error guarantees that no best
+ * row is missed, and candidates are compared exactly. At 384 dimensions this is about eight times as fast as the exact
+ * comparison.
  */
 
 const PAGE_BYTES = 65_536
-/** Rows of one call; their results wait in the memory's head. */
+/** Rows of one call; their results are written to the start of the memory. */
 export const SKETCH_ROWS_PER_CALL = 4_096
 const ROW_LEVELS = 127
-/** The query keeps more levels than a row; 2^31 / (127 x 8,192 dimensions) is the most that cannot overflow. */
+/** The query has more levels than a row; 2^31 / (127 × 8,192 dimensions) is the maximum without overflow. */
 const QUERY_LEVELS = 2_047
 const LANES = 16
 
-/** What `dots.wat` says; two hundred bytes, which are compiled in less than a millisecond. */
+/** Binary of `dots.wat`: two hundred bytes, compiled in less than 1 ms. */
 const DOTS = Buffer.from(DOTS_WASM, 'base64')
 
 interface WasmMemory {
@@ -22,7 +23,7 @@ interface WasmMemory {
   grow(pages: number): number
 }
 
-/** The part of the global that is used here; the types of Node 20 do not have it. */
+/** Declares what is used here of the global; the types of Node 20 lack it. */
 declare const WebAssembly: {
   Memory: new (limits: { initial: number }) => WasmMemory
   Module: new (bytes: Uint8Array) => object
@@ -33,7 +34,7 @@ interface DotsModule {
   dots(query: number, rows: number, count: number, stride: number, out: number): void
 }
 
-/** The sketches of a store's rows. */
+/** The sketches of the rows of a store. */
 export class Sketch {
   readonly #dimension: number
   readonly #stride: number
@@ -42,9 +43,9 @@ export class Sketch {
   readonly #memory: WasmMemory
   readonly #dots: DotsModule['dots']
   #bytes: Int8Array
-  /** what one level of a row stands for */
+  /** value of one level, by row */
   #scales = new Float32Array(SKETCH_ROWS_PER_CALL)
-  /** length of the longest difference between a row and its sketch so far */
+  /** largest distance between a row and its sketch so far */
   #worst = 0
   #queryScale = 0
 
@@ -58,7 +59,7 @@ export class Sketch {
     this.#bytes = new Int8Array(memory.buffer)
   }
 
-  /** @returns nothing where the platform has no vector instructions or no address space left */
+  /** @returns undefined where the platform has no vector instructions or no address space is left */
   static create(dimension: number): Sketch | undefined {
     try {
       const memory = new WebAssembly.Memory({ initial: 1 })
@@ -73,7 +74,7 @@ export class Sketch {
   /**
    * Sets the sketch of a row.
    *
-   * @throws RangeError when the memory, 4 GiB at most, has no place for it
+   * @throws RangeError when the memory, 4 GiB at most, is full
    */
   set(row: number, vector: Float32Array): void {
     this.#reserve(row)
@@ -96,7 +97,7 @@ export class Sketch {
   /**
    * Writes the approximate cosines of the rows `first` to `end` into `into`, by row number.
    *
-   * @returns the most that one of them can be wrong by, for unit vectors
+   * @returns the maximal error of a cosine, for unit vectors
    */
   compare(query: Float32Array, first: number, end: number, into: Float32Array): number {
     const error = this.setQuery(query)
@@ -104,7 +105,7 @@ export class Sketch {
     return error
   }
 
-  /** The same with the query that was set last, written from `at` on. */
+  /** The same with the query that was set last; writes from index `at` on. */
   compareWithSet(first: number, end: number, into: Float32Array, at: number): void {
     for (let row = first; row < end; row += SKETCH_ROWS_PER_CALL) {
       const count = Math.min(SKETCH_ROWS_PER_CALL, end - row)
@@ -115,11 +116,11 @@ export class Sketch {
   }
 
   /**
-   * Sets the query of the next comparisons, until another one is set.
+   * Sets the query of the next comparisons.
    *
    * |q.v - q'.v'| <= |q| |v - v'| + |q - q'| |v'|, and |v'| <= 1 + |v - v'|.
    *
-   * @returns the most that one of their results can be wrong by, for unit vectors
+   * @returns the maximal error of a result, for unit vectors
    */
   setQuery(query: Float32Array): number {
     const levels = new Int16Array(this.#memory.buffer, 0, this.#stride)
@@ -142,7 +143,7 @@ export class Sketch {
     const needed = this.#rowsAt + (row + 1) * this.#stride
     const have = this.#bytes.length
     if (needed > have) {
-      // By a quarter at a time, so that adding rows one by one does not copy the memory each time.
+      // Grows by a quarter at a time, so that adding rows one by one does not copy the memory each time.
       const pages = Math.ceil(Math.max(needed - have, Math.min(have / 4, MAX_STEP_BYTES)) / PAGE_BYTES)
       this.#memory.grow(pages)
       this.#bytes = new Int8Array(this.#memory.buffer)
@@ -154,7 +155,7 @@ export class Sketch {
   }
 }
 
-/** Room for rounding of single-precision sums. */
+/** Tolerance for the rounding of single-precision sums. */
 const ROUNDING = 1e-5
 const MAX_STEP_BYTES = 8 * 1024 * 1024
 

@@ -5,16 +5,14 @@ import { SLICE_CHARACTERS, SLICE_NODES, SLICE_VECTOR_BYTES } from './limits.js'
 import type { IndexBatch, IndexedNode, VectorBatch } from './ports.js'
 import type { NodeVectors, StageRequest, VectorsRequest } from './protocol.js'
 
-/**
- * Cuts a batch into slices that the index process handles in a few milliseconds each.
- */
+/** Splits a batch into slices that the index process handles in a few milliseconds each. */
 export function* stageSlices(space: string, batch: IndexBatch): Iterable<StageRequest> {
   let start = 0
   let removed = 0
   do {
     const end = sliceEnd(batch.add, start)
     const nodes = batch.add.slice(start, end)
-    // All removals go before the first addition: a key in both lists stays.
+    // All removals come before the first addition: a key in both lists stays.
     const last = removed + REMOVALS_PER_SLICE >= batch.remove.length
     const remove = batch.remove.slice(removed, removed + REMOVALS_PER_SLICE)
     removed += remove.length
@@ -23,7 +21,7 @@ export function* stageSlices(space: string, batch: IndexBatch): Iterable<StageRe
   } while (start < batch.add.length || removed < batch.remove.length)
 }
 
-/** As many deletions as the native library may be called with in one turn. */
+/** Maximal number of deletions in the native library per turn. */
 const REMOVALS_PER_SLICE = 1_000
 
 function sliceEnd(nodes: readonly IndexedNode[], start: number): number {
@@ -73,7 +71,7 @@ function packVectors(nodes: readonly IndexedNode[], vectorSpace: string): NodeVe
   return { vectorSpace, dimension, positions: Uint32Array.from(found, ({ position }) => position), values }
 }
 
-/** Cuts a batch of vectors into slices. */
+/** Splits a batch of vectors into slices. */
 export function* vectorSlices(space: string, batch: VectorBatch, replayed: boolean): Iterable<VectorsRequest> {
   const { vectorSpace, dimension } = batch
   const rows = Math.max(1, Math.floor(SLICE_VECTOR_BYTES / (dimension * batch.vectors.BYTES_PER_ELEMENT)))
@@ -92,7 +90,7 @@ export function* vectorSlices(space: string, batch: VectorBatch, replayed: boole
   }
 }
 
-/** A stored vector that holds no numbers is left out: refusing the page would keep the others away for good. */
+/** Removes vectors with non-finite numbers: rejecting the batch would exclude its other vectors permanently. */
 export function withoutBroken(batch: VectorBatch): VectorBatch {
   const { dimension } = batch
   if (areFinite(batch.vectors)) return batch
@@ -108,28 +106,28 @@ export function withoutBroken(batch: VectorBatch): VectorBatch {
 }
 
 /**
- * Refuses a batch whose vectors cannot be compared, before any of it is applied.
+ * Rejects a batch with unusable vectors before any of it is applied.
  *
  * @throws KsError `invalid-request`
  */
 export function checkBatch(batch: IndexBatch): void {
   const dimension = batch.add.find((node) => node.vector !== undefined)?.vector?.length
   if (!Number.isSafeInteger(batch.seq) || batch.seq < 1) {
-    throw new KsError('invalid-request', `a batch has a whole sequence number from 1, not ${batch.seq}`)
+    throw new KsError('invalid-request', `a batch needs a whole sequence number from 1, not ${batch.seq}`)
   }
   if (dimension === undefined) return
   if (batch.vectorSpace === undefined)
-    throw new KsError('invalid-request', 'a batch with vectors names their vector space')
+    throw new KsError('invalid-request', 'a batch with vectors must name their vector space')
   for (const { vector } of batch.add) if (vector !== undefined) refusing(() => checkValues(vector, 1, dimension))
   refusing(() => checkDimension(dimension))
 }
 
-/** @throws KsError `invalid-request` when keys, documents and vectors do not fit together or a number is not finite */
+/** @throws KsError `invalid-request` when the counts of keys, documents and vectors differ or a number is not finite */
 export function checkVectorBatch(batch: VectorBatch): void {
   refusing(() => {
     checkDimension(batch.dimension)
     checkValues(batch.vectors, batch.keys.length, batch.dimension)
-    if (batch.docs.length !== batch.keys.length) throw new RangeError('every vector has a key and a document')
+    if (batch.docs.length !== batch.keys.length) throw new RangeError('every vector needs a key and a document')
   })
 }
 

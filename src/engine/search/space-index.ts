@@ -24,11 +24,11 @@ import { lstatIfThere, putAside } from './quarantine.js'
 import type { TextEngine, TextHits, TextIndex, TextNode } from './text-index.js'
 import { VectorIndex } from './vector-index.js'
 
-/** A text index that nobody writes to gives its threads and memory back after this. */
+/** A text index without writes for this long releases its writer's threads and memory. */
 const REST_AFTER_MS = 5_000
 
 export interface SpaceIndexOptions {
-  /** the space's directory; made on the first write */
+  /** the space's directory; created by the first write */
   dir: string
   engine: TextEngine
   watermarkLagMs: number
@@ -43,7 +43,7 @@ export class SpaceIndex {
   readonly #vectors = new Map<string, VectorIndex>()
   #text: TextIndex | undefined
   #active: string | undefined
-  /** slices that the text index took since the last commit */
+  /** number of slices staged since the last commit */
   #staged = 0
   #rest: NodeJS.Timeout | undefined
 
@@ -51,12 +51,12 @@ export class SpaceIndex {
     this.#options = options
   }
 
-  /** Opens what is there. Damaged files are put aside: the space then starts empty. */
+  /** Opens what exists. Damaged files are moved to quarantine; the space then starts empty. */
   static async open(options: SpaceIndexOptions): Promise<SpaceIndex> {
     const index = new SpaceIndex(options)
     const found = await lstatIfThere(options.dir)
     if (found !== undefined && !found.isDirectory()) {
-      options.log(`the indexes of a space are put aside and built anew: ${options.dir} is no folder`)
+      options.log(`the indexes of a space are moved to quarantine and rebuilt: ${options.dir} is not a directory`)
       await putAside(options.dir)
     }
     await removeBuildRemains(options.dir)
@@ -64,7 +64,7 @@ export class SpaceIndex {
     return index
   }
 
-  /** Puts the whole directory aside, after its files ended the process more than once. */
+  /** Moves the complete directory to quarantine, after its files crashed the process more than once. */
   async discard(): Promise<void> {
     await this.close()
     this.#vectors.clear()
@@ -103,16 +103,17 @@ export class SpaceIndex {
   }
 
   /**
-   * Commits what is staged. A watermark speaks for everything before it, so it only moves with all that was sent.
+   * Commits what is staged. A watermark covers everything before it, so it only moves together with everything that was
+   * sent.
    *
-   * @param staged slices that were sent since the last commit
-   * @throws Error when some of them are not here any more; nothing is committed then
+   * @param staged number of slices sent since the last commit
+   * @throws Error when some of them are missing; nothing is committed then
    */
   async commit(watermark: number, staged: number): Promise<void> {
     if (staged !== this.#staged) {
       const here = this.#staged
       await this.#recover()
-      throw new Error(`${staged} slices were sent to be committed, ${here} are here`)
+      throw new Error(`${staged} slices were sent for this commit, ${here} were received`)
     }
     const text = this.#text ?? (await this.#create())
     await this.#guarded(() => text.commit(watermark))
@@ -140,7 +141,7 @@ export class SpaceIndex {
     return { lacking: this.#vectorIndex(vectorSpace, dimension).confirm(keys, docs, sums) }
   }
 
-  /** What is committed, and the vectors of a vector space. */
+  /** Counts committed nodes, and the vectors of a vector space. */
   counts(vectorSpace: string): CountReply {
     return { textCount: this.#text?.count() ?? 0, vectorCount: this.#vectors.get(vectorSpace)?.count ?? 0 }
   }
@@ -244,8 +245,8 @@ export class SpaceIndex {
       degraded.push(otherLength(request.vector.length, index.rows.dimension))
       return undefined
     }
-    // the number counts vectors outside of a scope, too
-    const count = request.scope === undefined ? `: ${index.count} are here` : ''
+    // the count includes vectors outside of a scope
+    const count = request.scope === undefined ? `: ${index.count} are loaded` : ''
     if (index.loading) degraded.push(`vectors are still being loaded${count}`)
     return index
   }
@@ -275,7 +276,7 @@ export class SpaceIndex {
     return this.#text
   }
 
-  /** After an error the index is opened anew from its files, so that nothing half staged stays. */
+  /** After an error the index is reopened from its files, so that nothing partially staged is left. */
   async #guarded(action: () => Promise<void> | void): Promise<void> {
     try {
       await action()
@@ -295,7 +296,7 @@ export class SpaceIndex {
     try {
       await this.#text?.rest()
     } catch (error) {
-      this.#options.log(`a text index could not rest: ${String(error)}`)
+      this.#options.log(`a text index did not release its writer: ${String(error)}`)
     }
   }
 

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { SpaceIndex, type SpaceIndexOptions } from './space-index.js'
 
-/** Each open space holds a writer's threads, mapped files and its vectors. */
+/** Each open space has the threads of a writer, mapped files and its vectors in memory. */
 const MAX_OPEN = 32
 
 interface Entry {
   index: Promise<SpaceIndex>
-  /** changes of a space run one after another; searches do not wait for them */
+  /** changes of a space run in sequence; searches do not wait for them */
   tail: Promise<unknown>
   busy: number
 }
@@ -20,8 +20,8 @@ export interface SpacePoolOptions extends Omit<SpaceIndexOptions, 'dir' | 'onBui
 }
 
 /**
- * The space was closed to make room since it was opened. What was staged there and its vectors are gone, so a caller that
- * works for it has to open it again and find out what is missing.
+ * The space was closed to free capacity. Its staged changes and vectors are lost, so the caller must open it again and
+ * find out what is missing.
  */
 export class SpaceClosedError extends Error {
   constructor(space: string) {
@@ -29,7 +29,7 @@ export class SpaceClosedError extends Error {
   }
 }
 
-/** The open spaces of the index process; the least recently used one makes room. */
+/** The open spaces of the index process; the least recently used one is closed for a new one. */
 export class SpacePool {
   readonly #options: SpacePoolOptions
   readonly #open = new Map<string, Entry>()
@@ -50,12 +50,12 @@ export class SpacePool {
     }
   }
 
-  /** Runs a change after the changes of the space that were asked for before. */
+  /** Runs a change after all earlier changes of the space. */
   async change<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
     return this.#change(this.#known(space), action)
   }
 
-  /** The same with a space that may not be open yet. */
+  /** The same for a space that may not be open yet. */
   async open<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
     return this.#change(this.#entry(space), action)
   }
@@ -137,7 +137,7 @@ export class SpacePool {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Only ids and hashes reach the file system. */
+/** Only ids and hashes become names in the file system. */
 export function directoryName(space: string): string {
   return UUID.test(space) ? space : createHash('sha256').update(space).digest('hex')
 }

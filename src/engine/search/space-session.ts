@@ -7,28 +7,28 @@ import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protoc
 import { stageSlices, vectorSlices, withoutBroken } from './slices.js'
 
 /**
- * One space in one index process: finds out what the indexes there lack and replays it from the source. When the
- * process ends or closes the space, the session is thrown away and the next use begins another.
+ * One space in one index process: finds out what the indexes lack and replays it from the source. When the process ends
+ * or closes the space, the session is discarded and the next use starts another one.
  */
 export class SpaceSession {
   readonly generation: number
   /** settles when the process has opened the space */
   readonly opened: Promise<OpenReply>
-  /** the replay failed; what is there can be searched */
+  /** the replay failed; searches use what exists */
   failed = false
   /** settles when the text index has caught up */
   readonly text: Promise<void>
-  /** why the text index is behind, while it is */
+  /** why the text index is incomplete; undefined when it is complete */
   textNote: string | undefined = CATCHING_UP
-  /** the entry of the projection log up to which the text index holds all */
+  /** log entry up to which the text index is complete */
   #at = 0
-  /** an index differs from the rows although it was just filled from them, or its vectors could not be loaded */
+  /** an index still differs from the rows after it was filled, or its vectors were not loaded */
   short = false
   #textShort = false
   readonly #drift: Drift = { nodes: 0, vectors: 0 }
-  /** additions of vectors that are not answered yet */
+  /** number of unanswered additions of vectors */
   #adding = 0
-  /** slices sent to the text index since the last commit */
+  /** number of slices sent to the text index since the last commit */
   #staged = 0
   readonly #space: string
   readonly #process: IndexProcess
@@ -36,7 +36,7 @@ export class SpaceSession {
   readonly #log: (message: string) => void
   readonly #loads = new Map<string, Load>()
   readonly #first: Promise<OpenReply & { head: SourceHead }>
-  /** no vectors existed when the session began: whatever vector space comes, it is here from its first vector */
+  /** no vectors existed when the session began, so every later vector space is complete here */
   #hasAll = false
 
   constructor(
@@ -60,24 +60,24 @@ export class SpaceSession {
     })
   }
 
-  /** The entry of the projection log up to which searches see all; 0 while that is not known. */
+  /** Log entry up to which searches see everything; 0 while that is unknown. */
   get at(): number {
     return this.#at
   }
 
-  /** What a search of this vector space should say of its completeness now. */
+  /** Reasons why a search of this vector space is incomplete now. */
   notes(vectorSpace: string | undefined): string[] {
     const load = vectorSpace === undefined ? undefined : this.#loads.get(vectorSpace)
     return [this.textNote, load?.note].filter((note) => note !== undefined)
   }
 
-  /** Resolves when everything a search needs is there, or cannot be had. */
+  /** Resolves when everything that a search needs is loaded, or has failed to load. */
   async settled(vectorSpace: string | undefined): Promise<void> {
     await this.#first.catch(() => {})
     await Promise.allSettled([this.text, vectorSpace === undefined ? undefined : this.load(vectorSpace)])
   }
 
-  /** Whether a search would wait for nothing. */
+  /** Whether a search would not have to wait. */
   isSettled(vectorSpace: string | undefined): boolean {
     if (this.textNote !== undefined) return false
     if (vectorSpace === undefined || this.#hasAll) return true
@@ -85,13 +85,13 @@ export class SpaceSession {
     return load !== undefined && load.note === undefined
   }
 
-  /** Whether all of the text is there, if only to be counted, and the vectors of a vector space are on their way. */
+  /** Whether the text is complete (perhaps still counted) and the vectors of a vector space are loading. */
   isLoading(vectorSpace: string | undefined): boolean {
     const hasText = this.textNote === undefined || this.textNote === COUNTING
     return hasText && vectorSpace !== undefined && this.#loads.get(vectorSpace)?.note === LOADING
   }
 
-  /** Streams the vectors of a vector space, once. */
+  /** Loads the vectors of a vector space, once. */
   load(vectorSpace: string, begun?: Begun): Promise<unknown> {
     if (this.#hasAll) return Promise.resolve()
     const known = this.#loads.get(vectorSpace)
@@ -111,15 +111,14 @@ export class SpaceSession {
     return load.done
   }
 
-  /** Other vector spaces were dropped. */
+  /** Forgets other vector spaces, which were removed. */
   keepOnly(vectorSpace: string): void {
     for (const name of this.#loads.keys()) if (name !== vectorSpace) this.#loads.delete(name)
   }
 
   /**
-   * Brings the text index to the entry `to` of the projection log, once it has caught up with what was there at first. Its
-   * entries have no gaps: what is ready made is taken where it goes on exactly where the index stands, and the log is read
-   * for the rest.
+   * Applies the index log up to the entry `to`, once the initial replay is done. Log entries have no gaps: a prepared
+   * batch is used where it continues exactly at the position of the index, and the log is read for the rest.
    */
   async follow(to: number, ready: readonly FreshBatch[]): Promise<void> {
     let sent: Sent[] = []
@@ -157,7 +156,7 @@ export class SpaceSession {
     }
   }
 
-  /** Compares both indexes with the rows, once everything is there that the session began to load. */
+  /** Compares both indexes with the rows, once everything that the session began to load is there. */
   async compare(signal: AbortSignal): Promise<Comparison> {
     const { vectorSpace } = await this.#source.expected(this.#space)
     await this.settled(vectorSpace)
@@ -180,13 +179,13 @@ export class SpaceSession {
     return this.#process.ask({ op: 'count', space: this.#space, vectorSpace }, this.generation)
   }
 
-  /** Begins to load the vectors in use, before anybody who waits for them does: then a graph's file is read first. */
+  /** Begins to load the vectors in use before any caller waits for them, so that a graph file is read first. */
   async #beginFirst(): Promise<OpenReply & { head: SourceHead }> {
     const opened = await this.opened
     const head = await this.#source.head(this.#space)
     const { vectorSpace, dimension } = head
     this.#hasAll = head.seq === 0 && vectorSpace === undefined
-    // Sent before any change can follow, so that a graph file finds an empty place.
+    // sent before any change can follow: a graph file needs an empty store
     const sent = vectorSpace && dimension && (await this.#sendPhase(vectorSpace, dimension, 'begin'))
     if (vectorSpace !== undefined) this.load(vectorSpace, sent ? begunBy(dimension, sent) : undefined).catch(() => {})
     return { ...opened, head }
@@ -195,7 +194,7 @@ export class SpaceSession {
   async #catchUp(): Promise<void> {
     const space = this.#space
     const { head, watermark, textCount } = await this.#first
-    // An index ahead of its source comes from before a restore.
+    // an index that is ahead of its source is older than a restore
     const usable = watermark > 0 && watermark >= (await this.#source.oldest(space)) && watermark <= head.seq
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
     const from = usable ? watermark : 0
@@ -206,10 +205,10 @@ export class SpaceSession {
   }
 
   /**
-   * Compares the text index with the rows at the change at which it stands; changes that come meanwhile are replayed. One
-   * that differs is emptied and filled anew, once.
+   * Compares the text index with the rows at the position of the index; changes that arrive meanwhile are replayed. An
+   * index that differs is emptied and filled again, once.
    *
-   * @returns the change at which it stands in the end
+   * @returns the final position of the index
    */
   async #wholeText(from: number, filled: boolean): Promise<number> {
     let seq = from
@@ -228,7 +227,7 @@ export class SpaceSession {
       this.#drift.nodes = rows.nodes - counted.nodes
       if (counted.nodes === textCount) return seq
       this.textNote = textDiffers(textCount, counted.nodes)
-      this.#log(`${this.textNote} in space ${this.#space}${isNew ? '' : ': it is built anew'}`)
+      this.#log(`${this.textNote} in space ${this.#space}${isNew ? '' : ': it is rebuilt'}`)
       if (isNew) {
         this.short = true
         this.#textShort = true
@@ -242,8 +241,8 @@ export class SpaceSession {
   }
 
   /**
-   * Replays the changes after `from` up to `to`. From 0 the watermark stays where it is until the end: the stream is of live
-   * nodes, in no order that a restart could go on from. Otherwise it follows one sequence behind the stream.
+   * Replays the changes after `from` up to `to`. From 0, the watermark changes only at the end: live nodes arrive in no
+   * order that a restart could continue. Otherwise it stays one entry behind the replay.
    */
   async #replay(from: number, to: number): Promise<void> {
     let uncommitted = 0
@@ -263,19 +262,22 @@ export class SpaceSession {
     await this.#finish(sent, to)
   }
 
-  /** Loads a vector space and compares it with the rows; one that differs is loaded anew. @returns what is still wrong */
+  /**
+   * Loads a vector space and compares it with the rows; one that differs is loaded again. @returns the remaining
+   * difference
+   */
   async #loadWhole(vectorSpace: string, begun: Begun | undefined): Promise<string | undefined> {
     await this.#stream(vectorSpace, begun, false)
     const first = await this.#compareVectors(vectorSpace)
     if (first === undefined) return undefined
-    this.#log(`${first} in space ${this.#space}: they are loaded anew`)
+    this.#log(`${first} in space ${this.#space}: they are loaded again`)
     await this.#stream(vectorSpace, undefined, true)
     const second = await this.#compareVectors(vectorSpace)
     if (second !== undefined) this.short = true
     return second
   }
 
-  /** How the vectors differ from the rows; one that is not active has no rows to be compared with. */
+  /** Describes how the vectors differ from the rows. Only the active vector space has rows to compare with. */
   async #compareVectors(vectorSpace: string): Promise<string | undefined> {
     if ((await this.#source.expected(this.#space)).vectorSpace !== vectorSpace) return undefined
     const compared = await this.#compare(['vectors'])
@@ -323,7 +325,7 @@ export class SpaceSession {
     return this.#send(slice)
   }
 
-  /** Sends once the window lets it go; the answer comes later. */
+  /** Resolves when the request is sent, which may wait for the window; the answer comes later. */
   #send = (request: IndexRequest): Promise<Sent> => this.#process.send(request, this.generation)
 }
 
@@ -332,7 +334,7 @@ interface Sent {
 }
 
 interface Load {
-  /** with what is wrong with the vectors that were loaded */
+  /** resolves with the difference of the loaded vectors from the rows, if any */
   done: Promise<string | undefined>
   note: string | undefined
 }
@@ -341,8 +343,8 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Changes that come while a text index is compared are followed so often; what comes later is compared later. */
+/** Changes that arrive during a comparison are followed at most this often; later ones are compared later. */
 const MAX_LOOKS = 20
 
-/** A replay makes what it has visible after so many nodes: changes of other spaces wait for a commit. */
+/** A replay commits after this many nodes: changes of other spaces wait for a commit. */
 const REPLAY_COMMIT_NODES = 8_000

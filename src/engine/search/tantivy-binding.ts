@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** The part of the native binding that is used here, typed by hand: its package ships no declarations. */
+/** The part of the native binding that is used here, typed by hand: its package has no declarations. */
 export interface TantivyBinding {
   SchemaBuilder: new () => {
     addTextField(name: string, options: { stored?: boolean; tokenizerName: string; indexOption: string }): unknown
@@ -23,7 +23,7 @@ export interface TantivySchema {
   toJSON(): string
 }
 
-/** Opaque: built by `Query`, read by a searcher. */
+/** Opaque: created by `Query`, used by a searcher. */
 export interface TantivyQuery {
   toString(): string
 }
@@ -73,14 +73,14 @@ export function buildSchema(binding: TantivyBinding): TantivySchema {
   return builder.build()
 }
 
-/** Platforms with a binding in the registry. Elsewhere FTS5 serves. */
+/** Platforms with a binding in the npm registry. Others use FTS5. */
 const PACKAGES: Record<string, string> = {
   'linux-x64': '@oxdev03/node-tantivy-binding-linux-x64-gnu',
 }
 
 let loaded: { binding?: TantivyBinding; reason: string } | undefined
 
-/** Loads the binding once; without it, says why. */
+/** Loads the binding once; without one, `reason` states why. */
 export function loadTantivy(): { binding?: TantivyBinding; reason: string } {
   loaded ??= load()
   return loaded

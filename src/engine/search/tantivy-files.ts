@@ -6,21 +6,21 @@ import { DamagedIndexError } from './text-index.js'
 
 /**
  * Checks an index directory before the native library maps it: the library checks no content, and a damaged file can
- * end the process. Every segment file ends with a foot: JSON with a CRC-32 of what is before it, the length of that
- * JSON and a magic number, both 32 bits, low byte first (Tantivy 0.25, `directory/footer.rs`).
+ * crash the process. Every segment file ends with a footer: JSON with a CRC-32 of everything before it, the length of
+ * that JSON and a magic number, both 32 bits little-endian (Tantivy 0.25, `directory/footer.rs`).
  */
 
 const FOOT_MAGIC = 1337
 const FOOT_TAIL_BYTES = 8
-/** A foot is about 90 bytes; a longer one is a damaged length. */
+/** A footer has about 90 bytes; a longer one means a damaged length. */
 const FOOT_JSON_LIMIT = 4_096
 /**
- * The version that our binding writes into every foot, which no checksum covers and which decides how the rest is
- * read. With another binding the index is built anew.
+ * The version that our binding writes into every footer. No checksum covers it, and it decides how the rest is read.
+ * Another version means that the index is rebuilt.
  */
 const FOOT_VERSION = JSON.stringify({ major: 0, minor: 25, patch: 0, index_format_version: 7 })
 const PIECE_BYTES = 1 << 20
-/** Files each segment must have; one with deletions has a `.del` file more. */
+/** Files that each segment must have; one with deletions has an additional `.del` file. */
 const PARTS = ['fast', 'fieldnorm', 'idx', 'pos', 'store', 'term']
 
 interface Segment {
@@ -30,23 +30,23 @@ interface Segment {
 }
 
 /**
- * Reads everything the index's head names.
+ * Checks everything that the index's `meta.json` names.
  *
- * @param schema the schema this program writes, as the library prints it
- * @returns whether there is an index; an empty directory is none
- * @throws DamagedIndexError naming the first thing that is wrong
+ * @param schema the schema that this program writes, as the library prints it
+ * @returns whether there is an index; an empty directory has none
+ * @throws DamagedIndexError that names the first defect
  */
 export async function checkTantivyFiles(dir: string, schema: unknown): Promise<boolean> {
   const names = new Set(await readdir(dir).catch(() => []))
   if (!names.has('meta.json')) {
-    if ([...names].some((name) => name.endsWith('.term'))) throw new DamagedIndexError(`${dir} has lost its meta.json`)
+    if ([...names].some((name) => name.endsWith('.term'))) throw new DamagedIndexError(`${dir} lacks its meta.json`)
     return false
   }
   const meta = await readJson(join(dir, 'meta.json'))
   if (names.has('.managed.json')) checkManaged(await readJson(join(dir, '.managed.json')), dir)
   for (const segment of readSegments(meta, schema, dir)) {
     for (const name of filesOf(segment)) {
-      if (!names.has(name)) throw new DamagedIndexError(`${dir} has lost ${name}`)
+      if (!names.has(name)) throw new DamagedIndexError(`${dir} lacks ${name}`)
       await checkFoot(join(dir, name))
     }
   }
@@ -70,11 +70,11 @@ function checkManaged(managed: unknown, dir: string): void {
 
 function readSegments(meta: unknown, schema: unknown, dir: string): Segment[] {
   const wrong = (what: string) => new DamagedIndexError(`${dir}/meta.json: ${what}`)
-  if (!isRecord(meta) || !Array.isArray(meta.segments)) throw wrong('there is no list of segments')
-  if (JSON.stringify(meta.schema) !== JSON.stringify(schema)) throw wrong('the fields are not ours')
+  if (!isRecord(meta) || !Array.isArray(meta.segments)) throw wrong('no list of segments')
+  if (JSON.stringify(meta.schema) !== JSON.stringify(schema)) throw wrong('unknown fields')
   if (!isCount(meta.opstamp)) throw wrong('the operation stamp is not a number')
   return meta.segments.map((segment: unknown) => {
-    if (!isSegment(segment)) throw wrong('a segment is not described')
+    if (!isSegment(segment)) throw wrong('invalid description of a segment')
     return segment
   })
 }
@@ -102,7 +102,7 @@ async function checkFoot(path: string): Promise<void> {
     const { size } = await handle.stat()
     const foot = await readFoot(handle, size, path)
     if ((await checksum(handle, foot.contentBytes)) !== foot.crc) {
-      throw new DamagedIndexError(`${path} does not have the checksum it was written with`)
+      throw new DamagedIndexError(`${path} does not match its checksum`)
     }
   } finally {
     await handle.close()
@@ -118,7 +118,7 @@ async function readFoot(
   const length = tail.length < FOOT_TAIL_BYTES ? 0 : tail.readUInt32LE(0)
   const contentBytes = size - FOOT_TAIL_BYTES - length
   if (length === 0 || length > FOOT_JSON_LIMIT || tail.readUInt32LE(4) !== FOOT_MAGIC || contentBytes < 0) {
-    throw new DamagedIndexError(`${path} has no foot: it is cut short or damaged`)
+    throw new DamagedIndexError(`${path} has no footer: it is truncated or damaged`)
   }
   try {
     const foot: { crc?: unknown; version?: unknown } = JSON.parse(
@@ -126,9 +126,9 @@ async function readFoot(
     )
     if (isCount(foot.crc) && JSON.stringify(foot.version) === FOOT_VERSION) return { contentBytes, crc: foot.crc }
   } catch {
-    // Told below, as any other foot that cannot be read.
+    // reported below, like any other unreadable footer
   }
-  throw new DamagedIndexError(`${path} has a foot that cannot be read`)
+  throw new DamagedIndexError(`${path} has an unreadable footer`)
 }
 
 async function checksum(handle: FileHandle, bytes: number): Promise<number> {

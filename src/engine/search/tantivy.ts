@@ -27,19 +27,20 @@ import { ThreadWriter } from './text-thread.js'
 import { LaggedWatermark, readWatermark, writeWatermark } from './watermark.js'
 
 /**
- * Tantivy behind a fence. The binding ends the process on several inputs, so queries are built from objects, never
- * parsed; limits are checked here; a document's address is used with the searcher that gave it only; and long loops
- * give the event loop a turn, because native objects are freed there. What is here reads; `text-thread.ts` writes.
+ * Tantivy with its hazards contained. The binding crashes the process on several inputs, so queries are built from
+ * objects, never parsed; limits are checked here; a document's address is used only with the searcher that returned it;
+ * and long loops yield to the event loop, because native objects are freed there. This file reads; `text-thread.ts`
+ * writes.
  */
 
 const CALLS_PER_TURN = 100
 const MAX_K = 1_000
-/** Keys remembered by address until the next commit: reading a stored key costs a few microseconds each. */
+/** Keys cached by address until the next commit: reading a stored key costs a few microseconds. */
 const KEY_CACHE = 100_000
-/** After a commit segments are merged in the background; then the merged ones are taken into use. */
+/** Delay after a commit; segments merge in the background, and the reader then switches to the merged ones. */
 const MERGED_RELOAD_MS = 1_000
 
-/** A part of a boolean query. */
+/** A clause of a boolean query. */
 interface Clause {
   occur: number
   query: TantivyQuery
@@ -48,9 +49,9 @@ interface Clause {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Opens or creates the index of a directory.
+ * Opens or creates the index in a directory.
  *
- * @throws DamagedIndexError when the files are not what was written
+ * @throws DamagedIndexError when the files are not intact
  */
 export async function openTantivy(
   binding: TantivyBinding,
@@ -60,12 +61,12 @@ export async function openTantivy(
   await mkdir(dir, { recursive: true })
   const schema = buildSchema(binding)
   const exists = await checkTantivyFiles(dir, JSON.parse(schema.toJSON()))
-  // Content of unknown age counts as 0: the index is emptied and starts anew.
+  // content of unknown age counts as 0: the index is emptied and refilled
   const watermark = (exists ? await readWatermark(dir, log) : 0) ?? 0
   const watermarks = new LaggedWatermark({
     lagMs: watermarkLagMs,
     store: (seq) => writeWatermark(dir, seq),
-    failed: (error) => log(`a watermark is behind: ${String(error)}`),
+    failed: (error) => log(`a watermark was not written: ${String(error)}`),
   })
   try {
     const handle = new binding.Index(schema, dir, true)
@@ -84,7 +85,7 @@ class TantivyText implements TextIndex {
   readonly #handle: TantivyHandle
   readonly #watermarks: LaggedWatermark
   readonly #writer: ThreadWriter
-  /** something was staged since the last commit */
+  /** whether anything was staged since the last commit */
   #staged = false
   #searcher: TantivySearcher
   #keys = new Map<number, number>()
@@ -197,7 +198,7 @@ class TantivyText implements TextIndex {
     return { occur: isExcluded ? Occur.MustNot : Occur.Must, query }
   }
 
-  /** Counts nodes: those with a term, and all. @param scope limits them; absent = the complete index */
+  /** Counters of nodes: those with a term, and all. @param scope restricts them; absent = the complete index */
   #counts(searcher: TantivySearcher, scope: Clause | undefined) {
     const { Query, Occur } = this.#binding
     if (scope === undefined)

@@ -2,7 +2,7 @@ import { analyzeTitled } from '../../lib/text/analyze.js'
 import { type CompoundQuestion, type Rewording, rewordingsOf } from '../../lib/text/compounds.js'
 import type { DocumentScope } from './ports.js'
 
-/** What both text engines do, and what they share. One index belongs to one space. */
+/** The interface and the shared parts of both text engines. One index belongs to one space. */
 
 export type TextEngine = 'tantivy' | 'fts5'
 
@@ -10,11 +10,11 @@ export type TextEngine = 'tantivy' | 'fts5'
 export interface TextNode {
   key: number
   doc: number
-  /** terms joined with single spaces, or what they are to be taken from */
+  /** terms joined with single spaces, or the texts to analyse */
   text: string | { title: string; body: string }
 }
 
-/** The terms of a node. Those of a title count twice: it is short, and what it names the passage is about. */
+/** The terms of a node. Title terms count twice: a title is short and names the subject of the passage. */
 export function termsOf({ text }: TextNode): string {
   if (typeof text === 'string') return text
   const terms = analyzeTitled(text.title, text.body)
@@ -26,35 +26,35 @@ export interface TextHits {
   keys: number[]
   /** BM25, higher is better */
   scores: number[]
-  /** how many nodes hold each of the query's terms */
+  /** number of nodes with each of the query's terms */
   frequencies: Map<string, number>
-  /** what nodes say in other words, and was searched for too */
+  /** alternative wordings in the nodes, which were searched for too */
   rewordings: Rewording[]
 }
 
 /**
- * A text index on disk. Calls are made one after another by one caller, searches may come between them.
- * An error other than of `search` leaves the index unusable: close it and open it again.
+ * A text index on disk. One caller makes calls in sequence; searches may run in between. After an error of any method
+ * but `search` the index is unusable: close and reopen it.
  */
 export interface TextIndex {
   readonly engine: TextEngine
   /**
-   * Log sequence up to which the committed content is complete. What is found after a crash or a reopening may be
-   * older than what is there, never newer; 0 where the content's age is not known.
+   * Log entry up to which the committed content is complete. After a crash or reopening it may be older than the
+   * content, never newer; 0 where the age of the content is unknown.
    */
   readonly watermark: number
-  /** committed nodes */
+  /** number of committed nodes */
   count(): number
-  /** Takes nodes out, then puts nodes in (replacing those of the same key). Invisible until `commit`. */
+  /** Removes nodes, then adds nodes (replacing those with the same key). Invisible until `commit`. */
   stage(add: readonly TextNode[], remove: readonly number[]): Promise<void> | void
-  /** Makes everything staged durable and visible, then moves the watermark, which never goes back. */
+  /** Makes everything staged durable and visible, then raises the watermark. */
   commit(watermark: number): Promise<void> | void
-  /** Forgets what is staged. */
+  /** Discards what is staged. */
   rollback(): Promise<void> | void
   /**
-   * The best `k` nodes with any of the terms; with `docs` only nodes of these documents, with `compounds` also those that
-   * say a compound of the terms in parts, or two of them in one word. With `scope`, nodes outside of it affect nothing
-   * but the scores.
+   * The best `k` nodes with any of the terms. With `docs` only nodes of these documents; with `compounds` also nodes
+   * that write a compound of the terms in parts, or two of them as one word. With `scope`, nodes outside of it affect
+   * nothing but the scores.
    */
   search(
     terms: readonly string[],
@@ -63,7 +63,7 @@ export interface TextIndex {
     compounds?: CompoundQuestion,
     scope?: DocumentScope,
   ): Promise<TextHits>
-  /** Releases what only writing needs; nothing while something is staged. */
+  /** Releases what only writing needs; does nothing while something is staged. */
   rest(): Promise<void> | void
   close(): Promise<void>
 }
@@ -74,43 +74,45 @@ export interface TextOptions {
   watermarkLagMs: number
 }
 
-/** Content is not what was written. The directory is put aside and the index built anew. */
+/** The content is not what was written. The directory is moved to quarantine and the index rebuilt. */
 export class DamagedIndexError extends Error {}
 
-/** Distinct terms of a query; a longer one keeps its rarest. Each costs a walk through a posting list. */
+/**
+ * Maximal number of distinct terms of a query; a longer one keeps its rarest. Each costs a walk through a posting list.
+ */
 const MAX_TERMS = 64
-/** A term repeated more often than this weighs no more. */
+/** Further repetitions of a term add no weight. */
 const MAX_REPEATS = 8
-/** Terms looked at; what comes after is not read. */
+/** Terms of a query after this count are ignored. */
 const MAX_INPUT_TERMS = 2_048
 
-/** The analyser cuts terms long before this. */
+/** The analyser truncates terms long before this. */
 const MAX_TERM_LENGTH = 256
 
-/** Whether a text index can hold a term. */
+/** Whether a text index can store a term. */
 export function isTerm(term: string): boolean {
   return term !== '' && term.length <= MAX_TERM_LENGTH && !term.includes('\0')
 }
 
 export interface WeightedTerm {
   term: string
-  /** how often the query repeats it, 1 to 8 */
+  /** number of repetitions in the query, 1 to 8 */
   weight: number
 }
 
-/** Other words weigh so much of what the words asked for weigh. */
+/** Weight of a rewording, relative to the original terms. */
 export const REWORDED = 0.75
 
-/** A common word does not get more than so many times its weight. */
+/** Maximal factor by which the weight of a common term is raised. */
 const MOST_WEIGHT = 4
 
 /** A rewording as a part of a query. */
 export interface WeightedRewording extends Rewording {
-  /** of its terms, so that together they weigh less than what they stand for */
+  /** factor of its terms, so that together they weigh less than the original terms */
   weight: number
 }
 
-/** @param frequency nodes that hold a term, of `nodes` in all */
+/** Computes the weights of rewordings. @param frequency number of nodes with a term, of `nodes` in total */
 export function weighRewordings(
   compounds: CompoundQuestion | undefined,
   frequency: (term: string) => number,
@@ -125,15 +127,15 @@ export function weighRewordings(
   }))
 }
 
-/** How many nodes hold each term of a query. */
+/** Number of nodes with each term of a query. */
 export function countTerms(terms: readonly string[], frequency: (term: string) => number): Map<string, number> {
   return new Map(terms.slice(0, MAX_INPUT_TERMS).map((term) => [term, isTerm(term) ? frequency(term) : 0]))
 }
 
 /**
- * The terms a query asks for: distinct, in order, with their repeats as weights. Of more than 64 the rarest are kept.
+ * The distinct terms of a query in order, weighted by their repetitions. Of more than 64 terms the rarest are kept.
  *
- * @param frequency nodes that hold a term; asked only when there are too many terms
+ * @param frequency number of nodes with a term; called only when there are too many terms
  */
 export function weighTerms(terms: readonly string[], frequency: (term: string) => number): WeightedTerm[] {
   const counts = new Map<string, number>()

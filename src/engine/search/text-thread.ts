@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 import type { TextNode } from './text-index.js'
 
-/** What the thread is asked. Requests are done one after another, in the order sent. */
+/** A request to the thread. Requests run in sequence, in the order sent. */
 export type ThreadRequest =
   | { op: 'stage'; index: number; dir: string; add: readonly TextNode[]; remove: readonly number[] }
   | { op: 'commit' | 'rollback' | 'rest' | 'close'; index: number }
@@ -14,7 +14,7 @@ export interface ToThread {
 
 export interface FromThread {
   id: number
-  /** why it could not be done */
+  /** absent after success */
   error?: unknown
 }
 
@@ -25,18 +25,20 @@ interface Waiting {
 }
 
 let worker: Worker | undefined
-/** in the order sent: the first is what the thread works at */
+/** in the order sent: the first one is running */
 const waiting = new Map<number, Waiting>()
 let nextId = 1
 let nextIndex = 1
 let answered = 0
 
-/** Writes one text index in the thread that writes all of this process: a commit there holds up no search here. */
+/**
+ * Writes one text index in the thread that writes all indexes of this process, so that a commit never delays searches.
+ */
 export class ThreadWriter {
   readonly #index = nextIndex++
   readonly #dir: string
 
-  /** @param dir where an index is */
+  /** @param dir directory of the index */
   constructor(dir: string) {
     this.#dir = dir
   }
@@ -53,28 +55,28 @@ export class ThreadWriter {
     return ask({ op: 'rollback', index: this.#index })
   }
 
-  /** Gives back what only writing needs, unless something is staged. */
+  /** Releases what only writing needs, unless something is staged. */
   rest(): Promise<void> {
     return ask({ op: 'rest', index: this.#index })
   }
 
-  /** The same, with whatever is staged. */
+  /** The same, even if something is staged. */
   close(): Promise<void> {
     return ask({ op: 'close', index: this.#index })
   }
 }
 
-/** For how long the thread has worked at what it does now; 0 while it does nothing. */
+/** Time for which the current request has been running, in milliseconds; 0 without a request. */
 export function writingForMs(): number {
   const [first] = waiting.values()
   return first === undefined ? 0 : performance.now() - Math.max(first.sent, answered)
 }
 
 function ask(request: ThreadRequest): Promise<void> {
-  // what was never written to has nothing to give back
+  // an index that was never written to has nothing to release
   if (worker === undefined && request.op !== 'stage') return Promise.resolve()
   worker ??= start()
-  // a process stays alive for what it waits for, and no longer
+  // a process stays alive only while requests are pending
   worker.ref()
   const message: ToThread = { id: nextId++, request }
   const answer = new Promise<void>((resolve, reject) => {
@@ -98,8 +100,9 @@ function start(): Worker {
     if (error === undefined) asked?.resolve()
     else asked?.reject(error)
   })
-  thread.on('error', (error) => process.stderr.write(`the thread that writes text indexes: ${String(error)}\n`))
-  // It ends by a fault alone. What it held is lost and stays locked, so the process ends with it, as by a fault of its own.
+  thread.on('error', (error) => process.stderr.write(`the text index writer thread failed: ${String(error)}\n`))
+  // The thread ends only by a fault. Its uncommitted work is lost and its index stays locked, so the process aborts
+  // with it.
   thread.on('exit', () => process.abort())
   return thread
 }

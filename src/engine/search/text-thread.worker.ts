@@ -4,16 +4,16 @@ import { type TextNode, termsOf } from './text-index.js'
 import type { FromThread, ThreadRequest, ToThread } from './text-thread.js'
 
 /**
- * Entry of the thread that writes the text indexes of the index process. It takes terms from passages, stages, commits and
- * merges; who searches has a reader of its own on the same files.
+ * Entry of the thread that writes the text indexes of the index process. It analyses passages, stages, commits and
+ * merges; searches use a separate reader on the same files.
  *
- * Test-only fault: with `faultsOn` a passage with the word `ks-fault-hold-MS` makes the next commit of its index take that
- * much longer. Without it the word means nothing.
+ * Test-only fault: with `faultsOn`, a passage with the word `ks-fault-hold-MS` delays the next commit of its index by
+ * that many milliseconds. Without it the word has no effect.
  */
 
-/** Postings wait here before they become a segment. The least the library takes is 15 MB. */
+/** Postings collect here before they become a segment. The library's minimum is 15 MB. */
 const WRITER_HEAP_BYTES = 32_000_000
-/** One thread: a second one makes twice the segments for a third more speed. */
+/** One thread: a second one creates twice the segments for a third more speed. */
 const WRITER_THREADS = 1
 
 interface Open {
@@ -44,7 +44,7 @@ function handle(request: ThreadRequest): void {
       index.isStaged = false
       return
     case 'rest':
-      // what is staged has nowhere else to be
+      // staged changes exist only in the writer
       if (!index.isStaged) release(request.index, index)
       return
     case 'close':
@@ -75,7 +75,7 @@ function stage({ index, dir, add, remove }: Extract<ThreadRequest, { op: 'stage'
   }
 }
 
-/** Lets a writer go, and with it whatever is staged, once its merges are done. */
+/** Releases a writer with everything staged, once its merges are done. */
 function release(key: number, { writer }: Open): void {
   open.delete(key)
   writer.waitMergingThreads()
@@ -101,7 +101,7 @@ parentPort?.on('message', ({ id, request }: ToThread) => {
   try {
     handle(request)
   } catch (error) {
-    // as words and numbers, which is all that comes over
+    // only the message and numbers survive the transfer
     answer.error = error instanceof Error ? error : new Error(String(error))
   }
   parentPort?.postMessage(answer)

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CATCHING_UP } from './notes.js'
 
 interface Catching {
-  /** the entry up to which searches see all now */
+  /** log entry up to which searches see everything now */
   at: number
   follow(): Promise<void>
   graceMs: number
 }
 
-/** The newest entry of each space's log that the indexes of this process were told of. */
+/** The newest log entry of each space that the indexes of this process know of. */
 export class ToldEntries {
   readonly #newest = new Map<string, number>()
 
@@ -21,10 +21,10 @@ export class ToldEntries {
   }
 
   /**
-   * Catches up with an entry that nobody here was told of: one of another process, or one whose news was lost. What is under
-   * way here is no part of what the search may show, and is not waited for.
+   * Catches up with an entry that this process does not know of: one of another process, or one whose announcement was
+   * lost. Announced entries are being applied already; a search need not show them and does not wait.
    *
-   * @returns why the text index is behind, when the grace is over
+   * @returns the degraded reason if the wait exceeds `graceMs`, else an empty list
    */
   async untilSeen(space: string, seq: number, { at, follow, graceMs }: Catching): Promise<string[]> {
     if (seq <= Math.max(at, this.#newest.get(space) ?? 0)) return []

@@ -7,18 +7,18 @@ import type { DocumentScope } from './ports.js'
 import { offer, type TopRows, topRows } from './scan.kernel.js'
 import { IN_GRAPH, LIVE, PENDING, VectorRows } from './vector-rows.js'
 
-/** Allowed rows up to which a filtered search leaves the graph alone. */
+/** Number of allowed rows up to which a filtered search does not use the graph. */
 const FILTERED_EXACT_ROWS = 20_000
-/** Share of allowed rows from which the graph, asked with a filter, beats comparing them. */
+/** Fraction of allowed rows from which a graph search with a filter is faster than comparing them. */
 const FILTER_SHARE = 0.3
-/** Allowed rows up to which they are compared one by one; more are looked for among the sketches of all. */
+/** Number of allowed rows up to which they are compared one by one; more are selected by the sketches of all rows. */
 const LISTED_ROWS = 2_000
-/** A row compared in full costs as much as the sketches of so many. */
+/** A full comparison of a row costs as much as this many sketches. */
 const SKETCH_GAIN = 16
 
 export interface VectorIndexOptions extends GraphKeeperOptions {
   dimension: number
-  /** `false` compares exactly without vector instructions */
+  /** `false` = compare exactly, without vector instructions */
   sketched?: boolean
 }
 
@@ -27,12 +27,12 @@ export interface VectorHits {
   method: 'exact' | 'hnsw'
 }
 
-/** Vectors of one vector space of one space: exact rows, and above a size a graph built aside. */
+/** Vectors of one vector space of one space: exact rows, and above a size a graph built in the background. */
 export class VectorIndex {
   readonly rows: VectorRows
   loading = false
   readonly #keeper: GraphKeeper
-  /** keys removed while the source streams: a late page must not bring them back */
+  /** keys removed during the replay: a late batch must not restore them */
   readonly #removed = new Set<number>()
 
   constructor(options: VectorIndexOptions) {
@@ -48,28 +48,28 @@ export class VectorIndex {
     return this.#graph === undefined ? 0 : this.rows.graphLive
   }
 
-  /** Points of the graph whose vectors are gone or replaced. */
+  /** Graph points whose vectors were removed or replaced. */
   get graphDead(): number {
     return this.#keeper.dead
   }
 
-  /** Vectors that can be compared now. */
+  /** Number of vectors that can be compared now. */
   get count(): number {
     return this.rows.live - this.rows.pending
   }
 
   /**
-   * Begins taking the source's vectors. A graph file that fits is used again; its points wait for their vectors, or for the
-   * source to confirm those that the file holds.
+   * Begins to receive the source's vectors. A matching graph file is used again; its points stay pending until their
+   * vectors arrive or the source confirms those of the file.
    *
-   * @returns how many vectors came with a file
+   * @returns the number of vectors in a graph file
    */
   async beginLoad(): Promise<number> {
     this.loading = true
     return this.rows.end === 0 ? await this.#keeper.load() : 0
   }
 
-  /** Takes the vectors of a file for those of the source where the source has the same. @returns keys of those it lacks */
+  /** Accepts vectors of a graph file where the source has equal ones. @returns keys that have to be sent */
   confirm(keys: Float64Array, docs: Float64Array, sums: Uint32Array): Float64Array {
     const lacking = keys.filter((key, i) => {
       if (this.#removed.has(key) || this.rows.has(key)) return false
@@ -78,7 +78,7 @@ export class VectorIndex {
     return lacking
   }
 
-  /** All vectors of the source have come. */
+  /** Ends the replay: all vectors of the source have arrived. */
   endLoad(): void {
     this.loading = false
     this.#removed.clear()
@@ -89,7 +89,7 @@ export class VectorIndex {
   /**
    * Sets vectors.
    *
-   * @param replayed they come from the source's stream, which may be behind changes that came directly
+   * @param replayed they come from the source's replay, which may be older than changes that arrived directly
    */
   put(entries: Iterable<VectorEntry>, replayed: boolean): void {
     for (const entry of entries) {
@@ -108,19 +108,19 @@ export class VectorIndex {
     if (!this.loading) this.#keeper.consider()
   }
 
-  /** Exact cosine of a key, where its vector is here. */
+  /** Exact cosine of a key; undefined without its vector. */
   cosine(query: Float32Array, key: number): number | undefined {
     const row = this.rows.rowOf(key)
     const cosine = row === undefined ? undefined : this.rows.cosine(query, row)
-    // Halves of a unit vector may be longer than one by a ten-thousandth.
+    // rounding to float16 can make a unit vector longer than 1 by a ten-thousandth
     return cosine === undefined ? undefined : Math.max(-1, Math.min(1, cosine))
   }
 
   /**
-   * Cosines of a query with rows at even distances, whatever they hold.
+   * Cosines of a query with rows at even distances, independent of their content.
    *
-   * @param scope rows of these documents alone; absent = all
-   * @returns undefined where there are too few
+   * @param scope uses only rows of these documents; absent = all
+   * @returns undefined for too few rows
    */
   background(query: Float32Array, scope?: DocumentScope): Background | undefined {
     const listed = scope === undefined ? undefined : this.#rowsOf(undefined, scope)
@@ -136,7 +136,7 @@ export class VectorIndex {
   }
 
   /**
-   * The keys of the `k` nearest vectors, in no order.
+   * The keys of the `k` nearest vectors, unordered.
    *
    * @param docs only nodes of these documents; absent = all
    * @param scope only nodes of this scope; absent = all
@@ -165,7 +165,7 @@ export class VectorIndex {
     return { top, method: 'hnsw' }
   }
 
-  /** Asks for more the more points are dead, until `k` live ones are there or the graph has no more. */
+  /** Requests more points the more of them are dead, until `k` live ones are found or the graph has no more. */
   #offerNearest(graph: Graph, query: Float32Array, k: number, top: TopRows): void {
     const points = graph.points
     if (points === 0) return
@@ -236,7 +236,7 @@ export class VectorIndex {
     return ((this.rows.flags[row] ?? 0) & LIVE) !== 0
   }
 
-  /** Stops a running build. The object is not used afterwards. */
+  /** Stops a running build. The object must not be used afterwards. */
   close(): void {
     this.#keeper.close()
   }

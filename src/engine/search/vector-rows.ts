@@ -4,59 +4,59 @@ import { DEAD, type GraphPoints, type VectorEntry } from './graph-points.js'
 import { dotAt, equalsRow, fingerprint, readRow, writeRow } from './scan.kernel.js'
 import { Sketch } from './sketch.kernel.js'
 
-/** Row holds a key that may be found. */
+/** Row has a key that may be returned. */
 export const LIVE = 1
 /** Row's vector is a point of the loaded graph. */
 export const IN_GRAPH = 2
-/** Row was handed to a graph build that has not been loaded yet. */
+/** Row was passed to a graph build that is not loaded yet. */
 export const IN_BUILD = 4
-/** Row is known from a loaded graph file; its vector has not come from the source yet. */
+/** Row is known from a graph file; the source has not sent or confirmed its vector yet. */
 export const PENDING = 8
-/** Row's vector is a point of the graph's file too; one that was taken in since is only in memory. */
+/** Row's vector is also a point in the graph's file; points added later exist only in memory. */
 export const IN_FILE = 16
 
-/** Rows of one run at most: comparing their sketches takes a millisecond and a half. */
+/** Maximal number of rows of a run: comparing their sketches takes 1.5 ms. */
 export const RUN_ROWS = 65_536
 
-/** Rows of a block. Blocks never move, so a build thread may read them while rows are added. */
+/** Rows per block. Blocks never move, so a build thread may read them while rows are added. */
 export const BLOCK_ROWS = 512
 const NONE = -1
-/** Fingerprints are kept in single precision; those of different vectors are mostly further apart. */
+/** Tolerance of single-precision fingerprints; those of different vectors mostly differ by more. */
 const SAME_FINGERPRINT = 1e-3
 
 /**
  * The vectors of one vector space: rows in shared blocks, a map from key to row and the rows of each document.
  *
- * A row never changes place while it lives. A dead row is used again only when neither the loaded graph nor a running
- * build knows it, because there row numbers are the labels.
+ * A row keeps its number while it lives. A dead row is reused only when neither the loaded graph nor a running build
+ * knows it, because row numbers are their labels.
  */
 export class VectorRows {
   readonly dimension: number
   readonly blocks: Uint16Array[] = []
-  /** rows in use or used before; higher ones have never been written */
+  /** number of rows used so far; higher ones have never been written */
   end = 0
   live = 0
-  /** live rows whose vectors are points of the loaded graph */
+  /** number of live rows whose vectors are points of the loaded graph */
   graphLive = 0
-  /** live rows whose vectors are in the file of the loaded graph */
+  /** number of live rows whose vectors are in the file of the loaded graph */
   fileLive = 0
   flags = new Uint8Array(BLOCK_ROWS)
   keys = new Float64Array(BLOCK_ROWS)
-  /** by which exact search is fast; absent where the platform has no vector instructions */
+  /** makes exact search fast; undefined where the platform has no vector instructions */
   sketch: Sketch | undefined
   readonly #docs = new DocLists()
   readonly #scratch: Float32Array
   readonly #rowOfKey = new Map<number, number>()
   readonly #free: number[] = []
-  /** rows still to come from the source, with the fingerprints of their vectors */
+  /** pending rows, with the fingerprints of their vectors */
   readonly #pending = new Map<number, number>()
-  /** of those, the ones whose vectors a graph's file brought */
+  /** pending rows whose vectors are in a graph file */
   readonly #filled = new Set<number>()
-  /** of each block, rows that can be compared and are not in the graph */
+  /** by block, the number of comparable rows outside of the graph */
   readonly #outside: number[] = []
   #runs: Uint32Array | undefined
 
-  /** @param sketched whether to keep sketches as well */
+  /** @param sketched whether to keep sketches */
   constructor(dimension: number, sketched = true) {
     this.dimension = dimension
     this.#scratch = new Float32Array(dimension)
@@ -68,13 +68,13 @@ export class VectorRows {
     return this.#rowOfKey.get(key)
   }
 
-  /** Whether the key's vector is here, not only its place. */
+  /** Whether the key's vector is loaded, not only its row reserved. */
   has(key: number): boolean {
     const row = this.#rowOfKey.get(key)
     return row !== undefined && !this.#is(row, PENDING)
   }
 
-  /** Sets the vector of a key. An equal vector keeps its row, and with it its place in the graph. */
+  /** Sets the vector of a key. An equal vector keeps its row, and its point in the graph. */
   put(entry: VectorEntry): void {
     const known = this.#rowOfKey.get(entry.key)
     if (known !== undefined) {
@@ -88,13 +88,13 @@ export class VectorRows {
     this.#write(row, entry)
   }
 
-  /** Forgets a key; unknown keys are no error. */
+  /** Removes a key; unknown keys are ignored. */
   remove(key: number): void {
     const row = this.#rowOfKey.get(key)
     if (row !== undefined) this.#kill(row)
   }
 
-  /** Takes the places of a graph file's points, before their vectors come. Only on an empty store. */
+  /** Reserves rows for the points of a graph file, before their vectors arrive. Requires an empty store. */
   reserve(points: GraphPoints): void {
     points.rows.forEach((row, i) => {
       while (this.end <= row) this.#append()
@@ -109,7 +109,7 @@ export class VectorRows {
     this.#collectFree()
   }
 
-  /** Writes the vector that a graph's file has for one of its points; it counts once it is confirmed. @returns whether it waits */
+  /** Writes the vector of a graph file's point; it is not live until confirmed. @returns whether its row is pending */
   fill(row: number, vector: Float32Array): boolean {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     if (block === undefined || !this.#is(row, PENDING)) return false
@@ -118,7 +118,7 @@ export class VectorRows {
     return true
   }
 
-  /** Takes the vector that came with a file for that of a key. @returns whether there was one with this checksum */
+  /** Accepts the vector of a graph file for a key. @returns whether there was one with this checksum */
   confirm(key: number, doc: number, sum: number): boolean {
     const row = this.#rowOfKey.get(key)
     if (row === undefined || !this.#filled.has(row) || !this.#is(row, PENDING)) return false
@@ -131,7 +131,7 @@ export class VectorRows {
     return true
   }
 
-  /** What a graph of the rows with any of these flags holds; dead rows stand there with the key `DEAD`. */
+  /** Points of a graph of the rows with any of these flags; dead rows have the key `DEAD_KEY`. */
   graphPoints(flags: number): GraphPoints {
     const rows: number[] = []
     for (let row = 0; row < this.end; row++) if (this.#is(row, flags)) rows.push(row)
@@ -144,7 +144,7 @@ export class VectorRows {
     }
   }
 
-  /** Kills the rows whose vectors never came: their keys are gone from the source. */
+  /** Removes the rows whose vectors never arrived: the source no longer has their keys. */
   dropPending(): void {
     for (const row of [...this.#pending.keys()]) this.#kill(row)
   }
@@ -153,7 +153,7 @@ export class VectorRows {
     return this.#pending.size
   }
 
-  /** Cosine of a row, or undefined while its vector has not come. */
+  /** Cosine of a row; undefined while its vector is pending. */
   cosine(query: Float32Array, row: number): number | undefined {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     if (block === undefined || this.#is(row, PENDING)) return undefined
@@ -164,7 +164,7 @@ export class VectorRows {
     return fingerprint(this.#read(row))
   }
 
-  /** The vector of a row, in an array that the next call uses again. */
+  /** Reads the vector of a row into an array that the next call reuses. */
   #read(row: number): Float32Array {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     if (block !== undefined) readRow(block, (row % BLOCK_ROWS) * this.dimension, this.#scratch)
@@ -176,7 +176,7 @@ export class VectorRows {
     return this.#docs.rowsOf(doc)
   }
 
-  /** Rows a build may take: live, with their vectors. They are marked until `buildEnded`. */
+  /** Takes the rows of a build: live, with their vectors. They are marked until `buildEnded`. */
   takeForBuild(skip: number): Uint32Array {
     const rows: number[] = []
     for (let row = 0; row < this.end; row++) {
@@ -191,7 +191,7 @@ export class VectorRows {
   /**
    * Ends a build.
    *
-   * @param built what is in the graph now: `all` rows taken, those `added` to the graph before, or `none`
+   * @param built content of the new graph: `all` taken rows, those `added` to the previous graph, or `none`
    */
   buildEnded(built: 'all' | 'added' | 'none'): void {
     for (let row = 0; row < this.end; row++) {
@@ -201,7 +201,7 @@ export class VectorRows {
       if (built === 'all') next &= ~IN_FILE
       if (built !== 'none') {
         if (inBuild) next |= IN_FILE
-        // the new graph is what its file holds: what the one before took in meanwhile is outside again
+        // the new graph equals its file: points added to the previous graph meanwhile are outside again
         next = (next & IN_FILE) === 0 ? next & ~IN_GRAPH : next | IN_GRAPH
       }
       this.#setFlags(row, next)
@@ -214,12 +214,12 @@ export class VectorRows {
     for (let row = 0; row < this.end; row++) if (this.flags[row] === 0) this.#free.push(row)
   }
 
-  /** The row's vector became a point of the graph in memory. */
+  /** Marks the row's vector as a point of the graph in memory. */
   joinedGraph(row: number): void {
     this.#setFlags(row, (this.flags[row] ?? 0) | IN_GRAPH)
   }
 
-  /** Rows that can be compared and are not in the graph, as pairs: the first of a run, and what follows its last. */
+  /** Runs of comparable rows outside of the graph, as pairs of start and end (exclusive). */
   outsideRuns(): Uint32Array {
     if (this.#runs !== undefined) return this.#runs
     const runs: number[] = []
@@ -265,7 +265,7 @@ export class VectorRows {
     return block !== undefined && equalsRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
   }
 
-  /** A vector as numbers; those of halves stand in an array that the next call uses again. */
+  /** Converts a vector to float32; float16 vectors are converted into an array that the next call reuses. */
   #numbers(vector: VectorEntry['vector']): Float32Array {
     if (vector instanceof Float32Array) return vector
     readRow(vector, 0, this.#scratch)
@@ -298,7 +298,7 @@ export class VectorRows {
     this.#settle(row, entry.key, entry.doc)
   }
 
-  /** The vector of a row is there: from here on it is found. */
+  /** Makes the row live: its vector is there. */
   #settle(row: number, key: number, doc: number): void {
     this.#sketchRow(row)
     if (this.#is(row, LIVE)) {
@@ -316,7 +316,7 @@ export class VectorRows {
     try {
       this.sketch?.set(row, this.#read(row))
     } catch {
-      // No memory for more sketches: from here on all is compared in full, or by a graph.
+      // no memory for more sketches: comparisons are exact from now on, or use a graph
       this.sketch = undefined
     }
   }

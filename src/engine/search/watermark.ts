@@ -5,19 +5,18 @@ import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import { syncPath } from '../../local/file-system.js'
 import { isCode } from '../../local/private-file.js'
 
-/** Raised when fields or layout of a text index change; with another analyser the terms differ as well. */
+/** Increased when fields or layout of a text index change; the analyser's version changes the terms as well. */
 const LAYOUT_VERSION = 1
 const FORMAT = `${LAYOUT_VERSION}.${ANALYZER_VERSION}`
 const FILE = 'watermark.json'
 
-/** A checksum that holds for this space's folder only: the index of another one says nothing of this one. */
+/** A checksum that is valid for this space's directory only: the index of another space is useless here. */
 function checkOf(dir: string, seq: number): number {
   return crc32(`${FORMAT} ${basename(dirname(dir))} ${seq}`)
 }
 
 /**
- * What a text index's directory says of itself; `undefined` when it says nothing, or, which is logged, nothing that can
- * be trusted.
+ * Reads the watermark of a text index's directory; `undefined` where the file is missing, or (logged) not trustworthy.
  */
 export async function readWatermark(dir: string, log: (message: string) => void): Promise<number | undefined> {
   const path = join(dir, FILE)
@@ -25,17 +24,17 @@ export async function readWatermark(dir: string, log: (message: string) => void)
     const found: { format?: unknown; seq?: unknown; check?: unknown } = JSON.parse(await readFile(path, 'utf8'))
     const { format, seq, check } = found
     if (format === FORMAT && typeof seq === 'number' && check === checkOf(dir, seq)) return seq
-    log(`${path} is not of this index, which is filled anew`)
+    log(`${path} does not belong to this index, which is refilled`)
   } catch (error) {
-    if (!isCode(error, 'ENOENT')) log(`${path} cannot be read, its index is filled anew: ${String(error)}`)
+    if (!isCode(error, 'ENOENT')) log(`${path} cannot be read, its index is refilled: ${String(error)}`)
   }
   return undefined
 }
 
-/** A watermark is written, and synced, for the commits of so long together: a restart replays a little more. */
+/** The watermark is written and synced once per this time for several commits: a restart replays slightly more. */
 export const WATERMARK_LAG_MS = 2_000
 
-/** Writes watermarks some time behind the commits they describe, without making anybody wait. */
+/** Writes watermarks some time after the commits that they describe; no caller waits for it. */
 export class LaggedWatermark {
   readonly #lagMs: number
   readonly #store: (seq: number) => Promise<void> | void
@@ -54,14 +53,14 @@ export class LaggedWatermark {
     this.#failed = options.failed
   }
 
-  /** Notes a watermark whose content is committed. */
+  /** Records a watermark whose content is committed. */
   note(seq: number): void {
     this.#waiting.push({ seq, due: performance.now() + this.#lagMs })
     if (this.#lagMs === 0) this.#storeDue()
     else this.#arm()
   }
 
-  /** Stops; what is not due yet is not written. */
+  /** Stops; watermarks that are not due yet are not written. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer)
     this.#waiting = []
@@ -71,7 +70,7 @@ export class LaggedWatermark {
   #arm(): void {
     const [first] = this.#waiting
     if (this.#timer !== undefined || first === undefined) return
-    // A timer may fire up to a millisecond before its time.
+    // a timer may fire up to 1 ms early
     const wait = Math.max(0, Math.ceil(first.due - performance.now()) + 1)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -87,12 +86,12 @@ export class LaggedWatermark {
     if (due.length === 0) return
     this.#waiting = this.#waiting.filter((entry) => entry.due > now)
     const seq = Math.max(...due.map((entry) => entry.seq))
-    // One that could not be written is only behind.
+    // a watermark that was not written only causes a longer replay
     this.#running = this.#running.then(() => this.#store(seq)).catch(this.#failed)
   }
 }
 
-/** Replaces the watermark file whole: temporary file, sync, rename, sync of the directory. */
+/** Replaces the watermark file atomically: temporary file, sync, rename, sync of the directory. */
 export async function writeWatermark(dir: string, seq: number): Promise<void> {
   const path = join(dir, FILE)
   const temporary = `${path}.tmp`

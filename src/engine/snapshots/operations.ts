@@ -15,7 +15,7 @@ import type { QueryShared } from '../query/stages.js'
 import { replaySnapshot } from './replay.js'
 import { createSnapshot, deleteSnapshot, listSnapshots, readSnapshotFile, snapshotDetail } from './snapshots.js'
 
-/** Snapshots of agents' workspaces. Each is its maker's own: to everybody else it is not there. */
+/** Snapshots of agents' workspaces. Each belongs to its creator; other callers get `not-found`. */
 export interface SnapshotOperations {
   create(caller: Caller, body: CreateSnapshotBody): Promise<WorkspaceSnapshot>
   list(caller: Caller, query: ListSnapshotsQuery): Promise<Page<WorkspaceSnapshot>>

@@ -15,7 +15,7 @@ import { documentsVisible, readBundle } from '../rows/traces.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
-/** A passage as a snapshot keeps it: no text, so that a deletion leaves nothing behind here. */
+/** A passage of a snapshot, without its text, so that a deleted document leaves nothing here. */
 export interface KeptEvidence {
   nodeId: string
   documentAssetId: string
@@ -23,15 +23,15 @@ export interface KeptEvidence {
   filename: string
   sectionPath: string[]
   score: number
-  /** SHA-256 of the passage: the same words in a later version of the file are the same evidence */
+  /** SHA-256 of the text: the same text in a later version of the file counts as the same evidence */
   textHash: string
 }
 
-/** A query as a snapshot keeps it. */
+/** A query of a snapshot. */
 export interface KeptQuery {
   traceId: string
   query: string
-  /** the question as it was searched, where the session completed it */
+  /** the question as it was searched, if the session extended it */
   searched?: string
   requestedMode: RecordedQuery['requestedMode']
   mode: ConcreteMode
@@ -44,11 +44,11 @@ export interface KeptQuery {
 }
 
 /**
- * The session that a workspace's queries belong to: the one that is named, else the one that the workspace is named
- * after, else the caller's own that asked last, if it has asked since the workspace was made or is still open.
+ * Finds the session of a workspace's queries: the given one, else the one whose id is the workspace's name, else the
+ * caller's own session with the latest query, if that is newer than the workspace or the session is still open.
  *
- * @param since when the workspace's oldest file was made
- * @throws KsError `not-found` for a named session that is not the caller's in this space
+ * @param since when the workspace's oldest file was created
+ * @throws KsError `not-found` for a given session that is not the caller's in this space
  */
 export function* sessionOf(
   caller: Caller,
@@ -68,7 +68,7 @@ export function* sessionOf(
   return (yield* isSessionOpen(caller.tenant, last.session_id, at.now)) ? last.session_id : undefined
 }
 
-/** The answered queries of a session, oldest first, the last hundred; without those that cite a deleted document. */
+/** Loads the last hundred answered queries of a session, oldest first, without those that cite a deleted document. */
 export function* queriesOf(caller: Caller, space: SpaceRow, sessionId: string): Read<KeptQuery[]> {
   const asker = { tenant: caller.tenant, subject: caller.subject, spaceKey: space.key }
   const traces = yield* sessionTraces(asker, sessionId, LIMITS.snapshotQueries)
@@ -124,7 +124,7 @@ export function evidenceOf({ items }: Pick<EvidenceBundle, 'items'>): KeptEviden
   })
 }
 
-/** A kept passage as it is shown: of a deleted document, only what it was called by machines. */
+/** Converts a passage of a snapshot for display: for a deleted document, only ids and numbers. */
 export function referenceOf(kept: KeptEvidence, index: number, live: ReadonlySet<string>): EvidenceReference {
   const { nodeId, documentAssetId, documentVersion, filename, sectionPath, score } = kept
   return {

@@ -21,17 +21,17 @@ import { TraceRecorder } from '../traces/recorder.js'
 import { evidenceOf, type KeptEvidence, type KeptQuery, referenceOf } from './recorded.js'
 import { findSnapshot, keptQueries } from './snapshots.js'
 
-/** A call stops then and says where to go on; the query that runs is finished or given up soon after. */
+/** A call stops after this time and returns where to continue; the running query ends soon after. */
 const CALL_MILLISECONDS = 30_000
 const QUERY_MILLISECONDS = 60_000
 
 type Shared = QueryShared & { gate: QueryGate }
 
 /**
- * Runs the recorded queries again, all on the publication that is the head now, with the same code that answers queries;
- * no answer is written, no trace is kept and no model is asked for the mode. A query that cannot run says why.
+ * Runs the recorded queries again on the current publication, with the code that answers queries. It writes no answer
+ * and no trace, and calls no model for the mode. A query that cannot run reports why.
  *
- * @param from first query to run, 0 for the whole
+ * @param from first query to run, 0 for all
  * @throws KsError `not-found`, `busy`
  */
 export async function replaySnapshot(
@@ -135,7 +135,7 @@ async function searchToday(
 ): Promise<Today> {
   const { db } = context
   const asked = await db.read(askAgain(context, caller, at, kept))
-  // none of the documents it was limited to is left: asking all others would be another query
+  // No document that it was limited to exists: searching all others would be a different query.
   if (asked === undefined) return { state: 'not-enough-evidence', evidence: [] }
   const { body, admitted } = asked
   const { query } = body
@@ -162,7 +162,7 @@ async function searchToday(
   }
 }
 
-/** @returns nothing where none of the documents that a query was limited to is left */
+/** @returns undefined when none of the documents that a query was limited to exists */
 function* askAgain(
   context: EngineContext,
   caller: Caller,
@@ -183,7 +183,7 @@ function* askAgain(
   return { body, admitted: { ...(yield* admit(context, caller, body)), snapshot: at.head } }
 }
 
-/** A passage is kept when its node is there again, or its very words in the same file, which may have a new version. */
+/** A passage is kept when its node is found again, or the same text in the same file, which may have a new version. */
 function* compare(
   caller: Caller,
   { space, head }: { space: SpaceRow; head: Snapshot },

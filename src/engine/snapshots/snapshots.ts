@@ -88,14 +88,14 @@ function* assertRoom(spaceKey: number, more: number): Read<void> {
     )
 }
 
-/** A snapshot of the caller's own. @throws KsError `not-found` in every other case */
+/** Finds a snapshot of the caller. @throws KsError `not-found` in every other case */
 export function* findSnapshot(caller: Caller, id: string): Read<SnapshotRow> {
   const row = isUuid(id) ? yield* snapshotRow(caller, id) : undefined
   if (row === undefined) throw notFound('snapshot', id)
   return row
 }
 
-/** The caller's own snapshots, newest first. @throws KsError `not-found` for a space that is not there */
+/** Lists the caller's own snapshots, newest first. @throws KsError `not-found` for a missing space */
 export function* listSnapshots(caller: Caller, query: ListSnapshotsQuery): Read<Page<WorkspaceSnapshot>> {
   const { knowledgeSpaceId, workspace, limit, cursor } = query
   const space = knowledgeSpaceId === undefined ? undefined : yield* findSpace(caller.tenant, knowledgeSpaceId)
@@ -133,12 +133,12 @@ export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnaps
   }
 }
 
-/** The queries of a snapshot in the order they were asked. */
+/** The queries of a snapshot in their original order. */
 export function* keptQueries(tenant: string, snapshotId: string): Read<KeptQuery[]> {
   return (yield* snapshotQueries(tenant, snapshotId)).map(({ body }): KeptQuery => fromCell(body))
 }
 
-/** @throws KsError `not-found` also for a path that the snapshot does not hold */
+/** @throws KsError `not-found`, also for a path that is not in the snapshot */
 export async function readSnapshotFile(
   { db, objects }: EngineContext,
   caller: Caller,
@@ -168,7 +168,7 @@ function* fileOf(caller: Caller, id: string, path: string) {
   return { row, file }
 }
 
-/** Gone from every read at once; rows and bytes go in the background. */
+/** Hides a snapshot from all reads at once; rows and bytes are deleted in the background. */
 export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     const row = yield* findSnapshot(caller, id)

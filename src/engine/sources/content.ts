@@ -3,18 +3,18 @@ import type { AddressRule } from '../egress/addresses.js'
 import type { Credentials } from './credentials.js'
 import { readSyncPolicy, type SyncPolicy } from './sync-policy.js'
 
-/** What a client says about a source, checked. */
+/** Metadata of a source from a client, checked. */
 export interface SourceContent {
-  /** the client's keys alone */
+  /** only the client's keys */
   metadata: Record<string, unknown>
-  /** undefined: not named, which leaves those that are stored */
+  /** undefined: not given, so that stored ones are kept */
   credentials: Credentials | null | undefined
   policy: SyncPolicy | undefined
 }
 
 export type SourceType = 'upload' | 'object-storage' | 'connector' | 'web'
 
-/** Written here alone; a client that carries them through on an update changes nothing. */
+/** Only the daemon writes these; an update with them changes nothing. */
 const PLATFORM_KEYS = new Set(['tenantId', 'syncState', 'sync', 'crawled', 'imported', 'importedFiles', 'credentials'])
 
 export const CRAWL_LIMITS = {
@@ -32,12 +32,12 @@ export function readContent(type: SourceType, metadata: Readonly<Record<string, 
   return { metadata: Object.fromEntries(own), credentials, policy }
 }
 
-/** Whether the crawler here reads a web source: one may name another plugin or provider, which is not there. */
+/** Whether the built-in crawler reads a web source: one may name an unknown plugin or provider. */
 export function isOwnCrawl({ pluginId = 'builtin', provider = 'web' }: Readonly<Record<string, unknown>>): boolean {
   return pluginId === 'builtin' && provider === 'web'
 }
 
-/** Whether they are of use is found where they are used. The message names no value: it may be the secret itself. */
+/** Values are checked where they are used. The message contains no value: it may be the secret itself. */
 function readCredentials(value: unknown): Credentials | null | undefined {
   if (value === undefined || value === null) return value
   if (typeof value !== 'object' || Array.isArray(value))
@@ -46,7 +46,7 @@ function readCredentials(value: unknown): Credentials | null | undefined {
   return Object.keys(credentials).length === 0 ? null : credentials
 }
 
-/** The headers with which a web source signs in. @throws KsError `invalid-request` */
+/** The headers that authenticate at a web source. @throws KsError `invalid-request` */
 export function webHeaders(credentials: Credentials | undefined): Record<string, string> {
   if (credentials === undefined || Object.keys(credentials).length === 0) return {}
   const { token, username, password, ...others } = credentials
@@ -63,7 +63,7 @@ function headerText(value: unknown, name: string): string {
   return value
 }
 
-/** How far a crawl goes: `metadata.parameters` of a web source. @throws KsError `invalid-request` */
+/** Limits of a crawl: `metadata.parameters` of a web source. @throws KsError `invalid-request` */
 export function readCrawlLimits(
   metadata: Readonly<Record<string, unknown>>,
 ): Record<keyof typeof CRAWL_LIMITS, number> {
@@ -83,15 +83,15 @@ export function readCrawlLimits(
 }
 
 /**
- * A web source whose uri is no URL may be kept, as a source that nothing can read: its crawl fails.
+ * Checks the uri of a source. A web source with an invalid URL is accepted: its crawl fails.
  *
- * @throws KsError `invalid-request` for a uri that holds a password, and for an address that is never fetched
+ * @throws KsError `invalid-request` for a uri with a password, and for an address that is never fetched
  */
 export function checkUri(type: SourceType, uri: string, mayDial: AddressRule): void {
   if (!URL.canParse(uri)) return
   const url = new URL(uri)
   if (url.username !== '' || url.password !== '')
-    throw new KsError('invalid-request', 'uri must hold no credentials: they belong to metadata.credentials')
+    throw new KsError('invalid-request', 'uri must contain no credentials: they belong in metadata.credentials')
   if (type !== 'web') return
   const shown = JSON.stringify(uri.slice(0, 200))
   if (url.protocol !== 'http:' && url.protocol !== 'https:')

@@ -14,7 +14,7 @@ import { crawlSite, type SitePage } from './web/crawl.js'
 import type { KeptSite, SiteAccess } from './web/visit.js'
 
 /**
- * Crawls a web source and waits until what it took is published.
+ * Crawls a web source and waits until the imported pages are published.
  *
  * @throws EgressFailure when nothing could be read
  */
@@ -54,7 +54,7 @@ export async function crawlSource(
   }
 }
 
-/** What the documents of the source hold of its pages. A page that is kept is read like one that came: its links and all. */
+/** Stored pages of the source. A stored page is parsed like a received one, with its links. */
 function* keptSite({ context, source }: ImportPlace): Read<KeptSite> {
   const pages = yield* keptPages(source, context.now())
   return {

@@ -2,16 +2,16 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { KsError } from '../../contract/errors.js'
 import { loadDataKey } from '../../local/keys.js'
 
-const IV_BYTES = 12 // what GCM is specified for (NIST SP 800-38D)
+const IV_BYTES = 12 // the size that GCM specifies (NIST SP 800-38D)
 const TAG_BYTES = 16
 const ALGORITHM = 'aes-256-gcm'
 
-/** What a source's connector signs in with. */
+/** Credentials of a source's connector. */
 export type Credentials = Record<string, unknown>
 
-/** Keeps credentials unreadable in the database and its copies; the key is a file of its own beside it. */
+/** Encrypts credentials in the database and its copies; the key is stored in a separate file. */
 export interface CredentialBox {
-  /** @param owner id of the source: what was sealed for one is not opened for another */
+  /** @param owner id of the source, which is required to open it */
   seal(owner: string, credentials: Credentials): Uint8Array
   /** @throws KsError `unavailable` when they were sealed with another key, or changed */
   open(owner: string, sealed: Uint8Array): Credentials
@@ -41,7 +41,7 @@ export function createCredentialBox(dataDir: string): CredentialBox {
         return typeof value === 'object' && value !== null ? { ...value } : {}
       } catch (error) {
         if (error instanceof KsError) throw error
-        // the cause stays behind: it may quote what was decrypted
+        // no cause: it may quote decrypted text
         throw new KsError(
           'unavailable',
           `the credentials of source ${owner} cannot be read with this data directory's key`,

@@ -9,10 +9,12 @@ import { findSource, type HiddenSource, hiddenSources, hideSource, removeHiddenS
 import { findSpace } from '../rows/spaces.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-/** Documents of one step, so that the event loop is held for milliseconds. */
+/** Documents of one step, so that the event loop is blocked only for milliseconds. */
 const STEP = 200
 
-/** Hides a source from every read and every upload; its documents follow. @returns once that is durable */
+/**
+ * Hides a source from every read and upload; its documents are deleted or released later. @returns once that is durable
+ */
 export function beginDeletion(
   { db, now }: EngineContext,
   caller: Caller,
@@ -26,7 +28,9 @@ export function beginDeletion(
   })
 }
 
-/** Deletes or lets go the documents of hidden sources, then the sources. Whatever was cut off is taken up by the next call. */
+/**
+ * Deletes or releases the documents of hidden sources, then the sources. The next call continues an interrupted one.
+ */
 export async function finishDeletions(context: EngineContext, signal: AbortSignal): Promise<void> {
   const hidden = await asDeployment(() => context.db.read(hiddenSources()))
   for (const source of hidden) await asTenant(source.tenant, () => finishDeletion(context, source, signal))

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { LIMITS } from '../../contract/limits.js'
 
-/** what `documentName` adds; a name that has it already could be mistaken for another's */
+/** suffix that `createDocumentName` adds; an existing one could be mistaken for it */
 const MARK = /~[0-9a-f]{16}(?:\.[^./]*)?$/
 
-// C0, DEL, C1, and the characters that reorder text on a screen
+// C0, DEL, C1, and characters that reorder text on a screen
 const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
 const MAX_SEGMENT = 255
 
 /**
- * The name of the document of a page or file. Different ones have different names, so that none replaces another: a path
- * that is shown as it is stands for itself, every other one gets a mark of what it is.
+ * The name of the document of a page or file. Different ones have different names, so that none replaces another: a
+ * unique and valid path stays unchanged, any other gets a suffix with a hash.
  *
- * @param key what tells it apart within its source
+ * @param key identifies it within its source
  */
 export function documentName(path: string, key: string, isUnique: boolean): string {
   const shown = plainName(path)
@@ -23,7 +23,7 @@ export function documentName(path: string, key: string, isUnique: boolean): stri
   return `${shown.slice(0, shown.length - ending.length)}~${mark}${ending}`
 }
 
-/** A name that is plain to read: without drive letters, `.`, `..`, empty parts, control and bidi characters. */
+/** Cleans a name: without drive letters, `.`, `..`, empty parts, control and bidi characters. */
 function plainName(name: string): string {
   const parts = name
     .normalize('NFC')

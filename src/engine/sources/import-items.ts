@@ -17,19 +17,19 @@ import { documentName } from './document-name.js'
 import { areKept, type Kept, noteKept, readingOf, readKept } from './kept.js'
 
 const ITEMS_AT_ONCE = 3
-/** A place that fails this often in a row is not asked for the rest. */
+/** After this many consecutive failures of the location, the remaining items are not requested. */
 const FAILURES_IN_A_ROW = 3
 
-/** One page or file that is to become a document. */
+/** A page or file to import as a document. */
 export interface Item {
-  /** tells it apart within its source */
+  /** identifies it within its source */
   key: string
-  /** what it is called until its document has a name */
+  /** name until its document has one */
   label: string
-  /** whether nothing has to be read, by what was imported before */
+  /** whether it is unchanged since it was imported, so that nothing has to be read */
   isUnchanged?: (before: Imported) => boolean
   /**
-   * @param kept what its server said of the bytes that are there already
+   * @param kept validators of the bytes that are stored already
    * @throws ItemFailure, EgressFailure, KsError
    */
   read(kept?: Kept): Promise<ItemContent>
@@ -39,10 +39,10 @@ export interface ItemContent {
   path: string
   isUnique: boolean
   mimeType?: string
-  /** undefined: the bytes that are there already */
+  /** undefined: the stored bytes are still valid */
   content: Buffer | Readable | undefined
   validators?: Validators | undefined
-  /** of the document; holds what `itemKey` reads */
+  /** of the document; contains what `itemKey` reads */
   metadata: Record<string, unknown>
 }
 
@@ -51,7 +51,7 @@ export type ItemOutcome =
   | { kind: 'skipped' }
   | { kind: 'failed'; filename: string; error: string; placeFailed: boolean }
 
-/** What an import works with. */
+/** The context of an import. */
 export interface ImportPlace {
   context: EngineContext
   caller: Caller
@@ -70,11 +70,11 @@ interface Uploaded {
 }
 
 /**
- * Makes documents of items through the normal upload, and waits until they are published. Which item is which document
- * stands in the documents' metadata, so that an import that was cut off goes on where it was when it is asked for again.
+ * Imports items as documents through the normal upload, and waits until they are published. The metadata of documents
+ * maps them to items, so that an interrupted import continues when it is requested again.
  *
- * @returns what came of each item, in their order
- * @throws EgressFailure when nothing could be had because the place could not be read
+ * @returns the outcome of each item, in their order
+ * @throws EgressFailure when nothing could be read because of the location
  */
 export async function importItems(place: ImportPlace, items: readonly Item[]): Promise<ItemOutcome[]> {
   const { context, source, signal } = place
@@ -87,7 +87,7 @@ export async function importItems(place: ImportPlace, items: readonly Item[]): P
     const known = before.get(item.key)
     if (known?.isParsed === true && item.isUnchanged?.(known) === true) return { kind: 'skipped' }
     try {
-      if (inARow >= FAILURES_IN_A_ROW) throw new EgressFailure('was not tried: the ones before it could not be read')
+      if (inARow >= FAILURES_IN_A_ROW) throw new EgressFailure('was not tried: the previous items could not be read')
       const taken = await upload(place, item, known)
       inARow = 0
       return taken
@@ -113,7 +113,7 @@ export async function importItems(place: ImportPlace, items: readonly Item[]): P
 
 const ENDING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['not-found', 'not-configured', 'storage-full'])
 
-/** What ends an import as a whole is thrown again. */
+/** Rethrows errors that end an import completely. */
 function messageOf(error: unknown): string {
   if (error instanceof EgressFailure || error instanceof ItemFailure) return error.message
   if (!(error instanceof KsError) || ENDING.has(error.code)) throw error
@@ -127,7 +127,7 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
   const { path, isUnique, mimeType, content, metadata } = read
   const filename = documentName(path, item.key, isUnique)
   if (content === undefined) {
-    // under another name it is another document, and bytes that are damaged come anew
+    // under another name it is another document, and damaged bytes are read again
     if (
       known === undefined ||
       known.filename !== filename ||
@@ -148,9 +148,9 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
   try {
     await receiving.add({ filename, ...defined({ mimeType }), content: stream, metadata })
     const [accepted] = await receiving.commit({ sourceId: source.id })
-    if (accepted === undefined) throw new KsError('internal', 'an upload answered without its document')
+    if (accepted === undefined) throw new KsError('internal', 'an upload returned no document')
     const { asset, compilationJob } = accepted
-    // bytes that were there already belong to the document that was there already
+    // known bytes belong to the existing document
     await describe(place, asset.id, metadata)
     await keep(place, asset.id, read)
     return { kind: 'uploaded', documentAssetId: asset.id, filename: asset.filename, jobId: compilationJob.id }
@@ -181,7 +181,10 @@ async function keep(
   await noteKept(context.db, source, new Map([[id, kept]]))
 }
 
-/** Of what could not be read nothing stays, the document before it does; what was replaced under another name goes. */
+/**
+ * Waits for publication. Documents that failed are deleted and their previous documents kept; those replaced under
+ * another name are deleted.
+ */
 async function finish(
   place: ImportPlace,
   items: readonly Item[],
@@ -199,7 +202,7 @@ async function finish(
     const known = before.get(items[index]?.key ?? '')
     await settled(jobId)
     const row = await context.db.read(lookupDocument(caller, source.space_key, documentAssetId))
-    // what waits for a full disk, say, is published when that has passed
+    // a pending document, as of a full disk, is published later
     if (row === undefined || row.parser_status === 'failed') {
       const error = row?.error ?? 'its document was deleted meanwhile'
       outcomes.push({ kind: 'failed', filename, error, placeFailed: false })

@@ -15,9 +15,11 @@ import { filenameOf } from './web/scope.js'
 export type PageOutcome = 'imported' | 'replaced' | 'skipped'
 
 export interface PageImport {
-  /** Uploads a page unless it is what the last crawl saw. One that is so, and that nothing leads to any more, counts as nothing. */
+  /**
+   * Uploads a page unless it is unchanged since the last crawl. An unchanged page without links to it is not counted.
+   */
   take(page: SitePage): Promise<void>
-  /** Waits until all is published. Of what could not be read nothing stays; the document before it does. */
+  /** Waits until all is published. Documents that failed are deleted and their previous documents kept. */
   finish(): Promise<{ outcomes: Map<string, PageOutcome>; failures: PageFailure[] }>
 }
 
@@ -29,8 +31,8 @@ interface Uploaded {
 }
 
 /**
- * Makes documents of pages. A page's document is named after its address, so the normal publication of the new one
- * retires the old one in the same transaction; which page is which document stands in the documents' metadata.
+ * Imports pages as documents. A page's document is named after its address, so that publishing the new one retires the
+ * old one in the same transaction. The metadata of documents maps them to pages.
  */
 export async function beginImport(
   context: EngineContext,
@@ -40,7 +42,7 @@ export async function beginImport(
 ): Promise<PageImport> {
   const { db, now } = context
   const isStored = async (sha256: string | undefined, body: Buffer) =>
-    // stored bytes that are damaged are sent again, which mends them
+    // damaged stored bytes are uploaded again, which repairs them
     sha256 === sha256Of(body) && (await areKept(context.objects, caller.tenant, sha256))
   const { spaceId, source } = place
   const reading = readingOf(source)
@@ -62,13 +64,13 @@ export async function beginImport(
       const filename = filenameOf(address, mediaType)
       await upload.add({ filename, mimeType: mediaType, content: Readable.from([body]), metadata })
       const [accepted] = await upload.commit({ sourceId: source.id })
-      if (accepted === undefined) throw new KsError('internal', 'an upload answered without its document')
+      if (accepted === undefined) throw new KsError('internal', 'an upload returned no document')
       const ids = { documentId: accepted.asset.id, jobId: accepted.compilationJob.id }
       uploads.push({ url: address, ...ids, outcome: outcomeOf(before.get(address), ids.documentId) })
       keep(ids.documentId, page)
     } catch (error) {
       await upload.abort()
-      // a source or a space that is gone ends the crawl, and so does a full disk, which no page is to blame for
+      // a deleted source or space ends the crawl, and so does a full disk, which no page causes
       if (!(error instanceof KsError) || error.code === 'not-found' || error.code === 'storage-full') throw error
       failures.push({ url: address, error: error.message })
     }
@@ -79,7 +81,7 @@ export async function beginImport(
       const isSame = page.isKept || (await isStored(known?.sha256, page.body))
       if (known === undefined || !isSame) return await send(page)
       if (page.isLinked) outcomes.set(page.address, 'skipped')
-      // when kept bytes came is what it was
+      // stored bytes keep their time of receipt
       if (!page.isKept) keep(known.documentAssetId, page)
     },
     async finish() {
@@ -87,7 +89,7 @@ export async function beginImport(
       for (const { url, documentId, jobId, outcome } of uploads) {
         await settled(jobId)
         const row = await db.read(lookupDocument(caller, source.space_key, documentId))
-        // what waits for a full disk, say, is published when that has passed
+        // a pending document, as of a full disk, is published later
         if (row !== undefined && row.parser_status !== 'failed') outcomes.set(url, outcome)
         else failures.push({ url, error: row?.error ?? 'its document was deleted meanwhile' })
         if (row?.parser_status === 'failed') unread.push(documentId)
@@ -99,7 +101,7 @@ export async function beginImport(
   }
 }
 
-/** Bytes that came again belong to the document that they belonged to. */
+/** Unchanged bytes belong to their existing document. */
 function outcomeOf(known: CrawledPage | undefined, documentId: string): PageOutcome {
   if (known === undefined) return 'imported'
   return known.documentAssetId === documentId ? 'skipped' : 'replaced'

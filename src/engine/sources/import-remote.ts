@@ -9,13 +9,13 @@ import { type ImportPlace, type Item, type ItemOutcome, importItems } from './im
 type PageAsked = ImportPagesBody['pages'][number]
 type FileAsked = ImportFilesBody['files'][number]
 
-/** What came of pages or files, beside what each of them is called. */
+/** Outcomes of pages or files, with their labels. */
 export interface RemoteImport {
   labels: string[]
   outcomes: ItemOutcome[]
 }
 
-/** Imports the pages that a client names; one that is named twice counts once. */
+/** Imports the requested pages; duplicates count once. */
 export async function importPages(
   place: ImportPlace,
   connection: PageConnection,
@@ -29,7 +29,7 @@ export async function importPages(
   return { labels: pages.map(({ pageId }) => pageId), outcomes }
 }
 
-/** Imports the files that a client names; one that is named twice counts once. */
+/** Imports the requested files; duplicates count once. */
 export async function importFiles(
   place: ImportPlace,
   connection: DriveConnection,
@@ -47,7 +47,7 @@ export async function importFiles(
 }
 
 /**
- * Reads again what was imported before, and nothing else: pages that were edited since, and every file.
+ * Imports again only what was imported before: pages edited since, and every file.
  *
  * @throws EgressFailure when nothing could be read
  */
@@ -68,12 +68,12 @@ export async function importAgain(place: ImportPlace, opened: Opened): Promise<R
   )
   const gone = pages.filter(({ pageId }) => !listed.has(pageId)).map(({ pageId }) => pageId)
   const failures = gone.map((filename): ItemOutcome => {
-    return { kind: 'failed', filename, error: 'is not there any more', placeFailed: false }
+    return { kind: 'failed', filename, error: 'no longer exists', placeFailed: false }
   })
   return { labels: [...read.labels, ...gone], outcomes: [...read.outcomes, ...failures] }
 }
 
-/** The answer to a client. */
+/** The reply to a client. */
 export function toResult({ labels, outcomes }: RemoteImport): SourceImportResult {
   const result: SourceImportResult = { documents: [], failed: [], skipped: [] }
   for (const [index, outcome] of outcomes.entries()) {
@@ -98,7 +98,7 @@ function pageItem(connection: PageConnection, page: PageAsked): Item {
         pageType: type,
         title: pageName,
         ...defined({ name }),
-        // what was read is at least as new as the client's word
+        // the content is at least as new as the client's value
         ...(edited === undefined && lastEditedTime === undefined ? {} : { lastEditedTime: edited ?? lastEditedTime }),
       }
       return { path, isUnique, mimeType, content, metadata }

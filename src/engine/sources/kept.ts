@@ -9,16 +9,16 @@ import { fromCell } from '../storage/readable.js'
 
 /** Updates of one transaction. */
 const STEP = 500
-/** After this time a thing is asked for whole, whatever its server would say: a server that is wrong is not wrong for ever. */
+/** Age after which content is requested without validators: a wrong server must not be trusted for ever. */
 const TRUSTED_MS = 7 * 24 * 60 * 60 * 1000
 
-/** What is kept beside a document whose bytes a server sent. */
+/** Validators of a document whose bytes a server sent. */
 export interface Kept extends Validators {
-  /** as it was told with the bytes */
+  /** as the server sent it with the bytes */
   mediaType: string
-  /** when the bytes came, in milliseconds */
+  /** when the bytes were received, in milliseconds */
   at: number
-  /** `readingOf` the source that they were asked for by */
+  /** `hashReadSettings` of the source at that time */
   reading: string
 }
 
@@ -29,8 +29,8 @@ export interface KeptPage {
 }
 
 /**
- * What decides how things of a source are asked for. What came under other settings, or with other credentials, may be
- * something else, whatever its validators say.
+ * Hash of the settings that determine how a source is read. With other settings or credentials, content may differ in
+ * spite of equal validators.
  */
 export function readingOf(source: Pick<SourceRow, 'uri' | 'metadata' | 'credentials'>): string {
   const { pluginId, provider, parameters }: Record<string, unknown> = fromCell(source.metadata)
@@ -41,7 +41,7 @@ export function readingOf(source: Pick<SourceRow, 'uri' | 'metadata' | 'credenti
     .slice(0, 32)
 }
 
-/** What a document's row keeps, where it may be relied on. */
+/** The validators in a document's row, where they are still valid. */
 export function readKept(text: string | null, reading: string, now: number): Kept | undefined {
   if (text === null) return undefined
   const kept: Kept = fromCell(text)
@@ -49,7 +49,7 @@ export function readKept(text: string | null, reading: string, now: number): Kep
   return kept.reading === reading && age >= 0 && age < TRUSTED_MS ? kept : undefined
 }
 
-/** The pages of a web source whose documents are there, parsed, and can be asked for by their validators; by address. */
+/** Parsed pages of a web source that can be requested with validators; by address. */
 export function* keptPages(source: SourceRow, now: number): Read<Map<string, KeptPage>> {
   const rows = yield* pageBytes(source)
   const reading = readingOf(source)
@@ -63,17 +63,17 @@ export function* keptPages(source: SourceRow, now: number): Read<Map<string, Kep
   return pages
 }
 
-/** The bytes of a document; undefined where they are not there whole any more. */
+/** The bytes of a document; undefined where they are missing or damaged. */
 export async function keptBytes(
   objects: ObjectStore,
   { objectKey, sha256 }: Pick<KeptPage, 'objectKey' | 'sha256'>,
 ): Promise<Buffer | undefined> {
-  // what is missing or cannot be read is to be had from the server
+  // missing or unreadable bytes are requested from the server
   const bytes = await objects.bytes(objectKey).catch(() => undefined)
   return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined
 }
 
-/** Whether the bytes of a document are there whole. */
+/** Whether the bytes of a document are intact. */
 export async function areKept(objects: ObjectStore, tenant: string, sha256: string): Promise<boolean> {
   const measured = await objects.measure(ObjectStore.key(tenant, sha256)).catch(() => undefined)
   return measured?.sha256 === sha256
@@ -83,7 +83,7 @@ export function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Notes what the server said of the bytes of documents; undefined forgets what it said before. */
+/** Stores the validators of documents; undefined removes earlier ones. */
 export async function noteKept(
   db: Driver,
   source: Pick<SourceRow, 'tenant' | 'id' | 'space_key'>,

@@ -23,13 +23,13 @@ import { beginDeletion } from './delete.js'
 import { createSource, getSource, listSources, updateSource } from './sources.js'
 import { SourceSync } from './sync.js'
 
-/** Sources of a space, as callers reach them. */
+/** Operations on the sources of a space. */
 export interface SourceOperations {
   create(caller: Caller, spaceId: string, body: CreateSourceBody): Promise<Source>
   list(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<Source>>
   get(caller: Caller, spaceId: string, id: string): Promise<Source>
   update(caller: Caller, spaceId: string, id: string, body: UpdateSourceBody): Promise<Source>
-  /** Resolves when the documents are gone too, or are let go. */
+  /** Resolves when the documents are deleted or released, too. */
   delete(caller: Caller, spaceId: string, id: string, documents: 'cascade' | 'keep'): Promise<void>
   crawl(caller: Caller, spaceId: string, id: string): Promise<WebsiteCrawlResult>
   pages(caller: Caller, spaceId: string, id: string): Promise<OnlineDocumentPages>
@@ -37,7 +37,7 @@ export interface SourceOperations {
   files(caller: Caller, spaceId: string, id: string, query: DriveQuery): Promise<OnlineDriveFiles>
   importFiles(caller: Caller, spaceId: string, id: string, body: ImportFilesBody): Promise<SourceImportResult>
   test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult>
-  /** Whether a source is to be synced some time: then the daemon has to be there. */
+  /** Whether a source has a schedule: then the daemon must keep running. */
   hasSchedule(): Promise<boolean>
 }
 

@@ -3,7 +3,7 @@ import { reduceS3Answer } from './connectors/s3-xml.js'
 import { type DavFolder, listDavFolder } from './connectors/webdav-xml.js'
 import { createSite, type Site } from './web/site.js'
 
-/** What the thread that reads servers' answers is asked: of one site, which `openSite` names, and of listings. */
+/** Calls of the thread that parses responses of servers: for one site, which `openSite` sets, and for listings. */
 export type ReadingCalls = ReturnType<typeof readingCalls>
 
 export function readingCalls() {

@@ -2,11 +2,11 @@ import { entryUrl } from '../../lib/entry.js'
 import type { ReadingCalls } from './reading-calls.js'
 import { openThread, type Thread } from './thread.js'
 
-/** Reading two megabytes takes a tenth of a second; a machine that is busy takes longer. */
+/** Parsing two megabytes takes a tenth of a second; a busy machine takes longer. */
 const LONGEST_MS = 20_000
 const HEAP_MEGABYTES = 384
 
-/** The thread that reads what the servers of sources answer. It has to be closed. */
+/** Opens the thread that parses responses of servers. The caller closes it. */
 export function openReading(): Thread<ReadingCalls> {
   return openThread(entryUrl(import.meta.url, './reading.worker.js'), {
     longestMs: LONGEST_MS,
@@ -14,7 +14,7 @@ export function openReading(): Thread<ReadingCalls> {
   })
 }
 
-/** Asks a thread of its own one thing. @throws EgressFailure when that takes too much */
+/** Makes one call in a temporary thread. @throws EgressFailure when it exceeds the limits */
 export async function readOnce<T>(ask: (thread: Thread<ReadingCalls>) => Promise<T>): Promise<T> {
   const thread = openReading()
   try {

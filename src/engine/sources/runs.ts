@@ -12,14 +12,14 @@ import { dueAfter } from './schedule.js'
 import { type SyncCounts, type SyncSummary, summaryOf } from './sync-summary.js'
 
 const RUNS_AT_ONCE = 4
-/** A scheduled sync that met a full disk is due again so soon: it begins when there is room. */
+/** Delay of a scheduled sync after it met a full disk: it starts when there is space. */
 const FULL_MS = 15_000
 
-/** What reads a source, and how its failure is told. */
+/** Work that reads a source, and the error code of its failure. */
 export interface Work<T> {
   trigger: SyncSummary['trigger']
   failure: ErrorCode
-  /** less than a whole sync: the next one is due as before */
+  /** only a part of a sync: the next sync keeps its time */
   isPart: boolean
   run(place: ImportPlace): Promise<{ value: T; counts: SyncCounts }>
 }
@@ -29,13 +29,13 @@ interface Running {
   stop: AbortController
 }
 
-/** Crawls and imports that are under way, one for each source at a time. */
+/** Running crawls and imports, one at a time for each source. */
 export class SourceRuns {
   readonly #context: EngineContext
   readonly #settled: (jobId: string) => Promise<void>
   readonly #running = new Map<string, Running>()
   readonly #limit = pLimit(RUNS_AT_ONCE)
-  /** ends of syncs that the disk had no room for, by source */
+  /** ends of syncs that a full disk deferred, by source */
   readonly #owed = new Map<string, () => Write<void>>()
   readonly #closing = new AbortController()
 
@@ -49,7 +49,7 @@ export class SourceRuns {
     return this.#running.size
   }
 
-  /** Resolves when what runs for a source has ended, however; undefined where nothing does. */
+  /** Resolves when the run of a source has ended, with any outcome; undefined where none runs. */
   of(sourceId: string): Promise<void> | undefined {
     return this.#running.get(sourceId)?.result.then(
       () => undefined,
@@ -57,13 +57,13 @@ export class SourceRuns {
     )
   }
 
-  /** Ends what runs for a source, and waits until it has. */
+  /** Aborts the run of a source, and waits for its end. */
   async stop(sourceId: string, reason: string): Promise<void> {
     this.#running.get(sourceId)?.stop.abort(new EgressFailure(reason))
     await this.of(sourceId)
   }
 
-  /** Others took this gateway for dead, and what runs is theirs. */
+  /** To be called when other gateways consider this one dead and take over its runs. */
   lost(): void {
     for (const { stop } of this.#running.values()) stop.abort(new EgressFailure('another process took it over'))
   }
@@ -73,7 +73,7 @@ export class SourceRuns {
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id, reason)))
   }
 
-  /** Begins work on a source that has none. @throws KsError what the work throws, or its `failure` */
+  /** Starts work on a source without a run. @throws KsError of the work, or with its `failure` code */
   begin<T>(caller: Caller, spaceId: string, source: SourceRow, work: Work<T>): Promise<T> {
     const stop = new AbortController()
     const result = this.#limit(() => this.#run(caller, spaceId, source, work, stop.signal)).finally(() =>
@@ -88,7 +88,7 @@ export class SourceRuns {
     const { db, log, now } = context
     const claim = signal.aborted ? undefined : await this.#claim(source, work.isPart)
     if (claim === undefined)
-      throw failed(work.failure, source, 'it was switched off or deleted meanwhile, or is being read elsewhere')
+      throw failed(work.failure, source, 'it was disabled or deleted meanwhile, or is being read elsewhere')
     try {
       const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
       const { value, counts } = await work.run({ context, caller, spaceId, source, settled, signal })
@@ -97,7 +97,7 @@ export class SourceRuns {
       return value
     } catch (error) {
       const known = error instanceof EgressFailure || error instanceof KsError
-      if (!known) log.error({ source: source.id, error: String(error) }, 'a source could not be read on')
+      if (!known) log.error({ source: source.id, error: String(error) }, 'a source could not be read')
       const reason = known ? error.message : 'an unexpected failure'
       await this.#fail(source, claim, reason, error)
       if (error instanceof KsError && error.code !== 'unavailable') throw error
@@ -130,7 +130,7 @@ export class SourceRuns {
     await db.write(end).catch(() => this.#owe(source, end))
   }
 
-  /** Writes the end of a sync when the disk takes it: nothing syncs a source before its last sync has ended. */
+  /** Defers the end of a sync until the disk accepts it: no new sync of the source starts before that. */
   #owe(source: SourceRow, end: () => Write<void>): void {
     const { db } = this.#context
     const isOwed = () => this.#owed.get(source.id) === end
@@ -138,7 +138,7 @@ export class SourceRuns {
     const write = () => db.write<void>(() => (isOwed() ? end() : undefined))
     untilWritten(this.#context, 'the end of a sync', this.#closing.signal, write).then(
       () => isOwed() && this.#owed.delete(source.id),
-      // at the stop of the daemon: the next start ends what was not ended
+      // when the daemon stops: the next start ends it
       () => undefined,
     )
   }
@@ -149,7 +149,7 @@ export function failed(code: ErrorCode, source: SourceRow, reason: string): KsEr
   return new KsError(code, `source ${source.id} could not be ${what}: ${reason}`)
 }
 
-/** A promise that is not waited for any more once the signal aborts. */
+/** A promise that rejects as soon as the signal aborts. */
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)

@@ -5,7 +5,7 @@ import { fromCell } from '../storage/readable.js'
 import { isSynced } from './connectors/registry.js'
 import { nextRun, plannedAgain, readSyncPolicy } from './sync-policy.js'
 
-/** Puts right what a clock that was put back left too far in the future. */
+/** Corrects due times that are too far in the future because a clock was set back. */
 export function* replanAll(now: number): Write<void> {
   for (const source of yield* sourcesDueAfter(now)) {
     const policy = policyOf(source)
@@ -15,7 +15,7 @@ export function* replanAll(now: number): Write<void> {
   }
 }
 
-/** When a source that is synced now is due next. */
+/** Time of the next sync of a source that is synced now. */
 export function dueAfter(source: SourceRow, now: number): number | null {
   const policy = policyOf(source)
   return policy === undefined ? null : nextRun(policy, now)

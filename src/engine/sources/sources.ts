@@ -30,7 +30,7 @@ export async function createSource(
   body: CreateSourceBody,
 ): Promise<Source> {
   const { db, now } = context
-  readSyncPolicy(body.metadata ?? {}) // what is wrong with the request is told before what is not there
+  readSyncPolicy(body.metadata ?? {}) // an invalid request is reported before a missing space
   await db.read(findSpace(caller.tenant, spaceId))
   checkUri(body.type, body.uri, mayDial)
   const content = readContent(body.type, body.metadata)
@@ -58,7 +58,7 @@ export async function createSource(
   })
 }
 
-/** Only what has a connector is synced. A source that was just made is left alone for one period. */
+/** Only sources with a connector are synced. The first sync is due after one period. */
 function firstRun(type: Source['type'], { metadata, policy }: SourceContent, now: number): number | null {
   return policy !== undefined && isSynced(type, metadata) ? nextRun(policy, now) : null
 }
@@ -81,7 +81,7 @@ export function* getSource(caller: Caller, spaceId: string, id: string): Read<So
   return yield* toSource(space, yield* findSource(caller, space, id))
 }
 
-/** @throws KsError `version-mismatch` when somebody else wrote it since */
+/** @throws KsError `version-mismatch` when it was changed since */
 export function updateSource(
   { context, box, mayDial }: SourceParts,
   caller: Caller,
@@ -119,13 +119,16 @@ export function updateSource(
   })
 }
 
-/** A sync that is under way ends by itself as active or error; only switching off stops it. */
+/** A running sync sets the status when it ends; only disabling stops it. */
 function statusAfter(row: SourceRow, asked: UpdateSourceBody['status']): Source['status'] {
   if (asked === undefined) return row.status
   return asked === 'active' && row.status === 'syncing' ? 'syncing' : asked
 }
 
-/** Credentials are never given back, so a client that replaces the metadata cannot carry them: they stay unless named. */
+/**
+ * Credentials are never returned, so that a client that replaces the metadata cannot repeat them: they are kept unless
+ * given.
+ */
 function sealedAfter(box: CredentialBox, row: SourceRow, content: SourceContent | undefined): Uint8Array | null {
   if (content?.credentials === undefined) return row.credentials
   return content.credentials === null ? null : box.seal(row.id, content.credentials)

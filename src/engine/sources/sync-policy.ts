@@ -7,10 +7,10 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
-/** no place on earth is further from UTC than 14 hours */
+/** the maximum offset from UTC on earth is 14 hours */
 const OFFSET = /^[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00)$/
 
-/** Reads `metadata.syncPolicy`; undefined where there is none. @throws KsError `invalid-sync-policy` */
+/** Parses `metadata.syncPolicy`; undefined where there is none. @throws KsError `invalid-sync-policy` */
 export function readSyncPolicy(metadata: Readonly<Record<string, unknown>>): SyncPolicy | undefined {
   const value = metadata.syncPolicy
   if (value === undefined) return undefined
@@ -26,7 +26,7 @@ function everyHours(fields: Map<string, unknown>): SyncPolicy {
   const hours = fields.get('everyHours')
   if (typeof hours !== 'number' || !Number.isInteger(hours) || hours < 1 || hours > LIMITS.syncEveryHours)
     throw refused('.everyHours', `an integer between 1 and ${LIMITS.syncEveryHours}`, hours)
-  if (fields.has('utcOffset')) throw refused('.utcOffset', 'absent beside everyHours', fields.get('utcOffset'))
+  if (fields.has('utcOffset')) throw refused('.utcOffset', 'absent with everyHours', fields.get('utcOffset'))
   return { everyHours: hours }
 }
 
@@ -62,7 +62,7 @@ export function nextRun(policy: SyncPolicy, after: number): number {
   return Math.min(...times.filter((time) => time > after))
 }
 
-/** Where a clock was put back, a run planned by the old one would be too far off: at most one period away from now. */
+/** Limits a planned run to one period from now: after a clock was set back, it would be too far in the future. */
 export function plannedAgain(policy: SyncPolicy, planned: number, now: number): number {
   const period = 'everyHours' in policy ? policy.everyHours * HOUR_MS : DAY_MS
   return planned > now + period ? nextRun(policy, now) : planned

@@ -7,11 +7,11 @@ export interface SyncSummary {
   imported: number
   replaced: number
   skipped: number
-  /** some of the pages that failed */
+  /** the first pages that failed */
   failures: { url: string; error: string }[]
 }
 
-/** What a crawl or an import did. */
+/** Counts of a crawl or an import. */
 export interface SyncCounts {
   imported: number
   replaced: number

@@ -33,12 +33,12 @@ const DEFAULT_TICK_MS = 15_000
 
 type Trigger = SyncSummary['trigger']
 
-/** Crawls and imports, one at a time for each source: when asked to, and by the sources' schedules. */
+/** Crawls and imports, one at a time for each source: on request, and by the sources' schedules. */
 export class SourceSync {
   readonly #parts: SourceParts
   readonly #fetch: SafeFetch
   readonly #runs: SourceRuns
-  /** a request for a crawl of a source while one runs gets its result */
+  /** a request during a crawl of the source shares its result */
   readonly #crawls = new Map<string, Promise<WebsiteCrawlResult>>()
   readonly #closing = new AbortController()
   #deleting: Promise<void> = Promise.resolve()
@@ -51,7 +51,7 @@ export class SourceSync {
     this.#runs = new SourceRuns(parts.context, settled)
   }
 
-  /** how many sources are being read */
+  /** count of sources that are being read */
   get running(): number {
     return this.#runs.size
   }
@@ -59,12 +59,12 @@ export class SourceSync {
   /** Starts the schedule. */
   start(): void {
     const { log, options } = this.#parts.context
-    this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted whole'))
-    clearWork(options.dataDir).catch((error: unknown) => log.warn({ error: String(error) }, 'old work was not removed'))
+    this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted completely'))
+    clearWork(options.dataDir).catch((error: unknown) => log.warn({ error: String(error) }, 'old work folders were not removed'))
     this.#later()
   }
 
-  /** Stops what runs at its next step, and waits for it. */
+  /** Stops the running work at its next step, and waits for it. */
   async close(): Promise<void> {
     this.#closing.abort(new EgressFailure('the daemon is stopping'))
     clearTimeout(this.#timer)
@@ -72,27 +72,27 @@ export class SourceSync {
     await this.#fetch.close()
   }
 
-  /** Others took this gateway for dead, and what it reads is theirs. */
+  /** To be called when other gateways consider this one dead and take over its runs. */
   lost(): void {
     this.#runs.lost()
   }
 
-  /** Finishes deletions that were begun, one call after the other. */
+  /** Finishes pending deletions; calls run one after the other. */
   deletions(): Promise<void> {
     const next = this.#deleting.then(() => finishDeletions(this.#parts.context, this.#closing.signal))
     this.#deleting = next.catch(() => undefined)
     return next
   }
 
-  /** Ends what runs for a source, and waits until it has. */
+  /** Aborts the run of a source, and waits for its end. */
   stop(sourceId: string): Promise<void> {
-    return this.#runs.stop(sourceId, 'the source was switched off or deleted')
+    return this.#runs.stop(sourceId, 'the source was disabled or deleted')
   }
 
   /**
-   * Crawls a web source; who asks while a crawl runs gets its result.
+   * Crawls a web source; a request during a crawl shares its result.
    *
-   * @throws KsError `not-a-web-source`, `not-configured`, `invalid-request` for one that is switched off, `crawl-failed`
+   * @throws KsError `not-a-web-source`, `not-configured`, `invalid-request` for a disabled one, `crawl-failed`
    */
   async crawl(caller: Caller, spaceId: string, id: string, trigger: Trigger = 'request'): Promise<WebsiteCrawlResult> {
     const source = await this.#find(caller, spaceId, id)
@@ -135,7 +135,10 @@ export class SourceSync {
     )
   }
 
-  /** What the place of a source answers to a question. @throws KsError `not-a-connector`, `not-a-drive`, `not-configured`, `connector-failed` */
+  /**
+   * Queries the location of a source. @throws KsError `not-a-connector`, `not-a-drive`, `not-configured`,
+   * `connector-failed`
+   */
   async ask<T>(
     { caller, spaceId, id }: { caller: Caller; spaceId: string; id: string },
     kind: Opened['kind'],
@@ -155,7 +158,7 @@ export class SourceSync {
     }
   }
 
-  /** Asks the place of a source for the least that shows whether it can be read. @throws KsError `not-configured` */
+  /** Sends a minimal request that shows whether a source can be read. @throws KsError `not-configured` */
   async test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult> {
     return testSource(this.#parts, await this.#find(caller, spaceId, id), this.#fetch, this.#closing.signal)
   }
@@ -164,7 +167,7 @@ export class SourceSync {
     return this.#parts.context.db.read(sourceOf(caller, spaceId, id))
   }
 
-  /** Imports wait for each other: each has its own answer. */
+  /** Imports wait for each other: each has its own result. */
   async #import(
     caller: Caller,
     spaceId: string,
@@ -198,7 +201,7 @@ export class SourceSync {
       const value = toResult(done)
       const of = (kind: string) => done.outcomes.filter((outcome) => outcome.kind === kind).length
       const failures = value.failed.map(({ filename, error }) => ({ url: filename, error }))
-      // bytes that are what they were count as skipped, whatever was asked
+      // unchanged bytes count as skipped, for any request
       const counts = { imported: of('imported'), replaced: of('replaced'), skipped: of('skipped') + of('same') }
       return { value, counts: { ...counts, failures } }
     } finally {
@@ -214,7 +217,7 @@ export class SourceSync {
     this.#timer.unref()
   }
 
-  /** Begins what is due. Runs that were missed while the daemon was down count as one. */
+  /** Starts due syncs. Runs missed while the daemon was down count as one. */
   async #tick(): Promise<void> {
     const { db, log, now } = this.#parts.context
     try {

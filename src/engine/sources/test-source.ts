@@ -10,13 +10,13 @@ import { isSynced, noConnector } from './connectors/registry.js'
 import { webHeaders } from './content.js'
 import type { SourceParts } from './sources.js'
 
-/** a tester asks for little */
+/** a test sends little */
 const TEST_TIMEOUT_MS = 10_000
 
 /**
- * Says whether the place of a source can be read with the credentials that are stored.
+ * Tests whether a source can be read with its stored credentials.
  *
- * @throws KsError `not-configured` when nothing reads it
+ * @throws KsError `not-configured` when there is no reader for it
  */
 export async function testSource(
   parts: SourceParts,
@@ -28,7 +28,7 @@ export async function testSource(
     throw new KsError('not-configured', `there is no tester for sources of type ${source.type}`)
   const deadline = linkAbort(closing)
   const timer = setTimeout(
-    () => deadline.abort(new EgressFailure(`no answer within ${TEST_TIMEOUT_MS} ms`)),
+    () => deadline.abort(new EgressFailure(`no response within ${TEST_TIMEOUT_MS} ms`)),
     TEST_TIMEOUT_MS,
   )
   try {
@@ -54,7 +54,7 @@ export async function testSource(
   }
 }
 
-/** What a web source signs in with. @throws EgressFailure for credentials that a site has no use for */
+/** The headers that authenticate at a web source. @throws EgressFailure for credentials that a site cannot use */
 export function headersOf({ box }: SourceParts, source: SourceRow): Record<string, string> {
   const credentials = source.credentials === null ? undefined : box.open(source.id, source.credentials)
   try {

@@ -1,7 +1,7 @@
 import { parentPort, Worker } from 'node:worker_threads'
 import { EgressFailure } from '../egress/failure.js'
 
-/** What a thread can be asked. What goes in and out is copied. */
+/** Calls of a thread. Arguments and results are copied. */
 export type Calls<C> = { [Name in keyof C]: (...args: never[]) => unknown }
 
 interface Asked {
@@ -13,10 +13,7 @@ interface Asked {
 type Answered = { id: number } & ({ value: unknown } | { failure: string })
 
 export interface Thread<C extends Calls<C>> {
-  /**
-   * @throws EgressFailure when what the thread was given cannot be worked through within its bounds; every call after
-   *   that one fails too
-   */
+  /** @throws EgressFailure when a call exceeds the limits of the thread; every later call fails too */
   ask<Name extends keyof C & string>(name: Name, ...args: Parameters<C[Name]>): Promise<ReturnType<C[Name]>>
   close(): Promise<void>
 }
@@ -27,9 +24,9 @@ export interface ThreadBounds {
   heapMegabytes: number
 }
 
-const TOO_MUCH = 'an answer that takes too long to read'
+const TOO_MUCH = 'a response that takes too long to read'
 
-/** Starts a thread that reads what other servers answered: whatever it is, the event loop is not held by it. */
+/** Starts a thread that parses responses of other servers, so that no content blocks the event loop. */
 export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMegabytes }: ThreadBounds): Thread<C> {
   const worker = new Worker(entry, {
     name: 'source-reading',
@@ -44,7 +41,7 @@ export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMega
     over ??= error
     for (const { settle } of [...open.values()]) settle(over)
   }
-  // a full heap ends in an error too
+  // a full heap also ends with an error
   worker.on('error', () => end(new EgressFailure(TOO_MUCH)))
   worker.on('exit', () => end(new EgressFailure(TOO_MUCH)))
   worker.on('message', (answer: Answered) => open.get(answer.id)?.settle(answer))
@@ -62,7 +59,7 @@ export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMega
           open.delete(id)
           if (answer instanceof Error) reject(answer)
           else if ('failure' in answer) reject(new EgressFailure(answer.failure))
-          else resolve(answer.value as ReturnType<C[typeof name]>) // the call of this name made it
+          else resolve(answer.value as ReturnType<C[typeof name]>) // the call of this name returned it
         }
         open.set(id, { settle, timer })
         const asked: Asked = { id, name, args }
@@ -74,7 +71,7 @@ export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMega
   }
 }
 
-/** The other side: answers calls, one after the other. */
+/** The other side: runs calls, one after the other. */
 export function serveCalls<C extends Calls<C>>(calls: C): void {
   const table = new Map<string, (...args: never[]) => unknown>(Object.entries(calls))
   parentPort?.on('message', ({ id, name, args }: Asked) => {
@@ -89,7 +86,7 @@ export function serveCalls<C extends Calls<C>>(calls: C): void {
   })
 }
 
-/** Bytes in memory of their own: a view would be copied with all that it is a view of. */
+/** Copies bytes into their own memory: a view would be sent with its complete buffer. */
 export function ownBytes(bytes: Uint8Array, most = bytes.byteLength): Uint8Array {
   return new Uint8Array(bytes.subarray(0, most))
 }

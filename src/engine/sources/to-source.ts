@@ -46,7 +46,7 @@ function syncState(row: SourceRow): Record<string, string> | undefined {
   }
 }
 
-/** `metadata.imported` and `metadata.importedFiles` of a source, where it has any. */
+/** `metadata.imported` and `metadata.importedFiles` of a source, if it has any. */
 function* importedMaps(source: SourceRow): Read<Record<string, unknown>> {
   const pages: Record<string, unknown> = {}
   const files: Record<string, unknown> = {}

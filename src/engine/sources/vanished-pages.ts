@@ -6,21 +6,21 @@ import type { ImportPlace } from './import-items.js'
 /** Updates of one transaction. */
 const STEP = 500
 
-/** What a crawl learned of pages that have documents. */
+/** What a crawl found out about pages with documents. */
 export interface PagesKnown {
-  /** addresses that answered */
+  /** addresses that responded */
   seen: readonly string[]
-  /** addresses that answered 404 or 410, or lead elsewhere now; `forGood` for 410 */
+  /** addresses that responded 404 or 410, or redirect elsewhere; `forGood` for 410 */
   gone: readonly { url: string; forGood: boolean }[]
 }
 
 /**
- * Notes when each page was last seen, and ends the documents of pages that are gone: those that say so for good at once,
- * those that are merely not found, or lead elsewhere, when as many crawls in a row have not found them. Of a page that was not reached nothing
- * new is known, so its document stays as it is.
+ * Records when each page was last seen, and deletes the documents of vanished pages: permanently removed ones at once,
+ * those not found or redirected elsewhere after a number of consecutive crawls. Documents of unreachable pages do not
+ * change.
  *
- * @param missingAfter crawls in a row; 0 keeps every document
- * @returns how many documents were ended
+ * @param missingAfter number of consecutive crawls; 0 keeps every document
+ * @returns count of deleted documents
  */
 export async function settlePages(
   { context, caller, spaceId, source }: ImportPlace,

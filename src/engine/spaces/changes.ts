@@ -4,18 +4,18 @@ import { Changes } from '../base/changes.js'
 import type { EngineContext } from '../context.js'
 import { spaceMarks } from '../rows/space-marks.js'
 
-/** One frame of the feed of changes. */
+/** One frame of the change stream. */
 export interface ChangeFrame {
   event: 'changes.open' | 'space.changed'
   data: { knowledgeSpaceId?: string }
 }
 
-/** what other gateways do on the same database is seen by looking */
+/** changes by other gateways on the same database are found by polling */
 const LOOK_SHARED_MS = 2000
 
 /**
- * The spaces of the caller's tenant that change, from the first frame on, for so many seconds or until the signal aborts.
- * What changes while nobody takes frames is told once a space.
+ * Streams the spaces of the caller's tenant that change, from the first frame on, for `seconds` or until the signal
+ * aborts. Changes between two reads of the consumer are reported once per space.
  */
 export async function* followChanges(
   { changes, db, isShared }: Pick<EngineContext, 'changes' | 'db' | 'isShared'>,
@@ -36,7 +36,7 @@ export async function* followChanges(
         yield { event: 'space.changed', data: { knowledgeSpaceId: id } }
       }
       const left = endsAt - performance.now()
-      // what changed or ended while a frame was on its way is told to nobody who waits
+      // a change or abort during a yield has notified no waiter
       if (changed.size === 0 && !signal.aborted)
         await follower.news.next(signal, isShared ? Math.min(LOOK_SHARED_MS, left) : left)
       if (marks === undefined || signal.aborted) continue

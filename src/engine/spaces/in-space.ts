@@ -8,7 +8,8 @@ const REMEMBERED_SPACES = 10_000
 const known = new WeakMap<Driver, LRUCache<number | string, string>>()
 
 /**
- * Does work on one space for its tenant, whoever has begun it: work behind the requests, and what several wait for.
+ * Runs work on one space in the scope of its tenant, whoever started it: background work, and work shared by several
+ * callers.
  *
  * @param space its row key, or its id
  */
@@ -16,7 +17,7 @@ export async function inSpace<T>(db: Driver, space: number | string, work: () =>
   return await asTenant(await tenantOf(db, space), work)
 }
 
-/** The same for what comes piece by piece. */
+/** The same for a stream. */
 export async function* eachInSpace<T>(db: Driver, space: string, pieces: () => AsyncIterable<T>): AsyncIterable<T> {
   const tenant = await tenantOf(db, space)
   const iterator = asTenant(tenant, () => pieces()[Symbol.asyncIterator]())
@@ -31,7 +32,7 @@ export async function* eachInSpace<T>(db: Driver, space: string, pieces: () => A
   }
 }
 
-/** @returns a name that nobody has for a space that is gone: nothing of it is seen */
+/** @returns '' for a missing space: no tenant has this name, so no row is visible */
 async function tenantOf(db: Driver, space: number | string): Promise<string> {
   const tenants = known.get(db) ?? new LRUCache<number | string, string>({ max: REMEMBERED_SPACES })
   known.set(db, tenants)

@@ -8,10 +8,10 @@ import { createBudgetStore } from './stored-budget.js'
 const COUNTER = 'parserPages'
 
 /**
- * How many pages are known to be over the day's budget only when documents have been read. So a space takes documents as
- * long as a page for each is left, and what is accepted is read in full.
+ * The number of pages that exceed the day's budget is known only after parsing. So a space accepts documents as long as
+ * the budget has one page for each, and every accepted document is parsed completely.
  *
- * @param documents that would be read, a page each at least
+ * @param documents number of documents, with at least one page each
  * @throws KsError `quota-exceeded`, with the seconds until the next UTC day
  */
 export async function assertRoomForPages(context: EngineContext, space: SpaceRow, documents: number): Promise<void> {
@@ -21,12 +21,12 @@ export async function assertRoomForPages(context: EngineContext, space: SpaceRow
   if (used + documents <= limit) return
   throw new KsError(
     'quota-exceeded',
-    `${used} pages were read today and ${documents} documents more would be over maxParserPagesPerDay, which is ${limit}`,
+    `${used} pages were parsed today; ${documents} more documents would exceed maxParserPagesPerDay, ${limit}`,
     { retryAfter: secondsToMidnight(context.now()) },
   )
 }
 
-/** Counts pages that were read, where there is a budget of them; a file without pages counts as one. */
+/** Counts parsed pages, if they have a budget; a file without pages counts as one. */
 export function countPages(context: EngineContext, space: SpaceRow, metadata: Record<string, unknown>[]): void {
   if (metadata.length === 0 || quotasOf(context, space).providerBudgets.maxParserPagesPerDay === null) return
   const pages = metadata.reduce((sum, { pageCount }) => sum + (typeof pageCount === 'number' ? pageCount : 1), 0)

@@ -9,7 +9,7 @@ import type { Read, Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-/** What a space starts with (revision 1, nobody has published another). */
+/** The profile of a new space (revision 1, before another one is published). */
 const FIRST_PROFILE: RetrievalProfile = {
   revision: 1,
   defaultMode: 'fast',
@@ -23,7 +23,7 @@ export function* profileOf(spaceKey: number): Read<RetrievalProfile> {
   return toProfile(yield* profileRow(spaceKey))
 }
 
-/** @param row absent in a space that nobody has published a profile in */
+/** @param row absent for a space without a published profile */
 export function toProfile(row: ProfileRow | undefined): RetrievalProfile {
   if (row === undefined) return FIRST_PROFILE
   const body: unknown = fromCell(row.body)
@@ -31,7 +31,7 @@ export function toProfile(row: ProfileRow | undefined): RetrievalProfile {
   return { ...FIRST_PROFILE, ...body, revision: row.revision }
 }
 
-/** The profile of a space that the caller names. @throws KsError `not-found` */
+/** The profile of a space of the caller. @throws KsError `not-found` */
 export function* spaceProfile(caller: Caller, id: string): Read<RetrievalProfile> {
   return yield* profileOf((yield* findSpace(caller.tenant, id)).key)
 }

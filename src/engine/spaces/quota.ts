@@ -6,7 +6,7 @@ import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { policiesOf } from './manifest.js'
 
-/** What one more version would add. */
+/** The size that a further version adds. */
 export interface VersionSize {
   artifactBytes: number
   segments: number
@@ -15,10 +15,10 @@ export interface VersionSize {
 
 type Limited = 'maxArtifactBytes' | 'maxSegmentCount' | 'maxNodeCount' | 'maxProjectionCount' | 'maxRawDocumentBytes'
 
-/** a node is projected into the text index and into the vector index */
+/** a node has a projection in the text index and in the vector index */
 const PROJECTIONS_OF_A_NODE = 2
 
-/** The quotas in force: those of the space's manifest, but where the deployment sets its own. */
+/** The effective quotas: those of the space's manifest, overridden by those of the deployment. */
 export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: SpaceRow): QuotaPolicy {
   const { providerBudgets, ...own } = policiesOf(space).quotaPolicy
   const { maxEmbeddingTokensPerDay, maxLlmTokensPerDay, maxParserPagesPerDay, maxRerankRequestsPerDay, ...others } =
@@ -35,30 +35,30 @@ export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: Spa
   }
 }
 
-/** @param rawBytes of new documents @throws KsError `quota-exceeded` when a space takes no more documents */
+/** @param rawBytes of new documents @throws KsError `quota-exceeded` when a space accepts no more documents */
 export function* assertRoomForDocuments(context: EngineContext, space: SpaceRow, rawBytes: number): Read<void> {
   const quotas = quotasOf(context, space)
   const held = yield* usageOf(space.key)
   const over =
     beyond(quotas, 'maxRawDocumentBytes', held.rawBytes + rawBytes) ??
-    // what compiling will add is not known yet: a space that is full takes nothing more
+    // the size of the compiled versions is not known yet: a full space accepts nothing more
     versionBeyond(quotas, held, { artifactBytes: 1, segments: 1, nodes: 1 })
   if (over !== undefined) throw new KsError('quota-exceeded', over)
 }
 
-/** Asked inside the transaction that made documents. @throws KsError `quota-exceeded`, which undoes them */
+/** Checked inside the transaction that inserted documents. @throws KsError `quota-exceeded`, which rolls it back */
 export function* assertRawBytes(context: EngineContext, space: SpaceRow): Read<void> {
   const over = beyond(quotasOf(context, space), 'maxRawDocumentBytes', (yield* usageOf(space.key)).rawBytes)
   if (over !== undefined) throw new KsError('quota-exceeded', over)
 }
 
-/** Why a version must not be written. */
+/** The reason why a version must not be stored. */
 export interface OverQuota {
   code: 'quota-exceeded'
   message: string
 }
 
-/** Asked inside the transaction that writes a version. @returns why it must not be written */
+/** Checked inside the transaction that stores a version. @returns the reason why it must not be stored */
 export function* versionOverQuota(
   context: EngineContext,
   space: SpaceRow,
@@ -67,7 +67,7 @@ export function* versionOverQuota(
   return (yield* versionsOverQuota(context, space, [more]))[0]
 }
 
-/** The same of versions that are written one after the other: one that must not be takes no room. */
+/** The same for versions that are stored in order: a rejected one does not count for the next ones. */
 export function* versionsOverQuota(
   context: EngineContext,
   space: SpaceRow,
@@ -86,7 +86,7 @@ export function* versionsOverQuota(
   })
 }
 
-/** @throws KsError `reindex-over-quota`: a reindex holds old and new nodes at once */
+/** @throws KsError `reindex-over-quota`: during a reindex old and new nodes exist at once */
 export function* assertRoomForReindex(context: EngineContext, space: SpaceRow, documents: number): Read<void> {
   const held = yield* usageOf(space.key)
   const share = held.documents === 0 ? 0 : documents / held.documents
@@ -97,7 +97,7 @@ export function* assertRoomForReindex(context: EngineContext, space: SpaceRow, d
   if (over !== undefined) throw new KsError('reindex-over-quota', `a reindex keeps old and new nodes at once: ${over}`)
 }
 
-/** @throws KsError `quota-exceeded` when a space takes no more questions */
+/** @throws KsError `quota-exceeded` when a space accepts no more queries */
 export function assertRoomForTraces(context: EngineContext, space: SpaceRow, traceBytes: number): void {
   const limit = quotasOf(context, space).maxTraceBytes
   if (limit !== null && traceBytes >= limit)

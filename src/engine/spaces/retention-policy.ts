@@ -14,13 +14,13 @@ import { findSpace } from '../rows/spaces.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-/** The rules of a policy, without whose they are. */
+/** The rules of a policy, without its owner. */
 export type RetentionRules = Omit<
   RetentionPolicy,
   'id' | 'tenantId' | 'knowledgeSpaceId' | 'scope' | 'createdAt' | 'updatedAt'
 >
 
-/** Rules of a tenant or space that never set its own. */
+/** Rules of a tenant or space without its own policy. */
 export const DEFAULT_RETENTION: RetentionRules = {
   answerTraceRetentionDays: 90,
   evidenceCacheRetentionDays: 7,
@@ -31,27 +31,29 @@ export const DEFAULT_RETENTION: RetentionRules = {
 }
 
 const MINUTE = 60_000
-/** 9999-12-31T23:59:59.999Z, the last instant of a four-digit year: policies have no upper bound, dates of the API do */
+/**
+ * 9999-12-31T23:59:59.999Z, the last instant of a four-digit year: policies have no upper bound, dates of the API do
+ */
 const END_OF_TIME = 253_402_300_799_999
 
-/** The rules in force in a space. A tenant's own rules never reach into a space. */
+/** The effective rules of a space. A tenant's own rules do not apply to its spaces. */
 export function* retentionOf(spaceKey: number): Read<RetentionRules> {
   const row = yield* policyRow({ spaceKey })
   return row === undefined ? DEFAULT_RETENTION : rulesOf(row)
 }
 
-/** When a session of a space expires that was last used at `heartbeat`; milliseconds since the epoch. */
+/** Expiry of a session of a space that was last used at `heartbeat`; milliseconds since the epoch. */
 export function sessionExpiry(rules: RetentionRules, heartbeat: number): number {
   return Math.min(heartbeat + rules.sessionInactivityMinutes * MINUTE, END_OF_TIME)
 }
 
-/** A tenant's own policy, and those of its spaces. @throws KsError `not-found` for a space that is not there */
+/** The policies of a tenant and of its spaces. @throws KsError `not-found` for a missing space */
 export function retentionPolicies(context: EngineContext) {
   return {
     ofTenant: (caller: Caller) => read(context, caller),
     setTenant: (caller: Caller, body: RetentionPolicyBody) => change(context, caller, body),
     ofSpace: (caller: Caller, id: string) => read(context, caller, id),
-    /** Deletes nothing: the background clean-up reads the new rules at its next turn. */
+    /** Deletes nothing: the background clean-up reads the new rules at its next run. */
     setSpace: (caller: Caller, id: string, body: RetentionPolicyBody) => change(context, caller, body, id),
   }
 }
@@ -69,7 +71,7 @@ function* ownerOf({ tenant }: Caller, id: string | undefined): Read<Owner> {
   return { owner: { spaceKey: space.key }, spaceId: space.id, tenant: space.tenant }
 }
 
-/** A first read writes the defaults down, so that id and times are the same at the next one. */
+/** The first read stores the defaults, so that id and times are the same at the next one. */
 async function read({ db, now }: EngineContext, caller: Caller, id?: string): Promise<RetentionPolicy> {
   return (await db.read(stored(caller, id))) ?? (await db.write(() => storedOrFirst(caller, id, now())))
 }
@@ -99,7 +101,7 @@ async function change(
     const rules = changed(rulesOf(row), body)
     const written = yield* updatePolicy(found.tenant, row.id, columnsOf(rules), now())
     if ('spaceKey' in found.owner && body.sessionInactivityMinutes !== undefined)
-      // those that are there already follow the new rule too, from when they were last used
+      // existing sessions follow the new rule too, from their last use
       yield* moveSessions(
         found.owner.spaceKey,
         Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME),

@@ -1,4 +1,4 @@
-/** The published head that a query reads, whatever is published meanwhile. */
+/** The head that a query reads, whatever is published meanwhile. */
 export interface Snapshot {
   publicationId: string
   fingerprint: string

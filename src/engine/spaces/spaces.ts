@@ -97,7 +97,7 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
 export function* spaceManifest(context: EngineContext, caller: Caller, id: string): Read<KnowledgeSpaceManifest> {
   const space = yield* findSpace(caller.tenant, id)
   const manifest = toManifest(space)
-  // what is in force, not what a space starts with
+  // the effective rules, not the initial ones
   const rules = yield* retentionOf(space.key)
   return {
     ...manifest,

@@ -5,19 +5,19 @@ import type { Driver } from '../storage/driver.js'
 
 const KEPT_DAYS = 7
 
-/** Counts that are not stored yet, of each database: every reader sees them all. */
+/** Increments that are not stored yet, per database: every reader includes them. */
 const unstored = new WeakMap<Driver, Map<string, CountedUse>>()
 
-/** What an account used on a day; the deployment itself is of no tenant. */
+/** The key of an account's use on a day; the deployment itself has no tenant. */
 function counterOf({ tenant = '', id }: Account, day: string, counter: string): Omit<CountedUse, 'delta'> {
   return { tenant, account: id, day, counter }
 }
 
 /**
- * Counts use in the database, so that a day's budget holds over restarts. Counts are stored behind the calls, with
- * whatever else is committed: a call does not wait for the disk twice. A crash forgets those of its last moment.
+ * Counts use in the database, so that a day's budget survives restarts. Increments are stored after the calls, together
+ * with other commits: a call does not wait for the disk twice. A crash loses the increments of its last moment.
  *
- * A count that cannot be stored is dropped: a database that refuses it takes no other write either.
+ * An increment that cannot be stored is dropped: a database that rejects it accepts no other write either.
  */
 export function createBudgetStore(db: Driver): BudgetStore {
   const pending = unstored.get(db) ?? new Map<string, CountedUse>()
@@ -28,7 +28,7 @@ export function createBudgetStore(db: Driver): BudgetStore {
   const store = async (): Promise<void> => {
     const oldest = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
     try {
-      // all that is counted until it is this write's turn
+      // everything that is counted until the write runs
       const stored = await asDeployment(() => db.write(() => storeUse([...pending.values()], oldest)))
       for (const counted of stored) {
         const key = keyOf(counted)
@@ -45,7 +45,7 @@ export function createBudgetStore(db: Driver): BudgetStore {
   return {
     async used(account, day, counter) {
       const use = counterOf(account, day, counter)
-      // taken before the look: what is stored meanwhile may count twice, and never not at all
+      // read before the stored value: an increment that is stored meanwhile may count twice, but is never missing
       const counted = pending.get(keyOf(use))?.delta ?? 0
       return Math.max(0, (await asTenant(use.tenant, () => db.read(storedUse(use)))) + counted)
     },

@@ -1,10 +1,10 @@
 import type { EngineContext } from '../context.js'
 import type { BudgetAccount } from '../models/budget.js'
 
-/** No space has this id: those are UUIDs. */
+/** No space has this id: ids of spaces are UUIDs. */
 const TENANT_ACCOUNT = 'tenant'
 
-/** The account of the model calls of a tenant that belong to no space, within the `quotas` of the deployment. */
+/** The account of a tenant's model calls without a space, within the `quotas` of the deployment. */
 export function tenantAccount({ options }: Pick<EngineContext, 'options'>, tenant: string): BudgetAccount {
   return { tenant, id: TENANT_ACCOUNT, limits: () => options.quotas }
 }

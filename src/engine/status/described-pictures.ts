@@ -8,7 +8,7 @@ import { lastFailure } from './last-failure.js'
 
 type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
 
-/** What the vision model made of the pictures of a space, and what it said last; nothing where it was not asked. */
+/** Number of pictures that the vision model described, and its last failure; empty if it was not asked. */
 export function* describedPictures({ options }: EngineContext, space: SpaceRow): Read<{ pictures?: Pictures }> {
   if (options.visionModel === undefined) return {}
   const counts = yield* countPictures(space.key, visionKey(options.visionModel))

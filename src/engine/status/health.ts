@@ -6,9 +6,9 @@ import { neverIndexed } from '../rows/warm-up.js'
 import type { Driver } from '../storage/driver.js'
 import { readUnlessDamaged } from '../storage/write-stop.js'
 
-/** Whether the engine and its parts work. */
+/** Whether the engine and its components work. */
 export async function health({ db, indexes, options }: EngineContext): Promise<Health> {
-  // the index process starts with the first use; one that died is started again at once
+  // the index process starts with the first use; a crashed one is restarted at once
   const isIndexed =
     indexes.isRunning() ||
     (await asDeployment(() => readUnlessDamaged(db.read(neverIndexed()), false)).catch(whileAway(db)))
@@ -22,7 +22,7 @@ export async function health({ db, indexes, options }: EngineContext): Promise<H
   return { ok: components.database, runtime: 'container-runtime', components, ...defined({ durability }) }
 }
 
-/** A server that does not answer is told by `components.database`. */
+/** `components.database` reports a server that does not respond. */
 function whileAway(db: Driver): (error: unknown) => boolean {
   return (error) => {
     if (db.broken) return false
@@ -30,7 +30,7 @@ function whileAway(db: Driver): (error: unknown) => boolean {
   }
 }
 
-/** On how many machines is what was committed; absent for a file, and while the server does not say. */
+/** Whether commits are on one machine or on several; undefined for a file, and while the server does not report it. */
 async function durabilityOf(db: Driver): Promise<Health['durability']> {
   if (db.hasStandby === undefined || db.broken) return undefined
   const hasStandby = await db.hasStandby().catch(() => undefined)

@@ -1,6 +1,6 @@
 import type { ProviderWait } from '../rows/provider-wait.js'
 
-/** What a provider said last, as a status tells it; nothing where it answers. */
+/** The last failure of a provider, as a status shows it; empty if it responds. */
 export function lastFailure(wait: ProviderWait | undefined) {
   if (wait === undefined) return {}
   return {

@@ -6,7 +6,7 @@ import type { DatabaseCounts } from '../storage/driver.js'
 import type { ObjectRequests } from '../storage/objects.js'
 import { readUnlessDamaged } from '../storage/write-stop.js'
 
-/** What the engine counted since its start, and what waits now. */
+/** The engine's counters since its start, and its current queues. */
 export interface Measured {
   database: DatabaseCounts
   /** open jobs by their last durable stage */
@@ -14,16 +14,16 @@ export interface Measured {
   claimWaits: DurationCounts
   answers: { all: number; degraded: readonly DegradedCount[] }
   queries: { running: number; waiting: number }
-  /** of this process: who reads and who deletes */
+  /** leases of this process */
   leases: { active: ReadonlyMap<string, number>; expired: number }
-  /** of the spaces whose indexes are open: entries of their logs that the index has not applied yet */
+  /** of the spaces with open indexes: log entries that the index has not applied yet */
   indexes: { open: number; behind: number; mostBehind: number }
   objects: readonly ObjectRequests[]
 }
 
 type Counting = Pick<EngineContext, 'db' | 'indexes' | 'leases' | 'measures' | 'objects'>
 
-/** Looks up what is measured. A damaged database is no reason to tell nothing of the rest. */
+/** Collects the metrics. A damaged database affects only those that need it. */
 export async function measured(context: Counting, queries: Measured['queries']): Promise<Measured> {
   const { db, indexes, leases, measures, objects } = context
   const applied = await indexes.applied()

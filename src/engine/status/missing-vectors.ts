@@ -10,10 +10,10 @@ import { lastFailure } from './last-failure.js'
 type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
 
 /**
- * Which published passages of a space have no vector yet, and what its provider said last. Documents of sources that the
- * caller may not read are counted and not named.
+ * Published passages of a space without a vector, and the provider's last failure. Documents of sources that the caller
+ * may not read are counted, but not listed.
  *
- * @param sample documents that are named at most
+ * @param sample maximum number of listed documents
  */
 export function* missingVectors(
   space: SpaceRow,

@@ -8,7 +8,7 @@ import { spacesByUse, usedOnDay } from '../rows/budgets.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Read } from '../storage/program.js'
 
-/** Spaces whose budgets are told, those that used most first. */
+/** maximum number of spaces with listed budgets, highest use first */
 const TOLD_SPACES = 100
 
 const LIMITS = {
@@ -17,11 +17,11 @@ const LIMITS = {
   rerankRequests: 'maxRerankRequestsPerDay',
 } as const
 
-/** What models are used for. */
+/** Operations on the use of models. */
 export interface ModelOperations {
-  /** Providers and their models, and what the spaces used of their daily budgets. */
+  /** Providers and their models, and the use of the spaces' daily budgets. */
   inUse(): Promise<ModelsInUse>
-  /** What each model was used for since the start, and how it went. */
+  /** Calls and results of each model since the start. */
   records(): UsedModel[]
 }
 

@@ -19,12 +19,12 @@ import { missingOf } from '../rows/vectors-due.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
-/** versions whose vectors are looked up before others get a turn */
+/** number of versions whose vectors are counted before other work runs */
 const VERSIONS_A_TURN = 100
 
 /**
- * The state of a space's projections, by rows. Each node of a current version is projected into the text index, into
- * the vector index and, as its own row, into the metadata. Superseded versions are in no projection.
+ * The state of a space's projections, from rows. Each node of a current version has a projection in the text index, in
+ * the vector index and, as its own row, in the metadata. Superseded versions have no projection.
  */
 export async function projectionSummaries(
   context: EngineContext,
@@ -48,7 +48,7 @@ export async function projectionSummaries(
 function* countsOf(context: EngineContext, space: SpaceRow) {
   return {
     nodes: yield* countNodes(space.key),
-    // each counts as one projection that could not be made
+    // each counts as one failed projection
     failed: yield* countFailedDocuments(space.key),
     refused: (yield* missingOf(space.key)).refused,
     isComplete: yield* vectorsComplete(context, space),
@@ -56,19 +56,19 @@ function* countsOf(context: EngineContext, space: SpaceRow) {
 }
 
 /**
- * Whether a space's own model has given vectors to all nodes that it can. Then those without one, which hold no word
- * that the model knows, and those of a space too small for a model, are no projections that anybody waits for.
+ * Whether a space's trained model has computed all vectors that it can. Then nodes without one do not count as pending:
+ * they contain no term that the model knows, or the space is too small for a model.
  */
 function* vectorsComplete(context: EngineContext, space: SpaceRow): Read<boolean> {
   if (!isTrained(space) || (yield* trainingDue(context, space, false))) return false
   return !(yield* isBuilding(space.key))
 }
 
-/** Vectors of the active model whose nodes are published and current. */
+/** Number of vectors of the active model whose nodes are published and current. */
 async function readyVectors(db: Driver, space: SpaceRow): Promise<number> {
   const model = await db.read(activeVectorSpace(space.vector_space))
   if (model === undefined) return 0
-  // of versions that are being built there are few: their vectors are looked up one by one
+  // few versions are being built: their vectors are looked up one by one
   const versions = await db.read(versionsBeingBuilt(space.key))
   let others = 0
   for (let from = 0; from < versions.length; from += VERSIONS_A_TURN) {
@@ -79,8 +79,8 @@ async function readyVectors(db: Driver, space: SpaceRow): Promise<number> {
 }
 
 /**
- * Entities and relations stand in their tables when they are found. Once somebody has asked for the graph, each document
- * that was not read for it yet counts as one that is being built: what it holds is not known.
+ * Entities and relations are ready when they are found. Once the graph was requested, each document that was not
+ * extracted yet counts as one building projection: its content is unknown.
  */
 async function graphSummary(db: Driver, spaceKey: number): Promise<ProjectionSummary> {
   const { size: ready, isBegun } = await db.read(graphSize(spaceKey))

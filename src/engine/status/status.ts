@@ -24,9 +24,9 @@ import { describedPictures } from './described-pictures.js'
 import { missingVectors } from './missing-vectors.js'
 import { projectionSummaries } from './projections.js'
 
-const SAMPLE = 100 // rows of leases, sessions and commits that a status shows
+const SAMPLE = 100 // maximum number of leases, sessions and commits in a status
 
-/** A live picture of a space. */
+/** The current status of a space. */
 export async function spaceStatus(context: EngineContext, caller: Caller, id: string): Promise<KnowledgeSpaceStatus> {
   const { db } = context
   const now = context.now()
@@ -61,7 +61,7 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       projectionVersion: space.head_revision,
       projectionSetVersion: PROJECTION_SET_VERSION,
       summaries,
-      // only where an index is not whole: it may lack what the counts of rows promise
+      // only if an index is incomplete: it may lack entries that the row counts include
       ...(degraded.length === 0 ? {} : { degraded }),
       ...missing,
     },
@@ -100,8 +100,8 @@ async function degradedIndexes({ indexes, log }: EngineContext, spaceId: string)
   try {
     return await indexes.degraded(spaceId)
   } catch (error) {
-    log.warn({ space: spaceId, error: String(error) }, 'the indexes of a space could not be asked how they are')
-    return ['the search indexes cannot be asked now']
+    log.warn({ space: spaceId, error: String(error) }, 'the state of the indexes of a space could not be read')
+    return ['the search indexes do not respond']
   }
 }
 
@@ -128,7 +128,7 @@ export async function spaceStats(
     storage: {
       documentCount: held.documents,
       rawDocumentBytes: held.rawBytes,
-      // only where agents have written something: the documents know nothing of it
+      // only if agents have written files: the document counts do not include them
       ...(workspaces.workspaceFileCount + workspaces.workspaceBytes === 0 ? {} : workspaces),
     },
     projections: {
@@ -136,11 +136,11 @@ export async function spaceStats(
       projectionVersion: space.head_revision,
       ...(degraded.length === 0 ? {} : { degraded }),
     },
-    // all of them are counted: nothing is left out of the sample
+    // all of them are counted: the sample is complete
     commits: { failedRetryable, failedTerminal, sampled: failedRetryable + failedTerminal, truncated: false },
-    // one cache in memory serves all spaces: what of it belongs to one is not known
+    // one cache in memory serves all spaces: the size per space is unknown
     cache: { available: false, entries: 0, totalBytes: 0 },
-    metrics: { available: false, reason: 'no measurements are kept for each space' },
+    metrics: { available: false, reason: 'no metrics are recorded per space' },
     runtime: {
       activeLeaseSampleCount: Math.min(leases, SAMPLE),
       activeSessionSampleCount: Math.min(sessions, SAMPLE),

@@ -5,11 +5,11 @@ import type { LogState } from './checkpointer.js'
 import { checkpoint, JOURNAL_SIZE_LIMIT } from './pragmas.js'
 
 /**
- * Moves the write-ahead log into the database file, in a thread of its own: copying and syncing megabytes would hold the
- * event loop for tens of milliseconds. It shares nothing with the main connection but the files, through SQLite.
+ * Thread that moves the write-ahead log into the database file: copying and syncing megabytes would block the event
+ * loop for tens of milliseconds. It shares only the files with the main connection, through SQLite.
  */
 const path = String(workerData)
-// it waits for nobody: to wait for a reader with the lock of writers in hand holds up the main connection
+// no busy timeout: waiting for a reader while holding the write lock would block the main connection
 const sqlite = new Sqlite(path, { fileMustExist: true, timeout: 0 })
 sqlite.pragma('synchronous = FULL')
 sqlite.pragma('wal_autocheckpoint = 0')
@@ -18,7 +18,7 @@ function moveLog(): LogState {
   const isMoved = checkpoint(sqlite, 'PASSIVE')
   const bytes = statSync(`${path}-wal`).size
   if (bytes <= JOURNAL_SIZE_LIMIT) return { bytes, isHeld: !isMoved }
-  // The next writer would shorten a log that was moved, but there may be none for long.
+  // The next writer would truncate a log that was moved, but the next write may be far away.
   return { bytes, isHeld: !isMoved || !checkpoint(sqlite, 'TRUNCATE') }
 }
 
@@ -28,7 +28,7 @@ parentPort?.on('message', (message: 'checkpoint' | 'close') => {
     try {
       state = moveLog()
     } catch {
-      // A busy log is moved the next time; an I/O error shows at the next commit, which must not be hidden by this one.
+      // A busy log is moved the next time. An I/O error must surface at the next commit, not be consumed here.
     }
     parentPort?.postMessage(state)
     return

@@ -3,18 +3,20 @@ import { entryUrl } from '../../lib/entry.js'
 import { JOURNAL_SIZE_LIMIT } from './pragmas.js'
 
 const INTERVAL_MILLISECONDS = 200
-/** while something reads what the log would overwrite, which may take minutes */
+/** interval while a reader blocks the log, which may take minutes */
 const HELD_MILLISECONDS = 1000
 
-/** What the thread found and left. */
+/** State of the write-ahead log after a checkpoint. */
 export interface LogState {
-  /** size of the file before it was shortened */
+  /** size of the file before it was truncated */
   bytes: number
-  /** somebody reads what is in the log, or what it would overwrite: not all of it could be moved */
+  /** a reader still needs frames of the log, or pages that they would overwrite: not all of it could be moved */
   isHeld: boolean
 }
 
-/** Keeps the write-ahead log short from another thread, after writes and for as long as it is held. */
+/**
+ * Keeps the write-ahead log short from another thread: checkpoints after writes, and again while readers block the log.
+ */
 export class Checkpointer {
   readonly #path: string
   #tellAt = JOURNAL_SIZE_LIMIT
@@ -23,19 +25,19 @@ export class Checkpointer {
   #running = false
   #closed = false
 
-  /** Is told the size of a log that is held, when it is long and each time it has doubled. */
+  /** Called with the size of a log that readers block, when it is long and each time it has doubled. */
   onHeldLog: (bytes: number) => void = () => undefined
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** Called after every commit: the log has grown. */
+  /** Schedules a checkpoint; to be called after every commit. */
   wrote(): void {
     this.#runAfter(INTERVAL_MILLISECONDS)
   }
 
-  /** Ends the thread. @returns once it has let go of the files */
+  /** Ends the thread. @returns once it has closed its files */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -86,8 +88,8 @@ export class Checkpointer {
       this.#running = false
       if (state !== undefined) this.#found(state)
     })
-    worker.on('error', () => {}) // its end is what counts
-    // Without the thread the main connection checkpoints by itself once the log is long.
+    worker.on('error', () => {}) // the exit event handles it
+    // Without the thread the main connection checkpoints on its own once the log is long.
     worker.once('exit', () => {
       if (this.#worker !== worker) return
       this.#worker = undefined

@@ -3,21 +3,21 @@ import { readWal, type WalContent } from './wal-file.js'
 
 const MAGIC = 'SQLite format 3\0'
 const HEAD_BYTES = 100
-/** where the number of the schema stands in the head */
+/** offset of the schema number in the header */
 const USER_VERSION_AT = 60
-/** SQLite never writes the page with this byte: its locks are there. */
+/** SQLite never writes the page with this byte: it holds the locks. */
 const LOCK_BYTE = 0x40000000
 
 export type DatabaseState =
   | { is: 'whole' }
-  /** no file, one without a byte, or one without tables: what would be filled as a new database */
+  /** no file, an empty one, or one without tables: SQLite would fill it as a new database */
   | { is: 'missing' | 'empty' | 'blank' }
   | { is: 'damaged'; what: string }
 
 /**
- * Looks at a database file before SQLite opens it, which would remove the log of an empty file and move the log of a
- * damaged one into it. Reads the heads of the file and of its log and changes nothing. To be called by the owner of the
- * data directory, with no connection open: closing a file takes away the locks that this process holds on it.
+ * Inspects a database file before SQLite opens it: SQLite would remove the log of an empty file and move the log of a
+ * damaged one into it. Reads the headers of the file and of its log and changes nothing. Only the owner of the data
+ * directory may call it, with no connection open: closing a file releases the locks that this process holds on it.
  */
 export function databaseState(path: string): DatabaseState {
   const size = lstatSync(path, { throwIfNoEntry: false })?.size
@@ -31,21 +31,21 @@ export function databaseState(path: string): DatabaseState {
 }
 
 function damageOf(head: Buffer, size: number, wal: WalContent | undefined): string | undefined {
-  if (head.length < HEAD_BYTES) return `it has ${size} bytes, which is less than its head`
-  if (head.toString('latin1', 0, MAGIC.length) !== MAGIC) return 'it does not begin as a database does'
+  if (head.length < HEAD_BYTES) return `it has ${size} bytes, less than its header`
+  if (head.toString('latin1', 0, MAGIC.length) !== MAGIC) return 'it does not begin like a database'
   const pageSize = head.readUInt16BE(16) === 1 ? 65536 : head.readUInt16BE(16)
-  if (pageSize < 512 || (pageSize & (pageSize - 1)) !== 0) return `its head names a page size of ${pageSize}`
+  if (pageSize < 512 || (pageSize & (pageSize - 1)) !== 0) return `its header has an invalid page size of ${pageSize}`
   const inLog = wal !== undefined && wal.pageSize === pageSize && wal.databasePages > 0 ? wal : undefined
   const pages = inLog?.databasePages ?? pagesOf(head)
   const whole = Math.floor(size / pageSize)
   const lockPage = Math.floor(LOCK_BYTE / pageSize) + 1
   for (let page = whole + 1; page <= pages; page++)
     if (page !== lockPage && inLog?.pages.has(page) !== true)
-      return `it is cut short: it has ${size} bytes of ${pages * pageSize}`
+      return `it is truncated: it has ${size} bytes of ${pages * pageSize}`
   return undefined
 }
 
-/** Pages of the database by its head; 0 where a version that did not keep the number wrote last. */
+/** Page count in the header; 0 where the last writer was a version of SQLite that did not update it. */
 function pagesOf(head: Buffer): number {
   return head.readUInt32BE(24) === head.readUInt32BE(92) ? head.readUInt32BE(28) : 0
 }

@@ -18,11 +18,11 @@ import { type Prepared, queried, runNow, Statements } from './statements.js'
 import { storable } from './storable.js'
 import { Writer } from './writer.js'
 
-const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
+const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less space than in 4 KiB pages
 
 /**
- * The one connection to the source of truth. Statements are prepared once. Writes go through `write`, which
- * commits everything that is asked at the same time in one transaction: callers pay one fsync together.
+ * The only writing connection to the database file. Prepares each statement once. `write` groups all concurrent writes
+ * into one transaction, so that callers share one fsync.
  */
 export class Database implements Driver {
   readonly #sqlite: Sqlite.Database
@@ -33,18 +33,18 @@ export class Database implements Driver {
   readonly #snapshots = new Set<Snapshot>()
   readonly #counts = { commits: 0, writes: 0, get: 0, all: 0, run: 0 }
   #damaged: DatabaseDamaged | undefined
-  /** Is told once when the file itself turns out to be damaged. */
+  /** Called once when the file itself turns out to be damaged. */
   onDamagedFile: (damage: DatabaseDamaged) => void = () => undefined
 
   /**
-   * @param refused is told every failure that came from the disk
-   * @param accept looks at what is there before anything is changed, and throws where it must not be opened
+   * @param onDiskFailure called with every failure that came from the disk
+   * @param accept inspects the database before anything is changed, and throws where it must not be opened
    */
   constructor(path: string, refused: (error: unknown) => void = () => {}, accept: (db: Database) => void = () => {}) {
     const fresh = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
     this.#sqlite = new Sqlite(path)
     this.#statements = new Statements(this.#sqlite)
-    // both are chosen before the first table is made, or never
+    // both must be set before the first table is created
     if (fresh) this.#sqlite.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA auto_vacuum = INCREMENTAL`)
     this.#checkpointer = new Checkpointer(path)
     this.#pages = new PageCheck(path)
@@ -61,22 +61,28 @@ export class Database implements Driver {
     migrate(this.#sqlite, (work) => this.writeNow(work))
   }
 
-  /** Is told of each damaged cell when it is first read. */
+  /** Called for each damaged cell when it is first read. */
   set onDamage(tell: (damage: Damage) => void) {
     this.#statements.onDamage = tell
   }
 
-  /** Whether nothing is written: the disk reported an error, until a write of our own was durable, or the file is damaged. */
+  /**
+   * Whether writes are refused: the disk reported an error and no own write has been durable since, or the file is
+   * damaged.
+   */
   get broken(): boolean {
     return this.#damaged !== undefined || this.#writer.isBroken
   }
 
-  /** What is wrong with the file, once a statement or a check met it. Then nothing is written until the next start. */
+  /** Damage of the file that a statement or a check found. It stops all writes until the next start. */
   get damage(): DatabaseDamaged | undefined {
     return this.#damaged
   }
 
-  /** Reads every page of the file, in a thread. @returns what is wrong; it is noted as damage that a statement meets is */
+  /**
+   * Reads every page of the file, in a thread. @returns the problems, which stop writes like
+   * damage that a statement finds
+   */
   async checkPages(): Promise<string[]> {
     const problems = await this.#pages.run()
     const [first] = problems
@@ -84,7 +90,7 @@ export class Database implements Driver {
     return problems
   }
 
-  /** A write beside damage would deepen it. */
+  /** Writes to a damaged file would increase the damage. */
   #noteDamage(damage: DatabaseDamaged): void {
     if (this.#damaged !== undefined) return
     this.#damaged = damage
@@ -96,7 +102,7 @@ export class Database implements Driver {
     return this.now(program)
   }
 
-  /** Takes a snapshot, on a connection of its own: as long as it is open, the log grows. */
+  /** Takes a snapshot on a separate connection. The log grows while it is open. */
   async snapshot(): Promise<Snapshot> {
     const snapshot = this.#reading(
       () =>
@@ -110,12 +116,12 @@ export class Database implements Driver {
     return snapshot
   }
 
-  /** Runs a program at once. In a write it is a part of it. */
+  /** Runs a program immediately. Inside a write it belongs to that write. */
   now<T>(program: Write<T>): T {
     return runNow(program, (asked) => this.execute(asked))
   }
 
-  /** Runs what a program asks. */
+  /** Runs one statement of a program. */
   execute(asked: Asked): unknown {
     const prepared = this.#reading((): Prepared => this.#statements.of(asked.sql))
     if (!('lists' in asked)) return this.#one(prepared, asked)
@@ -135,33 +141,33 @@ export class Database implements Driver {
   }
 
   /**
-   * Runs the program that `work` makes in a transaction that is durable when the promise resolves. Several writes share
-   * one commit; one that throws is undone alone.
+   * Runs the program that `work` creates in a transaction that is durable when the promise resolves. Concurrent writes
+   * share one commit; a write that throws is rolled back alone.
    */
   write<T>(work: () => Write<T> | T): Promise<T> {
     return this.#writer.write(() => this.#runWork(work), false)
   }
 
-  /** The same, at once and alone: for start-up and for callers that cannot wait. */
+  /** `write` without waiting and without sharing a commit: for start-up and for callers that cannot wait. */
   writeNow<T>(work: () => Write<T> | T): T {
     return this.#writer.writeNow(() => this.#runWork(work))
   }
 
   /**
-   * `write` for what only tells of something, as a trace does: its sync is made in a thread and holds nobody up. Until then
-   * others see it already, so an answer to somebody outside waits for `durable`. Where that sync fails the promise rejects,
-   * as always, but what was written may stand all the same.
+   * `write` for records such as traces: a thread syncs it, and nothing waits for that. Others see the rows before they
+   * are durable, so a reply to a client waits for `durable`. Where the sync fails the promise rejects, but the rows may
+   * persist.
    */
   record<T>(work: () => Write<T> | T): Promise<T> {
     return this.#writer.write(() => this.#runWork(work), true)
   }
 
-  /** Resolves when all that can be seen now is durable, or could not be made so. */
+  /** Resolves when everything visible now is durable, or its sync has failed. */
   durable(): Promise<void> {
     return this.#writer.durable()
   }
 
-  /** What was done since it was opened, and the writes that wait for a commit. */
+  /** Counts since the database was opened, and the writes that wait for a commit. */
   counts(): DatabaseCounts {
     return { ...this.#counts, waitingWrites: this.#writer.waiting }
   }
@@ -173,8 +179,8 @@ export class Database implements Driver {
   }
 
   /**
-   * Runs what recovers the rows at the start. Where the disk has no room for it, it runs before the next write, in the
-   * same transaction: nobody writes to rows that were not recovered.
+   * Runs the recovery of rows at the start. If the disk is full, it runs in the transaction of the next write: nothing
+   * writes to rows before they are recovered.
    */
   recover(work: () => Write<unknown>): void {
     try {
@@ -185,22 +191,22 @@ export class Database implements Driver {
     }
   }
 
-  /** Who is told when something reads for so long that the log, of so many bytes, cannot be emptied. */
+  /** Called with the size in bytes of a log that a long reader keeps from being emptied. */
   set onHeldLog(tell: (bytes: number) => void) {
     this.#checkpointer.onHeldLog = tell
   }
 
-  /** Moves the log into the database file, as far as nobody reads it. @returns whether all of it was moved */
+  /** Moves the log into the database file, except for what readers still need. @returns whether all of it was moved */
   checkpoint(): boolean {
     return checkpoint(this.#sqlite, 'PASSIVE')
   }
 
-  /** Takes free pages out of the file, inside a write; the disk has them after the next checkpoint. */
+  /** Removes free pages from the file, inside a write; the disk regains them after the next checkpoint. */
   giveBack(pages: number): void {
-    this.#sqlite.exec(`PRAGMA incremental_vacuum(${pages})`) // `run` would take one step, which is one page
+    this.#sqlite.exec(`PRAGMA incremental_vacuum(${pages})`) // `run` would execute one step, which frees one page
   }
 
-  /** @param last runs when nobody else of this process uses the log any more, right before it is given up */
+  /** @param last runs when nothing else in this process uses the log any more, just before it is closed */
   async close(last: () => void = () => {}): Promise<void> {
     for (const snapshot of [...this.#snapshots]) snapshot.close()
     await this.#writer.close(this.#checkpointer.close())
@@ -218,14 +224,14 @@ export class Database implements Driver {
     }
   }
 
-  /** The failure for damage that a statement met, which is noted. */
+  /** Converts an error of SQLite about damage, and records the damage. Returns nothing for other errors. */
   #met(error: unknown): KsError | undefined {
     const met = damageMet(error)
     if (met instanceof DatabaseDamaged) this.#noteDamage(met)
     return met
   }
 
-  /** What a failed write is told. */
+  /** The error that the caller of a failed write gets. */
   #unwritable(error: unknown, path: string, refused: (error: unknown) => void): unknown {
     const damage = this.#met(error)
     if (damage !== undefined) return damage

@@ -7,29 +7,29 @@ import { createPrivateFile, readIfExists } from '../../local/private-file.js'
 import { StoreRefused } from '../../local/store-refused.js'
 import { sql, type Write } from './program.js'
 
-/** What all gateways on a server must have alike. */
+/** Properties that all gateways of one database must share. */
 interface Deployment {
-  /** where the bytes are: a gateway that looks elsewhere would miss them */
+  /** location of the objects: a gateway with another location would miss them */
   objects: string
-  /** a hash of the keys: a gateway with others would refuse tokens, and could not read credentials of sources */
+  /** hash of the keys: a gateway with other keys would reject tokens and could not decrypt credentials of sources */
   keys: string
 }
 
-/** What a data directory and its settings say. */
+/** Describes this gateway by its data directory and settings. */
 export function deploymentOf(layout: DataLayout, place: ObjectPlace | undefined): Deployment {
   return { objects: placeOf(layout, place), keys: keysOf(layout) }
 }
 
 /**
- * Compares a gateway with what the first of the deployment had, or says it as the first.
+ * Compares a gateway with the deployment that the first one recorded, or records it as the first.
  *
- * @throws StoreRefused where it is not the same
+ * @throws StoreRefused where they differ
  */
 export function* joinDeployment({ objects, keys }: Deployment, { signingKey, dataKey }: DataLayout): Write<void> {
   const known = yield* sql.get<{ [N in keyof Deployment]: string | null }>('SELECT objects, keys FROM deployment')
   if (known?.objects !== undefined && known.objects !== null && known.objects !== objects)
     throw new StoreRefused(
-      `the objects of this database are ${shown(known.objects)}, and this gateway would look ${objects.startsWith('files:') ? 'in its own' : shown(objects)}: give all gateways of a database the same --objects`,
+      `the objects of this database are ${shown(known.objects)}, but this gateway would look ${objects.startsWith('files:') ? 'in its own' : shown(objects)}: give all gateways of a database the same --objects`,
     )
   if (known?.keys !== undefined && known.keys !== null && known.keys !== keys)
     throw new StoreRefused(
@@ -39,7 +39,7 @@ export function* joinDeployment({ objects, keys }: Deployment, { signingKey, dat
     yield* sql.run('UPDATE deployment SET objects = ?, keys = ?', [objects, keys])
 }
 
-/** Two machines may reach one bucket by different addresses; the bucket itself says whose it is. */
+/** Two machines may reach one bucket by different addresses; the record in the bucket identifies its store. */
 function placeOf({ objectsName }: DataLayout, place: ObjectPlace | undefined): string {
   if (place !== undefined) return placeText({ bucket: place.bucket, prefix: place.prefix, region: place.region })
   const name = readIfExists(objectsName) ?? createPrivateFile(objectsName, `${newId()}\n`)

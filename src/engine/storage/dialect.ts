@@ -1,20 +1,23 @@
 import { type Token, tokens } from './sql-tokens.js'
 
 /**
- * What the databases that the statements run on say differently. The statements are written once, in the SQL of SQLite;
- * what is syntax is rewritten here, and functions of SQLite that PostgreSQL lacks are a part of the schema there
- * (`postgres/schema/functions.ts`). Nothing else knows of it. See docs/decisions/0051-one-sql-for-two-databases.md.
+ * Translates SQL between the databases. Statements are written once, in the SQL of SQLite. Syntax that differs is
+ * rewritten here; functions of SQLite that PostgreSQL lacks belong to its schema (`postgres/schema/functions.ts`). No
+ * other code depends on the database. See docs/decisions/0051-one-sql-for-two-databases.md.
  */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
-  /** A statement as this database takes it; the same text always becomes the same. Its values stay as they are, in their order. */
+  /**
+   * Translates a statement for this database, always with the same result for the same text. Values and their order do
+   * not change.
+   */
   translate(text: string): string
 }
 
-/** Columns by which tables that are written with INSERT OR REPLACE know a row, and what such a statement says nothing of. */
+/** Conflict target of a table that INSERT OR REPLACE writes, and columns that such a statement omits. */
 interface Replaced {
   key: readonly string[]
-  /** columns that get their default again */
+  /** columns that are reset to their default */
   reset?: readonly string[]
 }
 
@@ -48,10 +51,10 @@ const TEXT_KEYS: ReadonlySet<string> = new Set([
   'query_key',
 ])
 
-/** Statements of SQLite as they are written. */
+/** Leaves statements as they are. */
 export const SQLITE: Dialect = { name: 'sqlite', translate: (text) => text }
 
-/** Rewrites for PostgreSQL, once for each text. */
+/** Translates for PostgreSQL, each text once. */
 export function postgresDialect(): Dialect {
   const known = new Map<string, string>()
   return {
@@ -73,7 +76,7 @@ function toPostgres(text: string): string {
   return all.map((token) => token.before + token.text).join('')
 }
 
-/** Each changes tokens in place; one that is taken out has no text. The numbers of parameters come last. */
+/** Each changes tokens in place; a removed token has no text. Parameters are numbered last. */
 const REWRITES: readonly ((all: Token[]) => void)[] = [
   hints,
   joins,
@@ -101,7 +104,7 @@ function hints(all: Token[]): void {
   }
 }
 
-/** CROSS JOIN with a condition is SQLite's way to say in which order tables are read. */
+/** CROSS JOIN with a condition sets the order in which SQLite reads tables. */
 function joins(all: Token[]): void {
   const ends = ['CROSS', 'JOIN', 'LEFT', 'WHERE', 'GROUP', 'ORDER', 'UNION', 'LIMIT', ',', ')']
   all.forEach((token, i) => {
@@ -112,7 +115,7 @@ function joins(all: Token[]): void {
   })
 }
 
-/** IS compares any two values in SQLite; elsewhere only with NULL, TRUE and FALSE. */
+/** SQLite's IS compares any two values; standard SQL allows only NULL, TRUE and FALSE. */
 function comparisons(all: Token[]): void {
   all.forEach((token, i) => {
     if (!is(token, 'IS')) return
@@ -124,7 +127,7 @@ function comparisons(all: Token[]): void {
   })
 }
 
-/** Functions of other names, and types. */
+/** Renames functions and types. */
 function calls(all: Token[]): void {
   all.forEach((token, i) => {
     if (is(all[i + 1], '(')) {
@@ -137,7 +140,7 @@ function calls(all: Token[]): void {
   })
 }
 
-/** A cast to INTEGER takes what is a number at the beginning of a text, and never fails. */
+/** SQLite's cast to INTEGER reads the number at the start of a text, and never fails. */
 function casts(all: Token[], cast: number): void {
   const end = closing(all, cast + 1)
   const [call, as, type] = [all[cast], all[end - 2], all[end - 1]]
@@ -148,7 +151,7 @@ function casts(all: Token[], cast: number): void {
   all.splice(end - 2, 2)
 }
 
-/** The elements of a list that is given as JSON: numbers where they are compared with row keys. */
+/** Elements of a JSON list become numbers where they are compared with row keys. */
 function members(all: Token[]): void {
   all.forEach((token, i) => {
     if (!is(token, 'json_each') || !is(all[i + 1], '(')) return
@@ -166,7 +169,7 @@ function isRowKey(column: string): boolean {
   return (column === 'key' || column.endsWith('_key')) && !TEXT_KEYS.has(column)
 }
 
-/** The column that `alias.value` is compared with. */
+/** Finds the column that is compared with `alias.value`. */
 function comparedWith(all: readonly Token[], alias: string): string | undefined {
   for (let i = 0; i < all.length; i++) {
     if (!is(all[i], alias) || !is(all[i + 1], '.') || !is(all[i + 2], 'value') || is(all[i + 3], '->>')) continue
@@ -176,14 +179,14 @@ function comparedWith(all: readonly Token[], alias: string): string | undefined 
   return undefined
 }
 
-/** The column of `column IN (SELECT value FROM json_each(…))`. */
+/** Finds the column of `column IN (SELECT value FROM json_each(…))`. */
 function listed(all: readonly Token[], each: number): string | undefined {
   if (!is(all[each - 1], 'FROM') || !is(all[each - 2], 'value') || !is(all[each - 3], 'SELECT')) return undefined
   const column = is(all[each - 6], 'NOT') ? all[each - 7] : all[each - 6]
   return is(all[each - 5], 'IN') ? column?.text : undefined
 }
 
-/** A sign before a value keeps SQLite from using an index; PostgreSQL would look for an operator. */
+/** A unary plus keeps SQLite from using an index; PostgreSQL would look for an operator. */
 function signs(all: Token[]): void {
   for (let i = 0; i < all.length; i++) {
     const before = all[i - 1]
@@ -198,14 +201,14 @@ function signs(all: Token[]): void {
   }
 }
 
-/** PostgreSQL folds names that are not quoted. */
+/** PostgreSQL lowercases names that are not quoted. */
 function names(all: Token[]): void {
   for (const token of all)
     if (token.kind === 'word' && /[a-z]/.test(token.text) && /[A-Z]/.test(token.text) && !token.text.startsWith('"'))
       token.text = `"${token.text}"`
 }
 
-/** A subquery that rows come from has a name. */
+/** PostgreSQL requires a name for a subquery in FROM. */
 function subqueries(all: Token[]): void {
   let unnamed = 0
   all.forEach((token, i) => {
@@ -219,7 +222,7 @@ function subqueries(all: Token[]): void {
   })
 }
 
-/** INSERT OR IGNORE and INSERT OR REPLACE. */
+/** Rewrites INSERT OR IGNORE and INSERT OR REPLACE. */
 function inserts(all: Token[]): void {
   if (!is(all[0], 'INSERT') || !is(all[1], 'OR')) return
   const table = all[4]?.text ?? ''
@@ -232,13 +235,13 @@ function inserts(all: Token[]): void {
 
 function replacement(all: readonly Token[], table: string): string {
   const of = REPLACED[table]
-  if (of === undefined) throw new Error(`the dialect does not know how rows of ${table} are replaced`)
+  if (of === undefined) throw new Error(`the dialect has no rule for INSERT OR REPLACE into ${table}`)
   const named = all.slice(6, closing(all, 5)).filter((token) => token.kind === 'word')
   const columns = [...named.map((token) => token.text), ...(of.reset ?? [])].filter((name) => !of.key.includes(name))
   return `(${of.key.join(', ')}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
-/** In DO UPDATE SET a column of the row that is there is named with its table. */
+/** In DO UPDATE SET, a column of the existing row is qualified with its table. */
 function updates(all: Token[]): void {
   const set = all.findIndex((token, i) => is(token, 'SET') && is(all[i - 1], 'UPDATE') && is(all[i - 2], 'DO'))
   if (set === -1) return
@@ -252,7 +255,7 @@ function updates(all: Token[]): void {
   }
 }
 
-/** A value that is only compared with NULL has no type. */
+/** PostgreSQL cannot infer the type of a value that is only compared with NULL. */
 function parameters(all: Token[]): void {
   let count = 0
   all.forEach((token, i) => {
@@ -264,7 +267,7 @@ function parameters(all: Token[]): void {
   })
 }
 
-/** The place of the parenthesis that closes the one at `open`. */
+/** Index of the parenthesis that closes the one at index `open`. */
 function closing(all: readonly Token[], open: number): number {
   let depth = 0
   for (let i = open; i < all.length; i++) {
@@ -275,7 +278,7 @@ function closing(all: readonly Token[], open: number): number {
   return all.length
 }
 
-/** Whether the parenthesis at `open` holds several values. */
+/** Whether the parenthesis at index `open` contains several values. */
 function hasComma(all: readonly Token[], open: number): boolean {
   for (let i = open + 1, end = closing(all, open); i < end; i++) {
     if (is(all[i], '(')) i = closing(all, i)

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * What the disk says to a small file in a folder, nothing where it takes it: SQLite tells a quota that is used up, or a
- * disk that is read-only, as an error.
+ * Writes a small file to a folder and removes it. Returns the error of the disk, or nothing: SQLite reports an
+ * exhausted quota or a read-only disk as a plain I/O error.
  */
 export function askDisk(folder: string, bytes: number): unknown {
   const probe = join(folder, 'probe')

@@ -1,80 +1,86 @@
 import type { Read, Write } from './program.js'
 import type { DatabaseDamaged } from './sql-errors.js'
 
-/** A space: the key of its row, or what requests name it by: its id, or that of one of its jobs. */
+/** Names a space: the key of its row, its id, or the id of one of its jobs. */
 export type SpaceName = number | { tenant: string; id: string } | { tenant: string; jobId: string }
 
 export interface WriteOptions {
   /**
-   * What is held until the commit, before the program's first statement: the row of a space, for programs that write what
-   * all writers of a space do, as publications; or that of a chat application. Each statement then sees what was committed
-   * before it. Writers of SQLite follow each other anyway.
+   * Row that is locked until the commit, before the program's first statement: of a space, for programs whose rows all
+   * writers of the space change, such as publications; or of a chat application. Each statement then sees everything
+   * committed before it. SQLite serializes writers anyway.
    */
   lock?: SpaceName | { tenant: string; appId: string }
-  /** For heartbeats alone: on a server, connections are kept for them that no other program takes. */
+  /** For heartbeats only: a server reserves connections for them. */
   isUrgent?: boolean
-  /** A name that is held until the commit, before the first statement: for programs that write rows of no space's row. */
+  /**
+   * Name that is locked until the commit, before the first statement: for programs that write rows outside of any
+   * space.
+   */
   lockName?: string
 }
 
-/** What a driver did since it was opened. */
+/** Counts since the driver was opened. */
 export interface DatabaseCounts {
   commits: number
-  /** programs of writes, which may share commits */
+  /** write programs, which may share commits */
   writes: number
-  /** statements that look for one row, for several, and that change rows */
+  /** statements that get one row, get several rows, and change rows */
   get: number
   all: number
   run: number
-  /** writes that wait for a commit, or for a connection, now */
+  /** writes that wait for a commit or a connection now */
   waitingWrites: number
 }
 
-/** One state of the database, for who reads for longer than a program does. */
+/** One state of the database, for readers that need longer than one program. */
 export interface Snapshot {
-  /** Runs a program of reads, which sees the state of when the snapshot was taken. */
+  /** Runs a program of reads on the state at which the snapshot was taken. */
   read<T>(program: Read<T>): Promise<T>
-  /** Gives it up: what it holds back, such as the log of a file, can go on. */
+  /** Closes the snapshot and releases what it blocks, such as the log of a file. */
   close(): void
 }
 
 /**
- * All that the engine asks of its database: SQLite in this process (`database.ts`), or a server of PostgreSQL
+ * The database as the engine uses it: SQLite in this process (`database.ts`), or a PostgreSQL server
  * (`postgres/postgres.ts`).
  */
 export interface Driver {
   /** Runs a program of reads; all of them see one state of the database. */
   read<T>(program: Read<T>): Promise<T>
 
-  /** Takes a snapshot, to be closed soon. It has a connection of its own. */
+  /** Takes a snapshot on a separate connection. The caller closes it soon. */
   snapshot(): Promise<Snapshot>
 
-  /** Runs the program that `work` makes in a transaction that is durable when the promise resolves. It may be made, and run, again. */
+  /**
+   * Runs the program that `work` creates in a transaction that is durable when the promise resolves. A retry creates
+   * and runs it again.
+   */
   write<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T>
 
-  /** `write` for what only tells of something, as a trace does: others may see it before it is durable. */
+  /** `write` for records such as traces: others may see the rows before they are durable. */
   record<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T>
 
-  /** Resolves when all that can be seen now is durable, or could not be made so. */
+  /** Resolves when everything visible now is durable, or its sync has failed. */
   durable(): Promise<void>
 
   /**
-   * Runs what recovers rows, before anything that is asked after it. Where it cannot be written yet, it is owed: nobody
-   * writes to rows that were not recovered.
+   * Runs the recovery of rows, before anything requested later. If it cannot be written yet, it is deferred: nothing
+   * writes to rows before they are recovered.
    */
   recover(work: () => Write<unknown>): void
 
   /** Whether nothing can be written now. */
   readonly broken: boolean
 
-  /** What is wrong with the file that the database is, once that was met: nothing is written until the next start. */
+  /** Damage of the database file, once it was found: nothing is written until the next start. */
   readonly damage: DatabaseDamaged | undefined
 
-  /** Whether what was committed is on a second server, too. Absent where the database is a file. */
+  /** Whether commits are also stored on a second server. Absent where the database is a file. */
   hasStandby?(): Promise<boolean>
 
   counts(): DatabaseCounts
 
-  /** @param last runs when nothing of this process uses the database any more */
+  /** @param last runs when nothing in this process uses the database any more */
   close(last?: () => void): Promise<void>
 }

@@ -10,9 +10,9 @@ import { isCode } from '../../local/private-file.js'
 export const OBJECT_MODE = 0o440
 
 /**
- * Creates a directory with its parents, one by one: what a disk refuses inside of `recursive` is told as `ENOENT`.
+ * Creates a directory with its parents, one by one: with `recursive`, Node reports every error of the disk as `ENOENT`.
  *
- * @returns the directories whose entries changed, to be synced
+ * @returns the directories whose entries changed, for the caller to sync
  */
 export async function makeDirectories(directory: string): Promise<string[]> {
   try {
@@ -24,13 +24,13 @@ export async function makeDirectories(directory: string): Promise<string[]> {
   }
   const above = await makeDirectories(dirname(directory))
   await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
-    // somebody else made it just now
+    // another process created it just now
     if (!isCode(error, 'EEXIST')) throw error
   })
   return [...above, directory, dirname(directory)]
 }
 
-/** Not `readFile()`, which takes a read that brings less than was asked for to be the end of the file. */
+/** Reads all bytes of a file. `readFile()` would take a short read for the end of the file. */
 export async function readWhole(handle: FileHandle): Promise<Buffer<ArrayBuffer>> {
   const bytes = Buffer.allocUnsafeSlow((await handle.stat()).size)
   let length = 0
@@ -44,7 +44,7 @@ export async function readWhole(handle: FileHandle): Promise<Buffer<ArrayBuffer>
 
 const SMALL_BYTES = 32 * 1024
 
-/** SHA-256 of a file, which is closed then; a large one is read in pieces of so many bytes. */
+/** SHA-256 of a file, in hex; closes the file. Reads a large file in chunks of `chunkBytes`. */
 export async function hashOf(handle: FileHandle, pieceBytes: number): Promise<string> {
   const hash = createHash('sha256')
   const small = await readSmall(handle)
@@ -53,7 +53,7 @@ export async function hashOf(handle: FileHandle, pieceBytes: number): Promise<st
   return hash.digest('hex')
 }
 
-/** All bytes of a small file, which is closed then; nothing of a larger one. */
+/** Reads all bytes of a small file, nothing of a larger one, and closes it. */
 async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
   try {
     if ((await handle.stat()).size > SMALL_BYTES) return undefined
@@ -66,11 +66,11 @@ async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
   }
 }
 
-/** A new file with these bytes, on the disk when this resolves. @throws `EEXIST` */
+/** Creates a file with these bytes, which is durable when this resolves. @throws `EEXIST` */
 export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   const file = await opened(path, 'wx', OBJECT_MODE)
   try {
-    // a disk that is nearly full may take a part of the bytes without an error
+    // a nearly full disk may write fewer bytes without an error
     for (let at = 0; at < bytes.length; ) at += await written(file, bytes, at)
     await synced(file)
   } finally {
@@ -78,10 +78,10 @@ export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   }
 }
 
-/** What the system says where a file cannot have a second name. */
+/** Error codes of a file system that cannot link files. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-/** Gives a file a second name. @returns it; the first one where the disk has no second names */
+/** Links a file to a second name. @returns the second name; the first one where the disk has no hard links */
 export async function secondName(path: string, second: string): Promise<string> {
   try {
     await link(path, second)
@@ -92,7 +92,7 @@ export async function secondName(path: string, second: string): Promise<string> 
   }
 }
 
-/** Gives a file another name at once, before anything else happens. @returns whether there was one */
+/** Renames a file synchronously. @returns whether it existed */
 export function hasMoved(from: string, to: string): boolean {
   try {
     renameSync(from, to)
@@ -103,7 +103,7 @@ export function hasMoved(from: string, to: string): boolean {
   }
 }
 
-/** Whether bytes have a SHA-256, which a thread computes. */
+/** Whether bytes have this SHA-256; computed in a thread. */
 export async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex') === sha256
 }
@@ -111,6 +111,6 @@ export async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): P
 export function damagedObject(): KsError {
   return new KsError(
     'data-damaged',
-    'stored bytes are damaged: they are not those that were received; `ks fsck` names them',
+    'stored bytes are damaged: they differ from the bytes that were received; `ks fsck` lists them',
   )
 }

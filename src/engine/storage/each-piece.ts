@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Hands the pieces of a stream on, each when the one before it was taken. Not by the stream's own iterator, which costs a
- * small file more than all else that is done with it.
+ * Passes the chunks of a stream on, each after the one before it was consumed. The stream's own iterator would cost a
+ * small file more than everything else done with it.
  *
- * @param take refuses a piece by throwing; the stream is destroyed then
- * @throws what `take` threw, or what became of a stream that did not come to its end
+ * @param take consumes a chunk; may throw, which destroys the stream
+ * @throws the error of `take` or of the stream, or an error where the stream ended early
  */
 export function eachPiece(content: Readable, take: (piece: Buffer) => Promise<void> | undefined): Promise<void> {
   if (content.readableEnded) return Promise.resolve()
@@ -23,9 +23,9 @@ export function eachPiece(content: Readable, take: (piece: Buffer) => Promise<vo
     const onClose = () => fail(cutOff())
     const fail = (error: unknown) => {
       ended()
-      content.on('error', () => {}) // told to who waits for this
+      content.on('error', () => {}) // already reported to the caller
       content.destroy()
-      // nobody goes on while a piece is still being taken
+      // reject only after a chunk in progress is consumed
       const told = () => reject(error)
       if (taking === undefined) told()
       else taking.then(told, told)
@@ -49,5 +49,5 @@ export function eachPiece(content: Readable, take: (piece: Buffer) => Promise<vo
 }
 
 function cutOff(): Error {
-  return new Error('the stream ended before all of it came')
+  return new Error('the stream ended before it was complete')
 }

@@ -2,17 +2,17 @@ import { readdir } from 'node:fs/promises'
 import { ignoreMissing } from '../../local/file-system.js'
 import { isCode } from '../../local/private-file.js'
 
-/** What stands in a folder. */
+/** An entry of a folder. */
 export interface Entry {
   name: string
   isFile: boolean
 }
 
 /**
- * What is in a directory in the order of the keys that begin with its names. Nothing where none can be read.
+ * Lists a directory in the order of the keys that begin with its names. Empty where the directory cannot be read.
  *
- * @param opens whether a directory, named with a slash at its end, stands for what is in it; any other is a key itself,
- *   and has no slash
+ * @param isExpanded whether the listing descends into a directory, given by its name with a trailing slash; any other name
+ * is a key itself and has no slash
  */
 export async function entriesIn(directory: string, opens: (name: string) => boolean): Promise<Entry[]> {
   try {

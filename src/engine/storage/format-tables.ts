@@ -4,8 +4,8 @@ import { KEPT_FORMATS } from './formats-kept.js'
 import { KNOWLEDGE_FORMATS } from './formats-knowledge.js'
 
 /**
- * The format of every column of every table: the one place that says it. The database refuses to hand out what does not have
- * it, `ks fsck` looks for it, and a test holds it against the schema.
+ * The format of every column of every table, defined only here. The database refuses to return a cell without its
+ * format, `ks fsck` reports it, and a test compares this list with the schema.
  */
 export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
   ...CONTENT_FORMATS,

@@ -1,19 +1,19 @@
 import type { Database } from './database.js'
 import { type Read, sql } from './program.js'
 
-/** what a slice gives back at most: half a megabyte, for which as much may have to be moved first */
+/** maximum of one slice: half a megabyte, for which as much may have to be moved first */
 const SLICE_PAGES = 64
-/** fewer are not worth a transaction */
+/** fewer pages are not worth a transaction */
 const LEAST_PAGES = 8
-/** One page in so many may stay free: what is written next takes it, and the file need not grow again at once. */
+/** One of this many pages may stay free: the next writes use it, so that the file need not grow at once. */
 const PAGES_A_FREE_ONE = 16
-/** `PRAGMA auto_vacuum` of a file that can be made smaller in slices */
+/** `PRAGMA auto_vacuum` of a file that can shrink in slices */
 const INCREMENTAL = 2
 
 /**
- * Gives some of the room in the file that removed rows left back to the disk. A file that was made before this could be done
- * keeps it for rows to come.
- * @returns whether there is more to give back
+ * Returns some of the space that removed rows left in the file to the disk. A file created without incremental vacuum
+ * keeps it for new rows.
+ * @returns whether more can be released
  */
 export async function giveBackPages(db: Database): Promise<boolean> {
   const spare = db.now(number('freelist_count')) - Math.ceil(db.now(number('page_count')) / PAGES_A_FREE_ONE)

@@ -1,25 +1,25 @@
-/** Waiting for more ends after about this long, though each turn of the event loop brings some. */
+/** Gathering ends after about this long, even if each turn of the event loop still adds work. */
 const GATHER_MILLISECONDS = 16
 
 /**
- * Runs work for all that waits at once: not before a turn of the event loop brought nothing more, so that what is asked
- * at the same time is done together. Who is alone waits for one empty turn.
+ * Runs work once for all pending entries. Waits until one turn of the event loop adds none, so that concurrent requests
+ * share one run. A lone request waits for one empty turn.
  */
 export class Gathering {
   readonly #waiting: () => number
   readonly #work: () => void
   #isScheduled = false
-  /** when the first of what waits came, and how many there were a turn ago */
+  /** time of the first pending entry, and their count one turn ago */
   #since = 0
   #seen = 0
 
-  /** @param waiting how many wait */
+  /** @param waiting counts the pending entries */
   constructor(waiting: () => number, work: () => void) {
     this.#waiting = waiting
     this.#work = work
   }
 
-  /** Called for each that waits. */
+  /** Schedules a run; to be called for each new entry. */
   ask(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -28,7 +28,7 @@ export class Gathering {
     setImmediate(() => this.#turn())
   }
 
-  /** For what the work has left: in the next turn. */
+  /** Schedules a run in the next turn, for entries that the last run left. */
   goOn(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true

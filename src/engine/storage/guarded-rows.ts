@@ -2,40 +2,40 @@ import { TABLE_FORMATS } from './format-tables.js'
 import { type Damage, damagedRow, hasForm, type Kind, wrongWith } from './formats.js'
 
 interface Guarded {
-  /** in the row of the result */
+  /** name in the row of the result */
   name: string
   table: string
   column: string
   kind: Kind
-  /** the columns of the result by which its row is named, best first */
+  /** columns of the result that identify its row, best first */
   names: string[]
 }
 
-/** A column of a result, with the column of a table that it comes from. */
+/** A column of a result and the table column behind it. */
 export interface ResultColumn {
   name: string
   table: string | null
   column: string | null
 }
 
-/** Checks the rows of one statement; nothing where none of its columns has a form. */
+/** Checks the rows of one statement. */
 export type RowGuard = (row: unknown) => void
 
 const damagedRows = new WeakSet<object>()
 
-/** Whether a cell of a row that the database gave throws when it is read. */
+/** Whether a row of the database has a cell that throws when it is read. */
 export function isDamaged(row: object): boolean {
   return damagedRows.has(row)
 }
 
-/** Columns by which a row is named, best first. */
+/** Columns that identify a row, best first. */
 const NAMES = ['id', 'key']
 
 /**
- * A guard for the rows of a statement. A cell that does not have the format of its column throws `data-damaged` for the caller that
- * reads it; the other cells of the row can be used.
+ * Makes a guard for the rows of a statement; none where no column has a format. A cell without the format of its column
+ * throws `data-damaged` when it is read; the other cells of the row can be used.
  *
- * @param told is called for each damaged cell
+ * @param onDamage called for each damaged cell
  */
 export function guardOf(columns: readonly ResultColumn[], told: (damage: Damage) => void): RowGuard | undefined {
   const guarded = columns.flatMap(({ name, table, column }): Guarded[] => {
@@ -46,7 +46,7 @@ export function guardOf(columns: readonly ResultColumn[], told: (damage: Damage)
   })
   if (guarded.length === 0) return undefined
   return (row) => {
-    // a row that `get` did not find
+    // `get` found no row
     if (!isRow(row)) return
     for (const { name, table, column, kind, names } of guarded) {
       const value = row[name]
@@ -68,7 +68,7 @@ export function guardOf(columns: readonly ResultColumn[], told: (damage: Damage)
   }
 }
 
-/** The object store itself refuses what is no key, and tells it. */
+/** The object store itself rejects and reports invalid keys. */
 function isGuarded(kind: Kind): boolean {
   return kind !== 'object-key' && hasForm(kind)
 }

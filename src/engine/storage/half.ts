@@ -39,7 +39,7 @@ export function encodeHalf(vector: Float32Array): Uint8Array {
   return new Uint8Array(halves.buffer)
 }
 
-/** Writes the floats of `bytes` into `target` from `offset` on. @returns how many */
+/** Writes the floats of `bytes` into `target` from `offset` on. @returns their count */
 export function decodeHalfInto(bytes: Uint8Array, target: Float32Array, offset: number): number {
   const count = bytes.byteLength >>> 1
   for (let i = 0; i < count; i++) {

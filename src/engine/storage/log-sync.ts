@@ -2,8 +2,9 @@ import { closeSync, fdatasync, openSync } from 'node:fs'
 import { rewriteWal } from './wal-file.js'
 
 /**
- * Syncs the write-ahead log in the thread pool, for commits that did not: nothing else waits for the disk meanwhile, and
- * those that come in that time share the next sync. SQLite keeps no lock on this file, so opening it takes none away.
+ * Syncs the write-ahead log in the thread pool, for commits that did not sync it. Nothing else waits for the disk
+ * meanwhile, and commits during a sync share the next one. SQLite keeps no lock on this file, so opening and closing it
+ * releases none.
  */
 export class LogSync {
   readonly #path: string
@@ -17,15 +18,15 @@ export class LogSync {
     this.#path = path
   }
 
-  /** Whether a sync failed and the log was not written again since: nothing that comes behind in it is sure either. */
+  /** Whether a sync failed and the log was not rewritten since: later frames are not certain to be durable either. */
   get isUnsure(): boolean {
     return this.#failure !== undefined
   }
 
-  /** To be called after a commit. @throws what the disk says, also to those that come after, until `repair` */
+  /** To be called after a commit. @throws the error of the disk, also for later commits, until `repair` */
   sync(): Promise<void> {
     if (this.#running === undefined) return this.#begin()
-    // the one that runs may have begun before the commit
+    // the running sync may have started before the commit
     this.#next ??= this.#running.then(
       () => this.#begin(),
       () => this.#begin(),
@@ -33,23 +34,23 @@ export class LogSync {
     return this.#next
   }
 
-  /** Resolves when what was committed until now is durable, or its sync has failed. */
+  /** Resolves when everything committed until now is durable, or its sync has failed. */
   async settled(): Promise<void> {
     await (this.#next ?? this.#running)?.catch(() => undefined)
   }
 
   /**
-   * Makes all durable that the log holds after a sync that failed; for who holds the lock of writers.
+   * Makes the log durable after a failed sync. The caller holds the write lock.
    *
-   * @param frames that SQLite knows in it
-   * @throws what the disk says, and where the log does not read as it was written
+   * @param frames number of frames that SQLite knows in the log
+   * @throws the error of the disk, or an error where the log does not read back as written
    */
   repair(frames: number): void {
     rewriteWal(this.#path, frames)
     this.#failure = undefined
   }
 
-  /** After the database was closed. */
+  /** To be called after the database was closed. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined

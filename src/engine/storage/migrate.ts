@@ -3,13 +3,13 @@ import { KsError } from '../../contract/errors.js'
 import { MIGRATIONS } from './schema.js'
 
 /**
- * Pages that a step gives back at most. Where tables are made anew, pages at the end of the file may be free that were
- * never written: until the log is moved into it, the file would look cut short. Only a small store has them there.
+ * Maximum number of pages that a step frees. Where a step rebuilds tables, free pages at the end of the file may never
+ * have been written: until the log is moved into the file, it would look truncated. Only a small store has them there.
  */
 const GIVEN_BACK_PAGES = 4096
 
 /**
- * Brings a database to the newest schema, each step by a transaction of its own with the number it leads to.
+ * Brings a database to the newest schema. Each step is one transaction, with the number it leads to.
  *
  * @param write runs its work in a transaction
  * @throws KsError for a database of a later version
@@ -19,7 +19,7 @@ export function migrate(sqlite: Sqlite.Database, write: (work: () => void) => vo
   if (current > MIGRATIONS.length)
     throw new KsError(
       'unavailable',
-      `the data directory has schema ${current}, this version knows schemas up to ${MIGRATIONS.length}: use a newer version`,
+      `the data directory has schema ${current}, this version supports schemas up to ${MIGRATIONS.length}: use a newer version`,
     )
   for (let version = current; version < MIGRATIONS.length; version++)
     write(() => {

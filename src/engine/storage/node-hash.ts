@@ -7,9 +7,9 @@ interface HashedNode {
   endOffset: number
 }
 
-/** Hash of what a node says and where it stands; a row whose hash does not match was damaged. */
+/** Hash of a node's title, text and offsets; a row with another hash was damaged. */
 export function nodeHash(node: HashedNode): Uint8Array {
-  // in one call: a question compares the hashes of all the passages that it ranks
+  // one call: a query checks the hashes of all passages that it ranks
   const said = `${node.title}\n${node.startOffset}\n${node.endOffset}\n${node.text}`
   return hash('sha256', said, 'buffer').subarray(0, 16)
 }
@@ -22,7 +22,7 @@ interface StoredNode {
   row_hash: Uint8Array
 }
 
-/** Whether a row of `nodes` says what was stored. */
+/** Whether a row of `nodes` is as it was stored. */
 export function saysWhatWasStored(row: StoredNode): boolean {
   const { title, text, start_offset: startOffset, end_offset: endOffset } = row
   return Buffer.compare(nodeHash({ title, text, startOffset, endOffset }), row.row_hash) === 0

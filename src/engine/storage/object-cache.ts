@@ -4,24 +4,24 @@ import { onDisk } from '../../local/disk-error.js'
 import { OBJECT_MODE } from './durable-files.js'
 
 interface Entry {
-  /** no other entry ever has it */
+  /** unique: no other entry ever uses it */
   path: string
   size: number
   users: number
   ready: Promise<void>
-  /** nobody can ask for it any more, and its file goes with its last user */
+  /** no caller can request it any more; its file is removed with its last user */
   isDropped: boolean
 }
 
-/** An object as a file of this machine; `release` has to be called. */
+/** An object as a file of this machine; the caller calls `release`. */
 export interface Held {
   path: string
   release(): void
 }
 
 /**
- * Objects that were fetched, as files of this machine. Together they have at most so many bytes, but for what is in use:
- * what was not used for longest goes first. Nothing here outlives the process.
+ * Fetched objects as files of this machine, with a total size limit that objects in use may exceed. Evicts the least
+ * recently used first. The cache is emptied at each start.
  */
 export class ObjectCache {
   readonly #entries = new Map<string, Entry>()
@@ -29,12 +29,12 @@ export class ObjectCache {
   #made = 0
 
   private constructor(
-    /** what every file lies in, through no link */
+    /** real path of the folder that contains every file */
     readonly root: string,
     readonly mostBytes: number,
   ) {}
 
-  /** Opens the folder and empties it: whether what an earlier process left there is whole is not known. */
+  /** Opens the folder and empties it: files of an earlier process may be incomplete. */
   static async open(folder: string, mostBytes: number): Promise<ObjectCache> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })
@@ -42,14 +42,14 @@ export class ObjectCache {
   }
 
   /**
-   * Has an object as a file until it is released.
+   * Provides an object as a file until it is released.
    *
-   * @param fetch writes it, new, to a path; says whether it is there whole
-   * @returns a path where nothing lies, when it is not
+   * @param fetch creates the file at a path; returns whether it is complete
+   * @returns a path without a file where it is not complete
    */
   async hold(key: string, fetch: (path: string) => Promise<boolean>): Promise<Held> {
     const entry = this.#entries.get(key) ?? this.#add(key, fetch)
-    // the youngest is the last
+    // moves it to the end, as the most recently used
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     entry.users++
@@ -68,7 +68,7 @@ export class ObjectCache {
     return { path: entry.path, release }
   }
 
-  /** Keeps what was just received, so that it need not be fetched: bytes, or a file that gets a second name. */
+  /** Adds an object that was just received, so that it need not be fetched: its bytes, or a file that is linked. */
   async offer(key: string, content: Buffer | string): Promise<void> {
     if (this.#entries.has(key)) return
     const fetch = async (path: string) => {
@@ -76,12 +76,12 @@ export class ObjectCache {
       else await writeFile(path, content, { flag: 'wx', mode: OBJECT_MODE })
       return true
     }
-    // what cannot be kept is fetched when it is asked for
+    // an object that cannot be cached is fetched on request
     const held = await this.hold(key, fetch).catch(() => undefined)
     held?.release()
   }
 
-  /** The object is gone. */
+  /** Evicts an object that was removed. */
   forget(key: string): void {
     const entry = this.#entries.get(key)
     if (entry !== undefined) this.#drop(key, entry)
@@ -100,7 +100,7 @@ export class ObjectCache {
       isWhole = await onDisk(() => fetch(entry.path))
       if (!isWhole) return
       const { size } = await stat(entry.path)
-      // the object may have gone meanwhile
+      // the object may have been removed meanwhile
       if (entry.isDropped) return
       entry.size = size
       this.#bytes += size
@@ -126,7 +126,7 @@ export class ObjectCache {
     if (entry.users === 0) this.#unlink(entry)
   }
 
-  /** The name goes at once; who has the file open reads on. */
+  /** The name is removed at once; readers that have the file open go on. */
   #unlink({ path }: Entry): void {
     unlink(path).catch(() => {})
   }

@@ -22,12 +22,12 @@ import {
   type WholeObject,
 } from './objects.js'
 
-/** What the system says where a file stands in the place of a folder, or a folder in that of a file. */
+/** Error codes where a file is in the path of a folder, or a folder in the path of a file. */
 const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
-/** A pin that was not renewed for so long is of a backup that was killed. */
+/** A pin that was not renewed for this long belongs to a backup that was killed. */
 const PIN_MS = 60_000
 const READ_BYTES = 256 * 1024
-const NAMED_AT_ONCE = 32 // names that are given at the same time
+const NAMED_AT_ONCE = 32 // concurrent renames
 const SHA256_DIGITS = 64
 
 /** Objects as files of the data directory, `objects/<key>`. Bytes become durable in the order file, name, directory. */
@@ -37,7 +37,7 @@ export class FileObjects extends ObjectStore {
   readonly #folders = new ObjectFolders()
   readonly #thread = new ObjectThread()
 
-  /** @param realRoot where the store really lies: an operator may have put it on another disk */
+  /** @param realRoot the real path of the store: an operator may have moved it to another disk */
   private constructor(
     root: string,
     readonly realRoot: string,
@@ -48,7 +48,7 @@ export class FileObjects extends ObjectStore {
     this.#staging = staging
   }
 
-  /** Opens the store and removes what an earlier process left half received. */
+  /** Opens the store and removes incomplete uploads of an earlier process. */
   static async open(root: string): Promise<FileObjects> {
     const staging = await Staging.open(join(root, 'tmp'))
     return new FileObjects(root, await realpath(root), staging)
@@ -67,17 +67,17 @@ export class FileObjects extends ObjectStore {
   }
 
   /**
-   * Gives staged objects their final names and makes the names durable. An object that is there already is kept. A file
-   * that holds what memory does not stays under its temporary name too, until it is discarded: it may have to be put again.
+   * Gives staged objects their final names and makes the names durable. An existing intact object is kept. A file that
+   * is not also in memory keeps its temporary name too, until it is discarded: it may have to be published again.
    *
-   * @param pause waited for now and then
+   * @param pause awaited now and then
    */
   async publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
     try {
       await onDisk(() => this.#publish(entries, pause))
     } catch (error) {
       if (!IN_THE_WAY.some((code) => isCode(error, code))) throw error
-      const message = 'something else stands where an object or its folder belongs: `ks fsck` names it'
+      const message = 'an unexpected file or folder blocks the path of an object: `ks fsck` lists it'
       throw new KsError('upload-failed', message, { cause: error })
     }
   }
@@ -92,16 +92,16 @@ export class FileObjects extends ObjectStore {
         await this.#folders.make(dirname(target))
         await this.#name(staged, key, target)
       })
-      // discarding them after a failure must not come before one that is still being named
+      // a discard after a failure must not overtake a rename that is still running
       await Promise.allSettled(named)
       await Promise.all(named)
     }
     await this.#folders.sync(folders)
   }
 
-  /** Gives a staged object its name, unless its bytes have it already. */
+  /** Gives a staged object its name, unless an intact object already has it. */
   async #name(staged: StagedObject, key: string, target: string): Promise<void> {
-    // bytes that are there but damaged are replaced: sending a document again heals it
+    // existing but damaged bytes are replaced: sending a document again repairs it
     const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
     const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
     const isInMemory = staged.bytes !== undefined
@@ -111,34 +111,34 @@ export class FileObjects extends ObjectStore {
     else if (isInMemory) await this.discard(staged.id)
   }
 
-  /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */
+  /** Whether a backup is running: then no object is removed, because the copy of the database may refer to it. */
   isPinned(): boolean {
     const at = statSync(join(this.#root, 'being-copied'), { throwIfNoEntry: false })?.mtimeMs
     return at !== undefined && Math.abs(Date.now() - at) < PIN_MS
   }
 
   /**
-   * Has objects as files of this machine for as long as `use` takes, to be read by a child process.
+   * Provides objects as files of this machine while `use` runs, for a child process to read.
    * @throws like `path`
    */
   async local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T> {
     return use(keys.map((key) => ({ path: this.path(key), root: this.realRoot })))
   }
 
-  /** @throws KsError `data-damaged` for what is no key of an object: keys stand in rows */
+  /** @throws KsError `data-damaged` for a text that is not an object key: keys come from rows */
   path(key: string): string {
     if (!isObjectKey(key))
       throw new KsError(
         'data-damaged',
-        'a stored key of an object does not have the form of one; `ks fsck` names its row',
+        'a stored object key is malformed; `ks fsck` lists its row',
       )
     return join(this.#root, key)
   }
 
   /**
-   * Opens an object to be read. A data directory may come from elsewhere: a link in it leads nowhere.
+   * Opens an object for reading. Does not follow links: a data directory may come from an untrusted origin.
    *
-   * @throws RefusedFile for what is no regular file of the store; the system's error
+   * @throws RefusedFile for anything but a regular file of the store; the error of the system
    */
   async open(key: string): Promise<FileHandle> {
     const path = this.path(key)
@@ -152,7 +152,9 @@ export class FileObjects extends ObjectStore {
     }
   }
 
-  /** All bytes of an object. @throws like `open`; KsError `data-damaged` where they are not those that were stored */
+  /**
+   * Reads all bytes of an object. @throws like `open`; KsError `data-damaged` where they differ from the stored ones
+   */
   async bytes(key: string): Promise<Buffer> {
     const handle = await this.open(key)
     const bytes = await readWhole(handle).finally(() => handle.close())
@@ -160,12 +162,12 @@ export class FileObjects extends ObjectStore {
     return bytes
   }
 
-  /** SHA-256 of an object; a large one is read in pieces so that others get their turns. @throws like `open` */
+  /** SHA-256 of an object; reads a large one in chunks, so that other work can run. @throws like `open` */
   async #hash(key: string): Promise<string> {
     return await hashOf(await this.open(key), READ_BYTES)
   }
 
-  /** Reads an object again, whole. @returns nothing when there is no such file */
+  /** Reads an object completely again. @returns nothing when there is no such file */
   async measure(key: string): Promise<WholeObject | undefined> {
     const found = await lstat(this.path(key)).catch(ignoreMissing)
     if (found === undefined) return undefined
@@ -176,7 +178,7 @@ export class FileObjects extends ObjectStore {
   /**
    * Reads many objects again, in a thread.
    *
-   * @returns what became of each, in their order: nothing where there is no such file, or why it cannot be read
+   * @returns one result each, in their order: nothing for a missing file, or why it cannot be read
    */
   async measureAll(keys: readonly string[]): Promise<Measured[]> {
     const known = keys.filter(isObjectKey)
@@ -184,23 +186,26 @@ export class FileObjects extends ObjectStore {
     const measured = await this.#thread.measure(this.realRoot, paths).catch(() => undefined)
     const found = new Map(measured === undefined ? [] : known.map((key, place) => [key, measured[place]]))
     const all: Measured[] = []
-    // what is no key is refused here, and where the thread ended all is read here
+    // invalid keys fail here; if the thread ended, everything is read here
     for (const key of keys) all.push(found.has(key) ? found.get(key) : await this.measure(key).catch(unreadable))
     return all
   }
 
-  /** Size and age of an object. @returns nothing when there is no such file, or something else in its place */
+  /** Size and age of an object. @returns nothing when there is no such file, or its path is not a file */
   async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
     const found = await lstat(this.path(key)).catch(ignoreMissing)
     return found?.isFile() === true ? { size: found.size, modifiedAt: found.mtimeMs } : undefined
   }
 
-  /** Files of a tenant after `after` in the order of their keys; what is no object has no form of a key. */
+  /**
+   * Files of a tenant after `after` in the order of their keys; names that are not objects do not have the form of a
+   * key.
+   */
   list(tenant: string, after: string, limit: number): Promise<ListedFile[]> {
     return listFiles(this.#root, ObjectStore.prefix(tenant), after, limit)
   }
 
-  /** Sizes and times of files that were listed; what is not there any more is left out. */
+  /** Sizes and times of listed files; omits files that no longer exist. */
   described(files: readonly ListedFile[]): Promise<StoredFile[]> {
     return describeFiles(this.#root, files)
   }
@@ -210,8 +215,8 @@ export class FileObjects extends ObjectStore {
   }
 
   /**
-   * Removes files of objects whose rows say so. Each goes in the very turn in which `isOurs` says that nobody else has
-   * taken its removal over, and none while a backup is taken.
+   * Removes files of objects whose rows are marked for removal. Each file is removed in the same turn in which `isOurs`
+   * confirms that no other process has taken over its removal, and none while a backup runs.
    */
   async remove(keys: readonly string[], isOurs: () => boolean, { gone }: Pick<Removed, 'gone'>): Promise<void> {
     const taken: string[] = []
@@ -222,7 +227,7 @@ export class FileObjects extends ObjectStore {
         const path = this.path(key)
         const id = newId()
         if (this.isPinned() || !isOurs()) break
-        // a name goes at once, the room of a large file takes a while
+        // the rename is immediate; freeing the space of a large file takes a while
         if (hasMoved(path, this.#staging.path(id))) taken.push(id)
         removed.push(key)
         folders.add(dirname(path))

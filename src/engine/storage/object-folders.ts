@@ -5,43 +5,43 @@ import { syncPath } from '../../local/file-system.js'
 import { isCode } from '../../local/private-file.js'
 import { makeDirectories } from './durable-files.js'
 
-/** Folders that are synced at once: each takes a file descriptor. */
+/** Folders that are synced concurrently: each takes a file descriptor. */
 const SYNCED_AT_ONCE = 64
 
 interface Syncing {
   running: Promise<void>
-  /** for those who came while it ran: their names may have come too late for it */
+  /** for callers during the run: their names may have come too late for it */
   next: Promise<void> | undefined
 }
 
-/** The folders of a store of files: each is made once, and synced once for all that got names in it at the same time. */
+/** The folders of a file store. Each is created once, and synced once for all names added at the same time. */
 export class ObjectFolders {
-  /** those that are there for good, as long as nobody removes them by hand */
+  /** known to exist, unless an operator removes them */
   readonly #made = new Set<string>()
   readonly #syncing = new Map<string, Syncing>()
 
-  /** Makes a folder, durably, where it is not there. */
+  /** Creates a missing folder, durably. */
   async make(folder: string): Promise<void> {
     if (this.#made.has(folder)) return
-    // also where somebody else has made it just now, who may not have synced it yet
+    // also where another process has just created it, which may not have synced it yet
     await this.sync([...(await makeDirectories(folder)), dirname(folder)])
     this.#made.add(folder)
   }
 
-  /** Gives a file a name in a folder that was made. */
+  /** Moves a file into a folder that was created. */
   async name(from: string, to: string): Promise<void> {
     try {
       await rename(from, to)
     } catch (error) {
       if (!isCode(error, 'ENOENT')) throw error
-      // somebody may have removed the folder by hand
+      // an operator may have removed the folder
       this.#made.delete(dirname(to))
       await this.make(dirname(to))
       await rename(from, to)
     }
   }
 
-  /** Makes the names in folders durable that were there when this was called. */
+  /** Makes the names durable that the folders contain when this is called. */
   async sync(folders: Iterable<string>): Promise<void> {
     const each = [...new Set(folders)]
     for (let from = 0; from < each.length; from += SYNCED_AT_ONCE)
@@ -70,7 +70,7 @@ export class ObjectFolders {
   }
 }
 
-/** Nothing where no file is. Not by a thread, whose error for one that is not there costs more than the look. */
+/** Size of a file in bytes; nothing where there is none. Synchronous: a rejected `lstat` costs more than the call. */
 export function sizeOfFile(path: string): number | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true ? found.size : undefined

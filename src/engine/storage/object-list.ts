@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { ignoreMissing, isObjectKey } from '../../local/file-system.js'
 import { type Entry, entriesIn } from './folder-entries.js'
 
-/** What stands below a tenant's folder, by its name alone. */
+/** An entry below a tenant's folder, by its name alone. */
 export interface ListedFile {
   key: string
-  /** whether it is a file with the form of an object; anything else was put there by somebody else */
+  /** whether it is a file with the name of an object; other entries are not ours */
   isObject: boolean
 }
 
@@ -14,7 +14,7 @@ export interface ListedFile {
 export interface StoredFile extends ListedFile {
   size: number
   modifiedAt: number
-  /** when this file came to be as it is; a file that comes back under its name has another */
+  /** last status change of the file; a file that is created again under its name has another */
   changedAt: number
 }
 
@@ -22,7 +22,7 @@ export interface StoredFile extends ListedFile {
 const OBJECTS = 'sha256/'
 const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 
-/** Files of a tenant after `after` in the order of their keys. @param prefix of the tenant's keys */
+/** Lists files of a tenant after `after` in the order of their keys. @param prefix of the tenant's keys */
 export async function listFiles(root: string, prefix: string, after: string, limit: number): Promise<ListedFile[]> {
   const found: ListedFile[] = []
   const add = (above: string, entries: readonly Entry[]): void => {
@@ -50,7 +50,7 @@ export async function listFiles(root: string, prefix: string, after: string, lim
   return found
 }
 
-/** Sizes and times of files that were listed; what is not there any more is left out. */
+/** Sizes and times of listed files; omits files that no longer exist. */
 export async function describeFiles(root: string, files: readonly ListedFile[]): Promise<StoredFile[]> {
   const there = await Promise.all(files.map(({ key }) => lstat(join(root, key)).catch(ignoreMissing)))
   return files.flatMap(({ key }, place): StoredFile[] => {

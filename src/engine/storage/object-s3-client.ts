@@ -6,17 +6,17 @@ import { backoffMs } from '../../lib/retry.js'
 import { type ObjectPlace, placeText } from '../../local/object-place.js'
 import type { ObjectRequests } from './objects.js'
 
-/** How long a storage is waited for. */
+/** Timeouts and retries of requests to an object storage. */
 export interface Patience {
   connectMs: number
-  /** a server that says nothing for so long is away */
+  /** idle time after which a server counts as unavailable */
   silentMs: number
-  /** what a request may take beside the time of its bytes at the slowest pace that is put up with */
+  /** duration of a request, in addition to the time for its bytes at the minimum rate */
   requestMs: number
   slowestBytesASecond: number
-  /** tries of one request */
+  /** attempts of one request */
   attempts: number
-  /** between two tries; three seconds and a half together, at most */
+  /** between two attempts; at most three and a half seconds together */
   backoff: { baseMs: number; capMs: number }
 }
 
@@ -29,43 +29,43 @@ const PATIENCE: Patience = {
   backoff: { baseMs: 250, capMs: 2000 },
 }
 const SOCKETS = 64
-/** When to ask again, as clients are told. */
+/** Retry-After that clients receive. */
 const RETRY_AFTER_SECONDS = 5
 
 type Outcome = ObjectRequests['outcome']
 
 export interface Limits {
-  /** bytes of the request or of its answer */
+  /** bytes of the request or of its response */
   bytes?: number
-  /** instead of the usual time */
+  /** instead of the default timeout */
   withinMs?: number
   attempts?: number
 }
 
-/** One attempt at something: with the client, and what ends it in time. */
+/** One attempt of a request, with the client and an abort signal for its deadline. */
 export type Attempt<T> = (
   client: Sdk.S3Client,
   sdk: typeof Sdk,
   signal: AbortSignal,
-  /** gives it the time of so many bytes from now on */
+  /** restarts the deadline, with the time for this many bytes */
   grant: (bytes: number) => void,
 ) => Promise<T>
 
-/** The object is not there. */
+/** The object does not exist. */
 export class NoSuchObject extends Error {
   readonly code = 'ENOENT'
 }
 
-/** A condition of the request does not hold: `If-None-Match: *`, and there is one. */
+/** A condition of the request does not hold: with `If-None-Match: *`, the object exists. */
 export class IsThere extends Error {}
 
-/** The caller does not want it any more. */
+/** The caller no longer needs the result. */
 export class GaveUp extends Error {}
 
-/** Bytes that are not those of their name came. */
+/** The received bytes do not match the hash in their name. */
 export class NotWhole extends Error {}
 
-/** The server understood and refuses: the same request will be refused again, until its operator changes something. */
+/** The server refuses the request, and will refuse it again until its operator changes something. */
 export class Refused extends KsError {
   constructor(
     place: ObjectPlace,
@@ -77,8 +77,8 @@ export class Refused extends KsError {
 }
 
 /**
- * Asks an object storage: bounded in time, tried again where that may help. The SDK is loaded with the first request.
- * Credentials come from where all programs for S3 look for them: the environment, the shared files, the machine's role.
+ * Client of an object storage, with timeouts and retries. The SDK is loaded with the first request. Credentials come
+ * from the usual sources of S3 programs: the environment, the shared files, the role of the machine.
  */
 export class ObjectClient {
   readonly #counts = new Map<string, ObjectRequests>()
@@ -91,14 +91,17 @@ export class ObjectClient {
     private readonly patience: Patience = PATIENCE,
   ) {}
 
-  /** Bucket and key of a request. @param key below the prefix of the place */
+  /** Bucket and key of a request. @param key below the prefix of the location */
   at(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.place.bucket, Key: this.place.prefix + key }
   }
 
   /**
-   * @param operation as it is counted
-   * @throws NoSuchObject, IsThere, NotWhole, Refused; KsError `unavailable` where the storage is away
+   * Sends a request, with retries.
+   *
+   * @param operation name under which it is counted
+   * @throws NoSuchObject, ObjectExists, ObjectCorrupt, StorageRefused; KsError `unavailable` where the storage is
+   * unavailable
    */
   async ask<T>(operation: string, attempt: Attempt<T>, limits: Limits = {}): Promise<T> {
     const attempts = Math.min(limits.attempts ?? this.patience.attempts, this.patience.attempts)
@@ -140,7 +143,7 @@ export class ObjectClient {
       timer = setTimeout(() => ending.abort(), withinMs ?? requestMs + (more / slowestBytesASecond) * 1000)
     }
     try {
-      // the SDK may wait for the end of a body that nobody takes
+      // the SDK may wait for the end of a body that is not read
       const late = new Promise<never>((_, reject) => {
         ending.signal.addEventListener('abort', () => reject(new Away('no answer in time')), { once: true })
       })
@@ -166,18 +169,18 @@ export class ObjectClient {
     this.#counts.set(name, counted)
   }
 
-  /** What went wrong, in our words: what the SDK throws holds requests and addresses. */
+  /** Converts an error of the SDK, whose text may contain requests and addresses. */
   #understood(error: unknown): Error {
     if (error instanceof KsError || isOurs(error)) return error
     const name = error instanceof Error ? error.name : 'Error'
     const status = statusOf(error)
-    // the system's own errors of files of this machine
+    // errors of the system about files of this machine
     if (status === undefined && isRecord(error) && typeof error.path === 'string' && error instanceof Error)
       return error
-    if (status === 412) return new IsThere('there is an object')
-    if (status === 404 && name !== 'NoSuchBucket') return new NoSuchObject('the object is not there')
+    if (status === 412) return new IsThere('the object exists')
+    if (status === 404 && name !== 'NoSuchBucket') return new NoSuchObject('the object does not exist')
     if (name === 'CredentialsProviderError')
-      return new Refused(this.place, 401, 'no credentials were found in the environment or in files')
+      return new Refused(this.place, 401, 'no credentials found in the environment or in files')
     if (status === undefined || (status >= 500 && status !== 501) || PASSING_STATUS.has(status) || PASSING.has(name))
       return new Away(status === undefined ? nameOf(error) : `${name} (${status})`)
     return new Refused(this.place, status, name)
@@ -192,7 +195,7 @@ export class ObjectClient {
 
 class Away extends Error {}
 
-/** What S3 says with a status of the caller's faults, and what passes nevertheless. */
+/** Error names that S3 sends with a status for client errors, but that are transient. */
 const PASSING = new Set([
   'RequestTimeout',
   'SlowDown',
@@ -206,7 +209,7 @@ function isOurs(error: unknown): error is Error {
   return [Away, GaveUp, NoSuchObject, IsThere, NotWhole, Refused].some((kind) => error instanceof kind)
 }
 
-/** What came damaged is read once more: it may have been on its way that it was. */
+/** Corrupt bytes are read once more: they may have been damaged in transit. */
 function mayPass(error: Error, tried: number): boolean {
   return error instanceof Away || (error instanceof NotWhole && tried === 1)
 }
@@ -227,7 +230,7 @@ function nameOf(error: unknown): string {
 }
 
 async function load({ region, endpoint }: ObjectPlace, { connectMs, silentMs }: Patience) {
-  // printed to the terminal of whoever starts the daemon
+  // would be printed to the terminal of the operator
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-s3')
   const client = new sdk.S3Client({
@@ -239,7 +242,7 @@ async function load({ region, endpoint }: ObjectPlace, { connectMs, silentMs }: 
       httpAgent: { keepAlive: true, maxSockets: SOCKETS },
       httpsAgent: { keepAlive: true, maxSockets: SOCKETS },
     },
-    // tries are ours: of a file that is sent the SDK makes one only
+    // this class retries; the SDK makes only one attempt when it sends a file
     maxAttempts: 1,
     disableS3ExpressSessionAuth: true,
     disableMultiregionAccessPoints: true,
@@ -257,8 +260,8 @@ interface Built {
 }
 
 /**
- * A body whose checksum is known is signed with its request: also a server that knows nothing of checksums then refuses
- * bytes that are not those that were sent.
+ * Signs a body whose checksum is known together with its request: then also a server without support for checksums
+ * refuses bytes that were changed in transit.
  */
 function signingBody() {
   return <A extends Built, R>(next: (args: A) => Promise<R>) =>

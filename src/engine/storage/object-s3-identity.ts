@@ -4,32 +4,32 @@ import { placeText } from '../../local/object-place.js'
 import { StoreRefused } from '../../local/store-refused.js'
 import { IsThere, NoSuchObject, type ObjectClient, Refused } from './object-s3-client.js'
 
-/** A store, and how often it was opened so far. */
+/** A store, and how often it has been opened. */
 export interface StoreOpened {
   id: string
   opened: number
-  /** whether its rows name objects */
+  /** whether its rows refer to objects */
   hasObjects: boolean
 }
 
-/** What is known of a place of objects. */
+/** What is known of a location of objects. */
 export interface KnownPlace {
-  /** whether `If-None-Match: *` is honoured: then what is there need not be sent */
+  /** whether the server supports `If-None-Match: *`: then existing objects need not be sent */
   ifAbsent: boolean
   /** why the database may not know all objects there */
   doubt: string | undefined
 }
 
-/** Says, in the place of the objects, which store they are of; see `store-identity.ts` for those of a data directory. */
+/** File at the location of the objects that names their store; see `store-identity.ts` for that of a data directory. */
 const STORE = 'store.json'
 const PROBE = Buffer.from('whether If-None-Match is honoured\n')
 const MOST_BYTES = 64 * 1024
 
 /**
- * Finds out whose objects are in a place and what its server can do, and writes down this start there.
+ * Checks that a location contains the objects of this store and what its server supports, and records this start there.
  *
- * @throws StoreRefused for the objects of another store, for a place that holds none of those that the rows name, and
- *   where the server refuses; KsError `unavailable` where it is away
+ * @throws StoreRefused for the objects of another store, for an empty location while rows refer to objects, and where
+ * the server refuses; KsError `unavailable` where it does not answer
  */
 export async function meetPlace(client: ObjectClient, store: StoreOpened): Promise<KnownPlace> {
   try {
@@ -38,11 +38,11 @@ export async function meetPlace(client: ObjectClient, store: StoreOpened): Promi
     assertOurs(client, store, known)
     if (known === undefined && store.hasObjects && (await isEmpty(client)))
       throw new StoreRefused(
-        `the database names objects, and ${name} holds none: copy them there first, with their keys (docs/operations.md)`,
+        `the database refers to objects, but ${name} contains none: copy them there first, with their keys (docs/operations.md)`,
       )
     const doubt =
       known !== undefined && known.opened > store.opened
-        ? `the database is older than the objects in ${name}: it was opened ${store.opened} times, they were ${known.opened} times`
+        ? `the database is older than the objects in ${name}: it was opened ${store.opened} times, they were opened ${known.opened} times`
         : undefined
     const ifAbsent = await honoursIfAbsent(client)
     const opened = Math.max(store.opened, known?.opened ?? 0)
@@ -57,7 +57,7 @@ export async function meetPlace(client: ObjectClient, store: StoreOpened): Promi
 function assertOurs(client: ObjectClient, store: StoreOpened, known: Known | undefined): void {
   if (known === undefined || known.id === store.id) return
   throw new StoreRefused(
-    `${placeText(client.place)} holds the objects of store ${known.id}, and the database is of store ${store.id}`,
+    `${placeText(client.place)} contains the objects of store ${known.id}, but the database belongs to store ${store.id}`,
   )
 }
 
@@ -80,11 +80,11 @@ async function readStore(client: ObjectClient): Promise<Known | undefined> {
     throw error
   }
   throw new StoreRefused(
-    `${STORE} in ${placeText(client.place)} must say which store the objects are of, and cannot be read`,
+    `${STORE} in ${placeText(client.place)} must name the store of the objects, but cannot be read`,
   )
 }
 
-/** @param isNew two stores may find the same empty place */
+/** @param isNew two stores may find the same empty location */
 async function writeStore(client: ObjectClient, { id, opened }: Known, isNew: boolean): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify({ store: id, opened })}\n`)
   try {
@@ -103,7 +103,7 @@ async function isEmpty(client: ObjectClient): Promise<boolean> {
   return (found.Contents ?? []).length === 0
 }
 
-/** Puts an object twice that must not be there. */
+/** Puts an object twice with the condition that it does not exist. */
 async function honoursIfAbsent(client: ObjectClient): Promise<boolean> {
   const key = `probe-${newId()}`
   try {
@@ -112,7 +112,7 @@ async function honoursIfAbsent(client: ObjectClient): Promise<boolean> {
     return false
   } catch (error) {
     if (error instanceof IsThere) return true
-    // servers that know nothing of it may say so
+    // servers without support may refuse it
     if (error instanceof Refused && error.status !== 403 && error.status !== 401) return false
     throw error
   } finally {

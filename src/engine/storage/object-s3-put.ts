@@ -4,29 +4,32 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { CompleteMultipartUploadCommandInput } from '@aws-sdk/client-s3'
 import { NoSuchObject, type ObjectClient, Refused } from './object-s3-client.js'
 
-/** What is larger goes in parts, each of which may be tried again. */
+/** Larger objects are uploaded in parts, each of which can be retried. */
 const WHOLE_BYTES = 64 * 1024 ** 2
 const PART_BYTES = 16 * 1024 ** 2
 const MOST_PARTS = 10_000
-/** Uploads in parts that nobody ended in so long are of a process that died. */
+/** Multipart uploads older than this belong to a process that died. */
 const ABANDONED_MS = 24 * 3_600_000
 
-/** Bytes to be put: in memory, or a file of this machine. */
+/** Bytes to upload: in memory, or a file of this machine. */
 export interface Putting {
   key: string
   sha256: string
   size: number
   content: Buffer | { path: string }
-  /** refuse where there is an object already; only for servers that honour it */
+  /** refuse where the object exists; only for servers that support it */
   ifAbsent?: boolean
 }
 
-/** Whether an object is put in parts. */
+/** Whether an object is uploaded in parts. */
 export function goesInParts(size: number): boolean {
   return size > WHOLE_BYTES
 }
 
-/** Puts an object, durable when this resolves. Its checksum goes with it, and the server refuses other bytes. @throws IsThere; like `ask` */
+/**
+ * Uploads an object, which is durable when this resolves. Its checksum is sent along, and the server refuses other
+ * bytes. @throws ObjectExists; like `request`
+ */
 export async function putObject(client: ObjectClient, putting: Putting): Promise<void> {
   if (goesInParts(putting.size) && !Buffer.isBuffer(putting.content)) {
     await putParts(client, putting, putting.content.path)
@@ -63,7 +66,7 @@ async function putParts(client: ObjectClient, { key, size }: Putting, path: stri
     s3.send(new sdk.CreateMultipartUploadCommand({ ...at, ChecksumAlgorithm: 'SHA256' }), { abortSignal: signal }),
   )
   const { UploadId: id } = upload
-  if (id === undefined) throw new Refused(client.place, 200, 'an upload in parts without an id')
+  if (id === undefined) throw new Refused(client.place, 200, 'a multipart upload without an id')
   const file = await open(path, 'r')
   try {
     const parts: { PartNumber: number; ETag: string; ChecksumSHA256: string }[] = []
@@ -72,7 +75,7 @@ async function putParts(client: ObjectClient, { key, size }: Putting, path: stri
       parts.push(await putPart(client, at, id, parts.length + 1, await read(file, from, Math.min(each, size - from))))
     await complete(client, { ...at, UploadId: id, MultipartUpload: { Parts: parts } }, size)
   } catch (error) {
-    // parts that are left cost room; what cannot be told now is told at a later start
+    // leftover parts cost space; an upload that cannot be aborted now is aborted at a later start
     await abort(client, at, id).catch(() => {})
     throw error
   } finally {
@@ -85,12 +88,12 @@ async function complete(client: ObjectClient, input: CompleteMultipartUploadComm
     await client.ask(
       'complete-upload',
       (s3, sdk, signal) => s3.send(new sdk.CompleteMultipartUploadCommand(input), { abortSignal: signal }),
-      // the server puts the parts together
+      // the server assembles the parts
       { bytes: size },
     )
   } catch (error) {
     if (!(error instanceof NoSuchObject)) throw error
-    // an earlier try completed it, and its answer was lost
+    // an earlier attempt completed it, and its response was lost
     const { ContentLength: there } = await client.ask('head', (s3, sdk, signal) =>
       s3.send(new sdk.HeadObjectCommand({ Bucket: input.Bucket, Key: input.Key }), { abortSignal: signal }),
     )
@@ -129,7 +132,7 @@ async function read(file: FileHandle, from: number, length: number): Promise<Buf
   const bytes = Buffer.allocUnsafeSlow(length)
   for (let filled = 0; filled < length; ) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, from + filled)
-    if (bytesRead === 0) throw new Error('a temporary file became shorter while it was sent')
+    if (bytesRead === 0) throw new Error('a temporary file was truncated while it was sent')
     filled += bytesRead
   }
   return bytes
@@ -141,7 +144,7 @@ function abort(client: ObjectClient, at: { Bucket: string; Key: string }, id: st
   )
 }
 
-/** Gives up uploads in parts that a process left when it died. @returns how many */
+/** Aborts multipart uploads of processes that died. @returns their count */
 export async function abortAbandoned(client: ObjectClient, now: number): Promise<number> {
   const { bucket, prefix } = client.place
   const { Uploads: uploads = [] } = await client.ask('list-uploads', (s3, sdk, signal) =>

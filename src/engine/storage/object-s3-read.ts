@@ -2,17 +2,17 @@ import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { NoSuchObject, NotWhole, type ObjectClient } from './object-s3-client.js'
 
-/** Takes all bytes of an object; is called again where they were cut off. */
+/** Reads all bytes of an object; called again where the response was truncated. */
 type Take<T> = (body: AsyncIterable<Buffer>, modifiedAt: number) => Promise<T>
 
 const SHA256_DIGITS = 64
 
-/** Reads an object. @throws NoSuchObject; like `ask` */
+/** Reads an object. @throws NoSuchObject; like `request` */
 export function readObject<T>(client: ObjectClient, key: string, take: Take<T>): Promise<T> {
   return client.ask('get', async (s3, sdk, signal, grant) => {
     const found = await s3.send(new sdk.GetObjectCommand(client.at(key)), { abortSignal: signal })
     const { Body: body, ContentLength: size, LastModified: at } = found
-    if (!(body instanceof Readable)) throw new NotWhole('nothing came')
+    if (!(body instanceof Readable)) throw new NotWhole('the response has no body')
     grant(size ?? 0)
     try {
       return await take(body, at?.getTime() ?? 0)
@@ -22,12 +22,14 @@ export function readObject<T>(client: ObjectClient, key: string, take: Take<T>):
   })
 }
 
-/** Reads an object whose bytes are those of its name. @throws NotWhole, NoSuchObject; like `ask` */
+/**
+ * Reads an object and checks its bytes against the hash in its key. @throws ObjectCorrupt, NoSuchObject; like `request`
+ */
 export function readWhole<T>(client: ObjectClient, key: string, take: Take<T>): Promise<T> {
   return readObject(client, key, async (body, modifiedAt) => {
     const hash = createHash('sha256')
     const made = await take(hashing(body, hash), modifiedAt)
-    if (hash.digest('hex') !== key.slice(-SHA256_DIGITS)) throw new NotWhole('other bytes came')
+    if (hash.digest('hex') !== key.slice(-SHA256_DIGITS)) throw new NotWhole('the bytes do not match the hash')
     return made
   })
 }
@@ -48,10 +50,10 @@ export async function headOf(
   }
 }
 
-/** Most keys of one page, as S3 gives them. */
+/** Maximum number of keys in one page of S3. */
 const PAGE_KEYS = 1000
 
-/** Keys that begin with a prefix, behind `after`, in their order. */
+/** Lists keys with a prefix after `after`, in their order. */
 export async function keysBehind(
   client: ObjectClient,
   prefix: string,

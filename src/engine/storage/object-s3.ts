@@ -29,29 +29,29 @@ import {
   type WholeObject,
 } from './objects.js'
 
-/** Requests of one call at a time. */
+/** Concurrent requests of one call. */
 const AT_ONCE = 16
-/** A removal that has no answer by then is in doubt; who takes it over does so later (`DEAD_REMOVAL_MS`). */
+/** A removal without a response by then is uncertain; another process takes it over later (`DEAD_REMOVAL_MS`). */
 const REMOVE_WITHIN_MS = 5_000
-/** A storage that is away must not hold up a start for longer. */
+/** An unavailable storage must not delay a start for longer. */
 const MEET_WITHIN_MS = 8_000
 const CACHE_BYTES = 1024 ** 3
 
 export interface S3Options {
   place: ObjectPlace
-  /** folder of this machine for what arrives and what was fetched */
+  /** folder of this machine for uploads and fetched objects */
   folder: string
   store: StoreOpened
   log: EngineLog
-  /** told why the database may not know all objects that are there */
+  /** called with the reason why the database may not know all objects there */
   onDoubt(why: string): void
-  /** most bytes of fetched objects that are kept on this machine; a gibibyte where absent */
+  /** maximum size of fetched objects on this machine; default one gibibyte */
   cacheBytes?: number
-  /** how long the storage is waited for */
+  /** timeouts and retries of requests */
   patience?: Patience
 }
 
-/** Objects in a bucket of a server that speaks S3, under `<prefix><key>`; what is in use of them lies in a bounded cache. */
+/** Objects in a bucket of an S3 server, under `<prefix><key>`, with a bounded cache of the objects in use. */
 export class S3Objects extends ObjectStore {
   #known: KnownPlace | undefined
   #meeting: Promise<KnownPlace> | undefined
@@ -66,8 +66,9 @@ export class S3Objects extends ObjectStore {
   }
 
   /**
-   * Opens the store. A storage that is away is met with the first request that it answers; until then no object goes.
-   * @throws StoreRefused for a place of another store, or one that refuses
+   * Opens the store. If the storage is unavailable, the location is checked with the first request that succeeds; until
+   * then no object is removed.
+   * @throws StoreRefused for a location of another store, or one that refuses access
    */
   static async open(options: S3Options): Promise<S3Objects> {
     const staging = await Staging.open(join(options.folder, 'tmp'))
@@ -83,7 +84,7 @@ export class S3Objects extends ObjectStore {
         store.close()
         throw error
       }
-      options.log.error({ error: error.message }, 'the object storage is away; what needs it has to wait')
+      options.log.error({ error: error.message }, 'the object storage is unavailable; operations that need it have to wait')
     }
     return store
   }
@@ -96,7 +97,7 @@ export class S3Objects extends ObjectStore {
     return this.staging.discard(id)
   }
 
-  /** Nothing of this machine needs to outlive it: the object is durable when the storage has it. */
+  /** Nothing to sync on this machine: the object is durable when the storage has it. */
   async syncStaged(): Promise<void> {}
 
   async publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
@@ -104,7 +105,7 @@ export class S3Objects extends ObjectStore {
     for (let from = 0; from < entries.length; from += AT_ONCE) {
       if (from > 0) await pause?.()
       const some = entries.slice(from, from + AT_ONCE).map((entry) => this.#put(entry, ifAbsent))
-      // discarding them after a failure must not come before one that is still being sent
+      // a discard after a failure must not overtake an upload that is still running
       await Promise.allSettled(some)
       await Promise.all(some)
     }
@@ -115,9 +116,9 @@ export class S3Objects extends ObjectStore {
     const putting = { key, sha256, size, content: bytes ?? { path: this.staging.path(id) } }
     const isLarge = goesInParts(size)
     const isPut = !isLarge && ifAbsent && (await this.#wasAbsent(putting))
-    // a large one is looked for before it is sent for nothing
+    // a large object is looked up before it is sent needlessly
     const mayBeThere = isLarge ? (await this.describe(key))?.size === size : ifAbsent
-    // what is there may be damaged: sending a document again heals it
+    // an existing object may be damaged: sending a document again repairs it
     if (!isPut && !(mayBeThere && (await this.measure(key))?.sha256 === sha256)) await putObject(this.client, putting)
     await this.cache.offer(key, bytes ?? this.staging.path(id))
   }
@@ -137,7 +138,7 @@ export class S3Objects extends ObjectStore {
   }
 
   doubt(): string | undefined {
-    return this.#known === undefined ? 'the object storage has not said yet whose objects it holds' : this.#known.doubt
+    return this.#known === undefined ? 'the object storage has not been checked yet' : this.#known.doubt
   }
 
   async local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T> {
@@ -192,7 +193,10 @@ export class S3Objects extends ObjectStore {
     }
   }
 
-  /** A storage that is away says nothing of objects: that fails for all. @throws KsError `unavailable` */
+  /**
+   * Fails completely where the storage is unavailable, since that says nothing about objects. @throws KsError
+   * `unavailable`
+   */
   async measureAll(keys: readonly string[]): Promise<Measured[]> {
     const limit = pLimit(AT_ONCE)
     const one = async (key: string): Promise<Measured> => {
@@ -221,7 +225,7 @@ export class S3Objects extends ObjectStore {
     const described = await Promise.all(
       files.map(({ key, isObject }) =>
         limit(async (): Promise<StoredFile[]> => {
-          // a stranger's name is no key of ours, and of no interest but to be named
+          // a foreign name is not an object key; only its name matters
           const at = isObject ? await this.describe(key) : { size: 0, modifiedAt: 0 }
           return at === undefined ? [] : [{ key, isObject, ...at, changedAt: at.modifiedAt }]
         }),
@@ -248,7 +252,7 @@ export class S3Objects extends ObjectStore {
       await this.client.ask(
         'delete',
         async (s3, sdk, signal) => {
-          // each try anew: a request that goes out late would meet bytes that were put meanwhile
+          // checked at each attempt: a delayed request could remove bytes that were uploaded meanwhile
           if (!isOurs()) throw new GaveUp()
           isAsked = true
           await s3.send(new sdk.DeleteObjectCommand(this.client.at(key)), { abortSignal: signal })
@@ -279,7 +283,7 @@ export class S3Objects extends ObjectStore {
     return await this.cache.hold(key, async (path) => {
       try {
         await readWhole(this.client, key, async (body) => {
-          // of an earlier try
+          // left by an earlier attempt
           await rm(path, { force: true })
           await writeFile(path, body, { mode: OBJECT_MODE })
         })
@@ -295,12 +299,14 @@ export class S3Objects extends ObjectStore {
     if (!isObjectKey(key))
       throw new KsError(
         'data-damaged',
-        'a stored key of an object does not have the form of one; `ks fsck` names its row',
+        'a stored object key is malformed; `ks fsck` lists its row',
       )
     await this.#met()
   }
 
-  /** What is known of the place; it is met with the first request that is answered. @throws like `meetPlace` */
+  /**
+   * State of the location, which is checked with the first request that succeeds. @throws like `checkStorageLocation`
+   */
   async #met(): Promise<KnownPlace> {
     if (this.#known !== undefined) return this.#known
     this.#meeting ??= this.#meet().finally(() => {
@@ -315,7 +321,7 @@ export class S3Objects extends ObjectStore {
     if (known.doubt !== undefined) onDoubt(known.doubt)
     this.#known = known
     abortAbandoned(this.client, Date.now()).catch((error: unknown) =>
-      log.warn({ error: String(error) }, 'uploads in parts that were left could not be given up'),
+      log.warn({ error: String(error) }, 'abandoned multipart uploads could not be aborted'),
     )
     return known
   }

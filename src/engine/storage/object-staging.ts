@@ -13,7 +13,7 @@ import type { StagedFile, StagedObject } from './objects.js'
 const SMALL_BYTES = 32 * 1024
 const STAGED_NAME = /^[0-9a-f-]{36}$/
 
-/** Bytes that arrive, in memory or in temporary files of this machine, until they have their names. */
+/** Incoming bytes, in memory or in temporary files of this machine, until they are published. */
 export class Staging {
   readonly #folder: string
 
@@ -21,7 +21,7 @@ export class Staging {
     this.#folder = folder
   }
 
-  /** Opens the folder and removes what an earlier process left half received. */
+  /** Opens the folder and removes incomplete uploads of an earlier process. */
   static async open(folder: string): Promise<Staging> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const name of await readdir(folder)) {
@@ -37,7 +37,7 @@ export class Staging {
   }
 
   /**
-   * Receives a stream. A small object waits in memory, so that many of them are written together; a larger one goes to a
+   * Receives a stream. A small object stays in memory, so that many are written together; a larger one is written to a
    * temporary file as it arrives.
    * @throws KsError `upload-too-large` past `limit` bytes
    */
@@ -49,7 +49,7 @@ export class Staging {
       large ??= { file: await open(this.path(id), 'wx', OBJECT_MODE), hash: createHash('sha256') }
       const next = held.length === 0 ? chunk : Buffer.concat([...held.splice(0), chunk])
       large.hash.update(next)
-      // not write(): a disk that is nearly full may take a part of the bytes without an error
+      // not write(): a nearly full disk may write fewer bytes without an error
       await large.file.writeFile(next)
     }
     try {
@@ -73,18 +73,18 @@ export class Staging {
       await large.file.close()
       return { id, sha256: large.hash.digest('hex'), size }
     }
-    // a copy: a piece may hold much else that came with it
+    // a copy: a chunk may keep a much larger buffer alive
     const bytes = Buffer.concat(held)
     return { id, sha256: hash('sha256', bytes), size, bytes }
   }
 
-  /** Makes the bytes durable, under their temporary names; again where they got their names and lost them. */
+  /** Makes the bytes durable under their temporary names; also a second time, where a publication failed. */
   async sync(staged: readonly StagedObject[]): Promise<void> {
     const written = staged.map(({ id, bytes }) => {
       const path = this.path(id)
       return bytes === undefined ? syncPath(path) : writeDurably(path, bytes)
     })
-    // discarding them after a failure must not come before one that is still being written
+    // a discard after a failure must not overtake a write that is still running
     await Promise.allSettled(written)
     await onDisk(() => Promise.all(written))
   }
@@ -93,7 +93,7 @@ export class Staging {
     await unlink(this.path(id)).catch(ignoreMissing)
   }
 
-  /** Files that are being received or were left behind, by their ids. */
+  /** Files that are being received or are leftovers, by their ids. */
   async list(): Promise<StagedFile[]> {
     const found: StagedFile[] = []
     for (const id of await sortedNames(this.#folder)) {

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 
-/** What is found where an object should be: nothing, what its bytes are, or why they cannot be read. */
+/** Result for one object: nothing where it is missing, its size and hash, or why it cannot be read. */
 export type Measured = { size: number; sha256: string; modifiedAt: number } | { error: string } | undefined
 
-/** Objects to be measured, as the thread is told. */
+/** Objects to measure, as sent to the thread. */
 export interface MeasureRequest {
   id: number
-  /** what they must lie in */
+  /** real path that must contain them */
   realRoot: string
   paths: string[]
 }
@@ -17,7 +17,7 @@ export interface MeasureReply {
   measured: Measured[]
 }
 
-/** A thread that nobody asks ends after this. */
+/** An idle thread ends after this. */
 const REST_MS = 5_000
 
 interface Waiting {
@@ -25,14 +25,17 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** Reads many objects again in a thread, where opening, reading and hashing one takes a sixth of its time in the event loop. */
+/**
+ * Measures many objects in a thread, where opening, reading and hashing one takes a sixth of its time in the event
+ * loop.
+ */
 export class ObjectThread {
   #worker: Worker | undefined
   #lastId = 0
   #rest: NodeJS.Timeout | undefined
   readonly #waiting = new Map<number, Waiting>()
 
-  /** What is found at some paths, in their order. @throws Error when the thread ended before it answered */
+  /** Measures the objects at these paths, in their order. @throws Error when the thread ended before it replied */
   measure(realRoot: string, paths: string[]): Promise<Measured[]> {
     clearTimeout(this.#rest)
     this.#worker ??= this.#start()
@@ -40,7 +43,7 @@ export class ObjectThread {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      // keeps the process alive while somebody waits, and only then
+      // keeps the process alive only while a caller waits
       worker.ref()
       worker.postMessage({ id, realRoot, paths } satisfies MeasureRequest)
     })
@@ -68,11 +71,11 @@ export class ObjectThread {
     worker.terminate().catch(() => {})
   }
 
-  /** Those who wait are told, and the next call starts another. */
+  /** Rejects all pending requests; the next call starts another thread. */
   #stopped(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
-    const error = new Error('the thread that reads objects ended before it answered', { cause })
+    const error = new Error('the thread that reads objects ended before it replied', { cause })
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()
   }

@@ -5,7 +5,7 @@ import { ignoreMissing } from '../../local/file-system.js'
 import { openInside } from '../../local/open-inside.js'
 import type { Measured, MeasureReply, MeasureRequest } from './object-thread.js'
 
-/** Entry of the thread that reads objects again; see object-thread.ts. */
+/** Entry of the thread that measures objects; see object-thread.ts. */
 
 const piece = Buffer.allocUnsafeSlow(256 * 1024)
 
@@ -26,7 +26,7 @@ function hashOf(path: string, realRoot: string): string {
   const fd = openInside(path, realRoot)
   try {
     const hash = createHash('sha256')
-    // a read may bring less than was asked for before the end
+    // a read may return fewer bytes than requested before the end
     for (let left = fstatSync(fd).size; left > 0; ) {
       const count = readSync(fd, piece, 0, Math.min(left, piece.length), null)
       if (count === 0) break

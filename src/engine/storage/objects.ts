@@ -6,13 +6,13 @@ import { isObjectKey } from '../../local/file-system.js'
 import type { ListedFile, StoredFile } from './object-list.js'
 import type { Measured } from './object-thread.js'
 
-/** Bytes that were received but belong to nothing yet. */
+/** Bytes that were received and do not belong to an object yet. */
 export interface StagedObject {
   /** name below `objects/tmp` */
   id: string
   sha256: string
   size: number
-  /** the whole of a small object, not yet in any file */
+  /** all bytes of a small object, not yet in any file */
   bytes?: Buffer
 }
 
@@ -22,32 +22,32 @@ export type StagedFile = { id: string } & Omit<StoredFile, 'key' | 'isObject'>
 /** A file with the bytes of an object. */
 export interface LocalFile {
   path: string
-  /** what it must lie in */
+  /** real path of the folder that contains it */
   root: string
 }
 
-/** Size and hash of the bytes that are there, and since when they are. */
+/** Size and hash of the existing bytes, and their age. */
 export interface WholeObject {
   size: number
   sha256: string
   modifiedAt: number
 }
 
-/** What becomes of objects that are to be removed. */
+/** Callbacks for objects that are being removed. */
 export interface Removed {
-  /** the object is not there any more, and that is durable */
+  /** the object no longer exists, and that is durable */
   gone(key: string): void
-  /** it was asked to go, and whether it went is not known: nobody may count on its bytes, nor on their room */
+  /** removal was requested, but its result is unknown: neither its bytes nor their space may be relied on */
   inDoubt(key: string): void
 }
 
 /**
- * The bytes, content-addressed: immutable under `<tenant>/sha256/ab/<hex>`, one namespace a tenant so that nobody can tell
- * what others hold. Two adapters have the same suite: files of the data directory, and an object storage that speaks S3.
- * Uploads and removals of the same bytes agree by rows (`src/engine/objects/`), not here.
+ * Content-addressed, immutable bytes under `<tenant>/sha256/ab/<hex>`. Each tenant has a namespace, so that none can
+ * detect what others store. Two adapters pass the same test suite: files of the data directory, and an S3 object
+ * storage. Concurrent uploads and removals of the same bytes are coordinated by rows (`src/engine/objects/`), not here.
  */
 export abstract class ObjectStore {
-  /** The key of an object; tenants are hashed because their names are not ours to put in paths. */
+  /** The key of an object. Tenants are hashed because their names are not ours to put in paths. */
   static key(tenant: string, sha256: string): string {
     return `${ObjectStore.prefix(tenant)}sha256/${sha256.slice(0, 2)}/${sha256}`
   }
@@ -74,76 +74,81 @@ export abstract class ObjectStore {
 
   abstract discard(id: string): Promise<void>
 
-  /** Makes what was received ready for its names; again where it got them and lost them. */
+  /** Prepares received bytes for publication; also a second time, where a publication failed. */
   abstract syncStaged(staged: StagedObject[]): Promise<void>
 
   /**
-   * Gives staged objects their final names, durably. An object that is there whole is kept, a damaged one replaced.
-   * What memory does not hold stays under its temporary name until it is discarded: it may have to be put again.
+   * Gives staged objects their final names, durably. An intact existing object is kept, a damaged one replaced. A file
+   * that is not also in memory keeps its temporary name until it is discarded: it may have to be published again.
    *
-   * @param pause waited for now and then
+   * @param pause awaited now and then
    */
   abstract publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void>
 
-  /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */
+  /** Whether a backup is running: then no object is removed, because the copy of the database may refer to it. */
   abstract isPinned(): boolean
 
-  /** Why objects that the database does not know must stay, as far as the place of the objects tells. */
+  /** Why objects that the database does not know must be kept, as far as the location of the objects shows. */
   abstract doubt(): string | undefined
 
   /**
-   * Has objects as files of this machine for as long as `use` takes, to be read by a child process. One that is not there
-   * whole is a path at which nothing lies, or other bytes.
+   * Provides objects as files of this machine while `use` runs, for a child process to read. Where an object is not
+   * intact, its path has no file or other bytes.
    */
   abstract local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T>
 
-  /** Opens an object to be read. @throws `ENOENT` where there is none; KsError `data-damaged` for what is no key of an object */
+  /** Opens an object for reading. @throws `ENOENT` where there is none; KsError `data-damaged` for an invalid key */
   abstract open(key: string): Promise<FileHandle>
 
-  /** All bytes of an object. @throws like `open`; KsError `data-damaged` where they are not those that were stored */
+  /**
+   * Reads all bytes of an object. @throws like `open`; KsError `data-damaged` where they differ from the stored ones
+   */
   abstract bytes(key: string): Promise<Buffer>
 
-  /** Reads an object again, whole. @returns nothing when there is none */
+  /** Reads an object completely again. @returns nothing when there is none */
   abstract measure(key: string): Promise<WholeObject | undefined>
 
   /**
    * Reads many objects again.
    *
-   * @returns what became of each, in their order: nothing where there is none, or why it cannot be read
+   * @returns one result each, in their order: nothing where it is missing, or why it cannot be read
    */
   abstract measureAll(keys: readonly string[]): Promise<Measured[]>
 
-  /** Size and age of an object. @returns nothing when there is none, or something else in its place */
+  /** Size and age of an object. @returns nothing when there is none, or its path is not a file */
   abstract describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined>
 
-  /** What stands in the place of a tenant's objects after `after`, in the order of keys; what is no object has no form of a key. */
+  /**
+   * Entries at the location of a tenant's objects after `after`, in the order of keys; names that are not objects do
+   * not have the form of a key.
+   */
   abstract list(tenant: string, after: string, limit: number): Promise<ListedFile[]>
 
-  /** Sizes and times of what was listed; what is not there any more is left out. */
+  /** Sizes and times of listed entries; omits those that no longer exist. */
   abstract described(files: readonly ListedFile[]): Promise<StoredFile[]>
 
-  /** Temporary files that are being received or were left behind, by their ids. */
+  /** Temporary files that are being received or are leftovers, by their ids. */
   abstract listStaged(): Promise<StagedFile[]>
 
   /**
-   * Removes objects whose rows say so. Each is asked to go in the very turn in which `isOurs` says that nobody else has
-   * taken its removal over, and none while a backup is taken.
+   * Removes objects whose rows are marked for removal. Each is requested in the same turn in which `isOurs` confirms
+   * that no other process has taken over its removal, and none while a backup runs.
    */
   abstract remove(keys: readonly string[], isOurs: () => boolean, removed: Removed): Promise<void>
 
-  /** How often the place of the objects was asked, and to what end; nothing where that is this machine's disk. */
+  /** Counts of requests to the object storage, by outcome; empty where the objects are on the disk of this machine. */
   abstract requests(): readonly ObjectRequests[]
 
   abstract close(): void
 }
 
-/** Why an object cannot be read. @throws what says nothing of the object: its place is away */
+/** Why an object cannot be read. @throws an error that says nothing about the object: its storage is unavailable */
 export function unlessAway(error: unknown): { error: string } {
   if (error instanceof KsError && error.code === 'unavailable') throw error
   return { error: String(error) }
 }
 
-/** Requests of one kind to an object storage, by how they ended. */
+/** Requests of one operation to an object storage, with one outcome. */
 export interface ObjectRequests {
   operation: string
   outcome: 'ok' | 'missing' | 'refused' | 'failed' | 'retried'

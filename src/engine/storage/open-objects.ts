@@ -9,18 +9,22 @@ import type { ObjectStore } from './objects.js'
 import { type Read, sql } from './program.js'
 
 /**
- * The data directory remembers that its objects are elsewhere: without them all would look lost.
- * @throws StoreRefused where no place is given then
+ * Refuses to start without the location of the objects where the data directory records one: all objects would look
+ * lost.
+ * @throws StoreRefused where no location is given then
  */
 export function refuseWithoutPlace({ elsewhere }: DataLayout, place: ObjectPlace | undefined): void {
   const before = place === undefined ? readIfExists(elsewhere) : undefined
   if (before === undefined) return
   throw new StoreRefused(
-    `the objects of this store are in ${before.trim()}: start with --objects or the setting objects (${elsewhere} says so)`,
+    `the objects of this store are in ${before.trim()}: start with --objects or the setting objects (recorded in ${elsewhere})`,
   )
 }
 
-/** Opens the objects of a store: files of the data directory, or those of a place elsewhere. @throws like `S3Objects.open` */
+/**
+ * Opens the objects of a store: files of the data directory, or those at another location. @throws like
+ * `S3Objects.open`
+ */
 export async function openObjects(
   db: Driver,
   layout: DataLayout,
@@ -29,7 +33,7 @@ export async function openObjects(
 ): Promise<ObjectStore> {
   const { elsewhere, keepUnknown } = layout
   if (place === undefined) return await FileObjects.open(layout.objects)
-  // the SDK is for those who use it
+  // load the SDK only where it is used
   const { S3Objects } = await import('./object-s3.js')
   const objects = await S3Objects.open({
     place,
@@ -49,6 +53,6 @@ function* storeOpened(): Read<{ id: string; opened: number; hasObjects: boolean 
   const row = yield* sql.get<{ id: string; opened: number; objects: number }>(
     'SELECT id, opened, EXISTS (SELECT 1 FROM objects) objects FROM store',
   )
-  if (row === undefined) throw new StoreRefused('the database does not say which store it is of')
+  if (row === undefined) throw new StoreRefused('the database does not name its store')
   return { id: row.id, opened: row.opened, hasObjects: row.objects === 1 }
 }

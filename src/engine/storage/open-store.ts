@@ -24,7 +24,7 @@ import {
 
 export interface OpenStore<D extends Driver = Driver> {
   db: D
-  /** the same, where it is a file of the data directory */
+  /** the same database, where it is a file of the data directory */
   databaseFile: Database | undefined
   objects: ObjectStore
   identity: StoreIdentity
@@ -33,9 +33,9 @@ export interface OpenStore<D extends Driver = Driver> {
 /**
  * Opens database and objects of a data directory that the caller has locked.
  *
- * @param refused is told every failure that came from the disk
- * @param place where the objects are; files of the data directory where absent
- * @throws StoreRefused where the database is missing, damaged or of another store, and then leaves every byte as it was
+ * @param onDiskFailure called with every failure that came from the disk
+ * @param location of the objects; files of the data directory where absent
+ * @throws StoreRefused where the database is missing, damaged or of another store; then no byte was changed
  */
 export async function openStore(
   layout: DataLayout,
@@ -47,12 +47,12 @@ export async function openStore(
   const before = readIfExists(layout.databaseElsewhere)
   if (before !== undefined)
     throw new StoreRefused(
-      `the database of this store is ${before.trim()}: start with --backend or the setting backend (${layout.databaseElsewhere} says so)`,
+      `the database of this store is ${before.trim()}: start with --backend or the setting backend (recorded in ${layout.databaseElsewhere})`,
     )
   const { log: logState } = checkStore(layout)
   if (logState === 'missing') refuseLostLog(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
-  // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
+  // A refused database stays open: closing it would move its log into it. The process ends soon, or drops the object.
   const db = new Database(layout.database, refused, (opened) => opened.now(refuseOtherFile(layout)))
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   const logEmpty = logState === 'empty'
@@ -60,7 +60,10 @@ export async function openStore(
   return { db, databaseFile: db, ...(await withObjects(db, identity, layout, log, place)) }
 }
 
-/** The same with the database on a server, whose schema is there. @param gateway names this process there */
+/**
+ * Opens a store whose database is on a server, with an existing schema. @param gateway name of this process on the
+ * server
+ */
 export async function openServerStore(
   layout: DataLayout,
   log: EngineLog,
@@ -71,7 +74,7 @@ export async function openServerStore(
   refuseWithoutPlace(layout, place)
   if (existsSync(layout.database))
     throw new StoreRefused(`${layout.root} has a database of its own, ${layout.database}: give another data directory`)
-  // a daemon of its own files never loads it
+  // load the driver only where it is used
   const { Postgres } = await import('./postgres/postgres.js')
   const db = await Postgres.open({ address, application: gateway })
   try {
@@ -101,7 +104,9 @@ async function withObjects(
   return { objects, identity: { ...identity, doubt: () => objects.doubt() ?? identity.doubt() } }
 }
 
-/** What SQLite found to be damaged while a store was opened, in words for a person; other errors as they are. */
+/**
+ * Converts damage that SQLite found while a store was opened into an error for people; other errors stay as they are.
+ */
 export function explainDamage(error: unknown, layout: DataLayout): unknown {
   const met = error instanceof DatabaseDamaged ? error : damageMet(error)
   if (!(met instanceof DatabaseDamaged)) return error

@@ -5,16 +5,16 @@ import { parseInSlices } from '../../lib/json/parse.js'
 import { type JsonLimits, JsonReader, JsonTooLarge } from '../../lib/json/reader.js'
 
 const INLINE_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
-/** A packed part up to the first size is unpacked at once, unless that exceeds the second; in bytes. */
+/** Sizes in bytes: a packed part up to the first is unpacked in one call, unless the result exceeds the second. */
 const SMALL = { packed: 16 * 1024, unpacked: 256 * 1024 }
 
-/** Bounds of one value that is read alone out of packed JSON: an element, an item, a field of a section. */
+/** Limits of one value that is read alone from packed JSON: an element, an item, a field of a section. */
 export const VALUE_LIMITS: JsonLimits = { valueBytes: 16 * 1024 * 1024, depth: 64, values: 1_000_000 }
 
-/** What `pack` makes of an empty list. */
+/** Packed form of an empty list. */
 export const PACKED_NOTHING = deflateSync(JSON.stringify([]), { level: 1 })
 
-/** JSON, deflated: the form in which artifacts, outlines and items are stored. */
+/** Packs a value as deflated JSON, the form in which artifacts, outlines and items are stored. */
 export function pack(value: unknown): Promise<Uint8Array> {
   return packText(Buffer.from(JSON.stringify(value)))
 }
@@ -27,10 +27,10 @@ export function packText(text: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * The caller names the type of what it packed; other work runs while a long value is parsed. Only for what this program
- * packed and bounded: `readPacked` reads what may be large or was imported.
+ * Unpacks a value whose type the caller names; other work runs while a long value is parsed. Only for values that this
+ * program packed and bounded: use `readPacked` for large or imported ones.
  *
- * @throws KsError `data-damaged` where it is not what was packed
+ * @throws KsError `data-damaged` where the bytes are not packed JSON
  */
 export async function unpack<T>(bytes: Uint8Array): Promise<T> {
   try {
@@ -46,8 +46,8 @@ const inflated = promisify<Uint8Array, Buffer>(inflate)
 /**
  * Reads packed JSON value by value, in bounded memory.
  *
- * @param read takes what it needs; the caller may end early
- * @throws KsError `data-damaged` where it is not what was packed
+ * @param read reads the needed values; the caller may stop early
+ * @throws KsError `data-damaged` where the bytes are not packed JSON
  */
 export async function* readPacked<T>(
   packed: Uint8Array,
@@ -63,7 +63,7 @@ export async function* readPacked<T>(
   }
 }
 
-/** Packed bytes in pieces as they unpack. @throws KsError `data-damaged` */
+/** Unpacks bytes in chunks. @throws KsError `data-damaged` */
 export async function* unpackedPieces(packed: Uint8Array): AsyncGenerator<Uint8Array> {
   try {
     yield* inflatedPieces(packed)
@@ -89,14 +89,14 @@ function inflatedAtOnce(packed: Uint8Array): Buffer | undefined {
   }
 }
 
-/** Whether a failure is of the packed bytes, and not of the caller. */
+/** Whether an error comes from the packed bytes, and not from the caller. */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof SyntaxError || error instanceof JsonTooLarge) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }
 
 function damagedPart(cause: unknown): KsError {
-  return new KsError('data-damaged', 'what was stored of a document is damaged; `ks fsck --repair` reads it again', {
+  return new KsError('data-damaged', 'stored data of a document is damaged; `ks fsck --repair` reads it again', {
     cause,
   })
 }

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 
-/** What a check found holds for so many times as long as it took: the spaces of one store are checked in a row. */
+/** A result stays valid for this multiple of the check's duration: the spaces of one store are checked in a row. */
 const HOLDS_TIMES = 10
 
-/** Checks the pages of a database file, once for all who ask meanwhile. */
+/** Checks the pages of a database file, once for all concurrent callers. */
 export class PageCheck {
   readonly #path: string
   #last: Promise<string[]> | undefined
@@ -15,7 +15,7 @@ export class PageCheck {
     this.#path = path
   }
 
-  /** @returns what is wrong, a sentence each, some of it where there is much */
+  /** @returns the problems, a sentence each; only the first ones where there are many */
   run(): Promise<string[]> {
     if (this.#last === undefined || performance.now() > this.#holdsUntil) {
       const started = performance.now()
@@ -29,7 +29,7 @@ export class PageCheck {
   }
 }
 
-/** In a thread of its own: every page is read. */
+/** Runs in a thread, since it reads every page. */
 async function checkPages(path: string): Promise<string[]> {
   const worker = new Worker(entryUrl(import.meta.url, './page-check.worker.js'), {
     name: 'page-check',

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 
-/** Reads every page of a database and posts what SQLite finds wrong with them; see page-check.ts. */
+/** Reads every page of a database and posts the problems that SQLite finds; see page-check.ts. */
 const MOST = 20
-/** Values that a column may not have are found row by row, with the name of the row. */
+/** Invalid values of columns are found row by row elsewhere, with the name of the row. */
 const OF_ROWS = /^(NULL|TEXT|NUMERIC|BLOB|INTEGER|REAL) value in |^CHECK constraint failed in /
-/** SQLite's heading, which says no more than that something follows */
+/** heading of SQLite without information */
 const HEADING = /^\*\*\* in database main \*\*\*\s*/
 
 function check(): string[] {

@@ -3,28 +3,28 @@ import type { Asked, Bindable, Read, Write } from '../base/statements.js'
 
 export type { Asked, Bindable, Read, Write }
 
-/** How many rows a statement changed. */
+/** Number of rows that a statement changed. */
 export interface Changed {
   changes: number
 }
 
-/** The statements that programs are made of: `const row = yield* sql.get<JobRow>('SELECT …', [id])`. */
+/** Statements for programs: `const row = yield* sql.get<JobRow>('SELECT …', [id])`. */
 export const sql = {
   /**
    * @returns the first row, or undefined. The caller names the row type; columns come as SQLite types. A cell without the
    *   format of its column (see `format-tables.ts`) throws `data-damaged` when it is read; the others can be used.
    */
   *get<T>(text: string, values: readonly Bindable[] = []): Read<T | undefined> {
-    // the row type is the caller's word for the columns of its own text
+    // the caller names the row type for the columns of its text
     return (yield { verb: 'get', sql: text, values }) as T | undefined
   },
 
-  /** The same for all rows. A list leaves out those that cannot be read, with `readable`. */
+  /** The same for all rows. A list omits unreadable rows with `mapReadable`. */
   *all<T>(text: string, values: readonly Bindable[] = []): Read<T[]> {
     return (yield { verb: 'all', sql: text, values }) as T[]
   },
 
-  /** The first row as it is stored, damaged or not: for who looks for damage. */
+  /** The first row as it is stored, damaged or not: for integrity checks. */
   *getAsStored<T>(text: string, values: readonly Bindable[] = []): Read<T | undefined> {
     return (yield { verb: 'get', sql: text, values, stored: true }) as T | undefined
   },
@@ -34,9 +34,11 @@ export const sql = {
     return (yield { verb: 'all', sql: text, values, stored: true }) as T[]
   },
 
-  /** All rows as they are stored, each as a list of its cells: for who reads whole tables, half of what objects cost. */
+  /**
+   * All rows as they are stored, each as a list of its cells: for reading complete tables, at half the cost of objects.
+   */
   *cellsAsStored(text: string, values: readonly Bindable[] = []): Read<unknown[][]> {
-    // `cells` makes lists of the rows
+    // `cells` returns each row as a list
     return (yield { verb: 'all', sql: text, values, stored: true, cells: true }) as unknown[][]
   },
 
@@ -44,21 +46,21 @@ export const sql = {
     return (yield { verb: 'run', sql: text, values }) as Changed
   },
 
-  /** Inserts one row by a statement that ends in `RETURNING key`. @returns its key */
+  /** Inserts one row with a statement that ends in `RETURNING key`. @returns its key */
   *inserted(text: string, values: readonly Bindable[] = []): Write<number> {
     const [row] = (yield { verb: 'all', sql: text, values }) as { key: number }[]
     if (row === undefined) throw new KsError('internal', 'a row was not inserted')
     return row.key
   },
 
-  /** Runs a statement that writes and ends in `RETURNING`. @returns all rows that it changed */
+  /** Runs a writing statement that ends in `RETURNING`. @returns all rows that it changed */
   *returning<T>(text: string, values: readonly Bindable[] = []): Write<T[]> {
     return (yield { verb: 'all', sql: text, values }) as T[]
   },
 
   /**
-   * Runs a statement with each list of values, one after the other: in place of a loop, whose every turn is a way to the
-   * server and back. One that fails fails the program.
+   * Runs a statement with each list of values, one after the other. Replaces a loop, in which every iteration is a
+   * round trip to a server. If one fails, the program fails.
    *
    * @returns the rows of each
    */
@@ -73,20 +75,20 @@ export const sql = {
     return ((yield { verb: 'all', sql: text, lists }) as T[][]).map(([row]) => row)
   },
 
-  /** The same with a statement that writes. @returns how many rows each changed */
+  /** The same with a writing statement. @returns the number of rows that each changed */
   *runEach(text: string, lists: readonly (readonly Bindable[])[]): Write<number[]> {
     if (lists.length === 0) return []
     return (yield { verb: 'run', sql: text, lists }) as number[]
   },
 
-  /** The same with a statement that writes and ends in `RETURNING`. @returns the rows that each changed */
+  /** The same with a writing statement that ends in `RETURNING`. @returns the rows that each changed */
   *returningEach<T>(text: string, lists: readonly (readonly Bindable[])[]): Write<T[][]> {
     if (lists.length === 0) return []
     return (yield { verb: 'all', sql: text, lists }) as T[][]
   },
 }
 
-/** Whether a transaction's work is a program, which its driver has to run. */
+/** Whether the work of a transaction is a program, which its driver has to run. */
 export function isProgram(work: unknown): work is Write<unknown> {
   return typeof work === 'object' && work !== null && Symbol.iterator in work && 'next' in work && 'throw' in work
 }

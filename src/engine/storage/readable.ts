@@ -4,7 +4,7 @@ import type { Read } from './program.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
 /**
- * The value that a cell of JSON text holds. The caller names its type.
+ * Parses a cell of JSON text. The caller names the type of its value.
  *
  * @throws KsError `data-damaged` where it is not JSON
  */
@@ -12,7 +12,7 @@ export function fromCell<T>(text: string): T {
   try {
     return JSON.parse(text) as T
   } catch (error) {
-    throw new KsError('data-damaged', 'a stored value is damaged: it is not JSON; `ks fsck` names its row', {
+    throw new KsError('data-damaged', 'a stored value is damaged: it is not JSON; `ks fsck` lists its row', {
       cause: error,
     })
   }
@@ -20,7 +20,7 @@ export function fromCell<T>(text: string): T {
 
 /**
  * Replaces cells of a row that a statement returned. A copy by `{ ...row }` would read every cell, and throw for a
- * damaged one that no caller needs.
+ * damaged one that the caller does not need.
  */
 export function replaceCells<R extends object>(row: R, cells: Partial<R>): R {
   for (const [name, value] of Object.entries(cells))
@@ -28,7 +28,7 @@ export function replaceCells<R extends object>(row: R, cells: Partial<R>): R {
   return row
 }
 
-/** What `work` returns; nothing where it needed a damaged cell, which was told of when it was read. */
+/** Returns the result of `work`; nothing where it read a damaged cell, which was reported when it was read. */
 export function unlessDamaged<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -37,7 +37,7 @@ export function unlessDamaged<T>(work: () => T): T | undefined {
   }
 }
 
-/** The same for the program that `work` makes: cells that its parameters take apart are read when it is made. */
+/** The same for the program that `work` creates: the cells for its parameters are read while it is created. */
 export function* unlessDamagedIn<T>(work: () => Read<T>): Read<T | undefined> {
   try {
     return yield* work()
@@ -46,12 +46,12 @@ export function* unlessDamagedIn<T>(work: () => Read<T>): Read<T | undefined> {
   }
 }
 
-/** Nothing for an error that says that something is damaged. @throws any other; where the file is, nothing is left out */
+/** Returns nothing for an error about damaged data. @throws any other error, and damage of the database file */
 export function unlessDamagedError(error: unknown): undefined {
   if (!(error instanceof KsError) || error.code !== 'data-damaged' || error instanceof DatabaseDamaged) throw error
 }
 
-/** The rows of a list that can be read, as `to` makes them; a damaged one is left out. */
+/** Converts the rows of a list; omits damaged ones. */
 export function readable<R, T>(rows: readonly R[], to: (row: R) => T): T[] {
   return rows.flatMap((row) => {
     const made = unlessDamaged(() => [to(row)])
@@ -59,7 +59,7 @@ export function readable<R, T>(rows: readonly R[], to: (row: R) => T): T[] {
   })
 }
 
-/** The same where what is made of a row takes statements. */
+/** The same where the conversion needs statements. */
 export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
   const made: T[] = []
   for (const row of rows) {
@@ -73,7 +73,7 @@ export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): 
  * A page of a list, without its damaged rows.
  *
  * @param rows one more than `limit`, where there are more
- * @param cursorOf the cursor of a row; where it needs a damaged cell, the row before says where to go on
+ * @param cursorOf the cursor of a row; where it needs a damaged cell, the page continues after the row before
  */
 export function readablePage<R, T>(
   rows: readonly R[],
@@ -95,7 +95,7 @@ export function cursorAfter<R>(
   return defined({ nextCursor: readable(rows.slice(0, limit), cursorOf).at(-1) })
 }
 
-/** `readablePage` of rows that a program makes something of. */
+/** `readablePage` for rows whose conversion needs statements. */
 export function* readablePageIn<R, T>(
   rows: readonly R[],
   limit: number,
@@ -106,7 +106,7 @@ export function* readablePageIn<R, T>(
   return { items: yield* readableIn(rows.slice(0, limit), to), ...defined({ nextCursor }) }
 }
 
-/** SQL: the value at a path of a column of JSON text; NULL where a damaged row has none. */
+/** SQL for the value at a path of a column of JSON text; NULL in a damaged row. */
 export function jsonAt(column: string, path: string): string {
   return `CASE WHEN json_valid(${column}) THEN json_extract(${column}, '${path}') END`
 }

@@ -47,16 +47,16 @@ import { PICTURES_SCHEMA } from './migrations/0046-pictures.js'
 import { CHAT_SUGGESTIONS_SCHEMA } from './migrations/0047-chat-suggestions.js'
 import { EXPECTED_ANSWERS_SCHEMA } from './migrations/0048-expected-answers.js'
 
-/** A step. Where the databases that stores are kept in need different words for it, both. */
+/** One step of the schema; two texts where SQLite and PostgreSQL need different SQL. */
 export type Migration = string | { sqlite: string; postgres: string }
 
 /**
- * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
- * applied. One that was released never changes. Times are milliseconds since the epoch, ids are UUIDv7 text, `key` columns
- * are row keys that never leave the process. What has an id is found by (tenant, id); a row of a space's content is reached
- * through `space_key`, which is only ever read in a row that was found so. See docs/decisions/0040-tenant-first.md. A store
- * on PostgreSQL begins with what the first forty lead to (`postgres/schema/`), and takes each later one, too: see
- * docs/decisions/0051-one-sql-for-two-databases.md.
+ * The schema, as forward-only migrations: a store records (`user_version`) the number in the name of the last applied
+ * one. A released migration never changes. Times are milliseconds since the epoch, ids are UUIDv7 text, `key` columns
+ * are row keys that never leave the process. Rows with an id are found by (tenant, id); a row of a space's content is
+ * reached through `space_key`, which is only taken from a row that was found so. See
+ * docs/decisions/0040-tenant-first.md. A store on PostgreSQL starts from the result of the first forty
+ * (`postgres/schema/`) and applies each later one, too: see docs/decisions/0051-one-sql-for-two-databases.md.
  */
 const STEPS: readonly Migration[] = [
   CORE_SCHEMA,
@@ -112,7 +112,7 @@ const STEPS: readonly Migration[] = [
 /** The steps of a store in SQLite. */
 export const MIGRATIONS: readonly string[] = STEPS.map((step) => (typeof step === 'string' ? step : step.sqlite))
 
-/** The steps of a store on PostgreSQL that come after the one with this number. */
+/** The steps of a store on PostgreSQL after the one with this number. */
 export function postgresMigrations(after: number): string[] {
   return STEPS.slice(after).map((step) => (typeof step === 'string' ? step : step.postgres))
 }

@@ -3,16 +3,16 @@ import type { Write } from './program.js'
 
 export interface Slice {
   removed: number
-  /** whether the step should be called again */
+  /** whether another call would remove more */
   more: boolean
 }
 
 export const NOTHING: Slice = { removed: 0, more: false }
 
-/** one transaction holds the event loop about this long, then the rest waits for the next */
+/** one transaction blocks the event loop about this long; the rest waits for the next */
 const SLICE_MS = 8
 
-/** Removes rows until they end or its time is over. @returns how many it took */
+/** Removes rows until none is left or the time is over. @returns the count of removed rows */
 export function* takeInTime<T>(rows: readonly T[], remove: (row: T) => Write<unknown>): Write<number> {
   const started = performance.now()
   let done = 0
@@ -24,7 +24,7 @@ export function* takeInTime<T>(rows: readonly T[], remove: (row: T) => Write<unk
   return done
 }
 
-/** The same in a transaction of its own. */
+/** The same in a separate transaction. */
 export async function inOneWrite<T>(
   db: Driver,
   rows: readonly T[],

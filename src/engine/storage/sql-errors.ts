@@ -1,10 +1,10 @@
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
 
-/** SQLite's word for a file that is not what it wrote: pages, an index that names other rows, no database at all. */
+/** Error codes of SQLite for a corrupt file: pages, an index that does not match its rows, no database at all. */
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/
 
-/** What SQLite, or the check of its pages, found to be damaged of the database file itself. */
+/** Damage of the database file itself, found by SQLite or by the check of its pages. */
 export class DatabaseDamaged extends KsError {
   constructor(what: string, cause?: unknown) {
     super(
@@ -16,26 +16,26 @@ export class DatabaseDamaged extends KsError {
   }
 }
 
-/** The failure of the contract for damage that a statement met; nothing for any other error. */
+/** Converts an error of SQLite about damage into one of the contract; nothing for any other error. */
 export function damageMet(error: unknown): KsError | undefined {
   if (!(error instanceof Sqlite.SqliteError)) return undefined
   if (DAMAGE.test(error.code)) return new DatabaseDamaged(error.message, error)
-  // what SQL itself finds damaged of one row has the same code as what a read finds
+  // SQL functions report damaged JSON of one row with the same code as a failed read
   if (error.message !== 'malformed JSON') return undefined
-  return new KsError('data-damaged', 'a row is damaged: a column of it is not JSON; `ks fsck` names it', {
+  return new KsError('data-damaged', 'a row is damaged: one of its columns is not JSON; `ks fsck` lists it', {
     cause: error,
   })
 }
 
-/** Whether the disk failed, and not SQLite. */
+/** Whether the error came from the disk, and not from SQLite. */
 export function isIoError(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_IOERR')
 }
 
-/** PostgreSQL's class of violated constraints, and its word for a text that it cannot store. */
+/** PostgreSQL's class of violated constraints, and its code for a text that it cannot store. */
 const REFUSED = /^(23\d{3}|22021)$/
 
-/** Whether a row was refused for what it says beside others: a key that is there already, a value that is not allowed. */
+/** Whether a row violates a constraint: a key that exists already, a value that is not allowed. */
 export function isConstraint(error: unknown): boolean {
   if (error instanceof Sqlite.SqliteError) return error.code.startsWith('SQLITE_CONSTRAINT')
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && REFUSED.test(error.code)

@@ -1,20 +1,23 @@
-/** A piece of a statement. */
+/** A token of a statement. */
 export interface Token {
   kind: 'word' | 'string' | 'number' | 'parameter' | 'symbol'
   text: string
-  /** space, and comments, before it */
+  /** whitespace and comments before it */
   before: string
-  /** what is to be written behind it */
+  /** text to write after it */
   after: string
 }
 
-/** Space and comments; text in quotes; blobs; names and words; numbers; a parameter; operators of several characters; any other. */
+/**
+ * Whitespace and comments; text in quotes; blobs; names and keywords; numbers; a parameter; operators of several
+ * characters; any other.
+ */
 const PIECE =
   /((?:\s+|--[^\n]*|\/\*[\s\S]*?\*\/)*)(?:([xX]?'(?:[^']|'')*')|("(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_]*)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(\?)|(->>|->|<>|<=|>=|!=|==|\|\||<<|>>|.))/gsuy
 
 const BLOB = /^[xX]'(.*)'$/
 
-/** The pieces of a statement. Space at its end is left out. */
+/** Splits a statement into tokens. Whitespace at its end is omitted. */
 export function tokens(text: string): Token[] {
   const found: Token[] = []
   PIECE.lastIndex = 0

@@ -3,14 +3,14 @@ import type { Snapshot } from './driver.js'
 import type { Read } from './program.js'
 import { queried, runNow, Statements } from './statements.js'
 
-/** One state of a file in WAL mode: a connection with a transaction that stays open. */
+/** A snapshot of a file in WAL mode: a connection with a read transaction that stays open. */
 export class SqliteSnapshot implements Snapshot {
   readonly #sqlite: Sqlite.Database
   readonly #statements: Statements
   readonly #reading: <T>(work: () => T) => T
   readonly #closed: () => void
 
-  /** @param reading makes failures of SQLite known @param closed is told of the end, once */
+  /** @param convertErrors converts failures of SQLite @param onClosed called once, when the snapshot is closed */
   constructor(path: string, reading: <T>(work: () => T) => T, closed: () => void) {
     this.#sqlite = new Sqlite(path, { readonly: true, fileMustExist: true })
     this.#statements = new Statements(this.#sqlite)
@@ -20,7 +20,7 @@ export class SqliteSnapshot implements Snapshot {
       this.#sqlite.pragma('trusted_schema = OFF')
       this.#sqlite.pragma('cell_size_check = ON')
       this.#sqlite.exec('BEGIN')
-      // the first read, and not `BEGIN`, takes the state
+      // the first read, and not `BEGIN`, fixes the state
       this.#sqlite.prepare('SELECT count(*) FROM sqlite_schema').get()
     } catch (error) {
       this.#sqlite.close()

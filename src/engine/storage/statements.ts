@@ -6,23 +6,23 @@ import type { Write } from './program.js'
 import { storable } from './storable.js'
 
 export interface Prepared {
-  /** gives rows as lists of cells */
+  /** returns rows as lists of cells */
   statement: Sqlite.Statement
-  /** a row of its cells */
+  /** builds a row from its cells */
   toRow: (cells: unknown) => Record<string, unknown>
-  /** absent where no column of the result has a form */
+  /** absent where no column of the result has a format */
   guard: RowGuard | undefined
 }
 
-/** damaged cells that are told of once each; a file with more of them is told of often enough */
+/** maximum number of damaged cells that are reported, once each */
 const TOLD_DAMAGES = 1000
 
-/** The statements of a connection, each prepared once, with the guards of what they read. */
+/** The statements of a connection, each prepared once, with guards for the rows that they read. */
 export class Statements {
   readonly #sqlite: Sqlite.Database
   readonly #prepared = new Map<string, Prepared>()
   readonly #told = new Set<string>()
-  /** Is told of each damaged cell when it is first read. */
+  /** Called for each damaged cell when it is first read. */
   onDamage: (damage: Damage) => void = () => undefined
 
   constructor(sqlite: Sqlite.Database) {
@@ -54,11 +54,11 @@ export class Statements {
 }
 
 /**
- * Makes rows of one shape. The objects that the driver makes itself are hash tables: slower to make and to read, and
- * several times as large.
+ * Creates a builder for rows of one shape. The driver's own row objects are hash tables: slower to create and to read,
+ * and several times as large.
  */
 function rowMaker(names: readonly string[]): Prepared['toRow'] {
-  // an object that was filled name by name would be a hash table, too, from a dozen names on
+  // an object filled name by name would become a hash table, too, from a dozen names on
   const empty: Record<string, unknown> = JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:null`).join()}}`)
   return (cells) => {
     const row = { ...empty }
@@ -70,7 +70,7 @@ function rowMaker(names: readonly string[]): Prepared['toRow'] {
   }
 }
 
-/** Runs a program to its end, at once. @param execute runs one statement of it */
+/** Runs a program to its end, synchronously. @param execute runs one statement of it */
 export function runNow<T>(program: Write<T>, execute: (asked: Asked) => unknown): T {
   for (let step = program.next(); ; ) {
     if (step.done === true) return step.value
@@ -85,7 +85,7 @@ export function runNow<T>(program: Write<T>, execute: (asked: Asked) => unknown)
   }
 }
 
-/** What a statement that was asked for rows gives. @param reading makes failures of SQLite known */
+/** Runs a statement that returns rows. @param convertErrors converts failures of SQLite */
 export function queried(
   asked: Query,
   { statement, toRow, guard }: Prepared,

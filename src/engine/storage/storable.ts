@@ -1,9 +1,9 @@
 import type { Bindable } from '../base/statements.js'
 
 /**
- * Values of a statement as every database stores them. PostgreSQL has no text with U+0000, and UTF-8 none with half of a
- * surrogate pair; SQLite takes both, and cuts off or reads back something else. They are U+FFFD everywhere, so that what is
- * stored, looked for and compared is the same.
+ * Converts values of a statement to what every database can store. PostgreSQL rejects U+0000 in text, and UTF-8 has no
+ * unpaired surrogates; SQLite accepts both, but truncates the text or reads back another one. Both become U+FFFD
+ * everywhere, so that stored and compared values agree.
  */
 export function storable(values: readonly Bindable[]): readonly Bindable[] {
   return values.every(isStorable) ? values : values.map((value) => (typeof value === 'string' ? mended(value) : value))

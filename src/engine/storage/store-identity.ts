@@ -14,45 +14,46 @@ import type { Driver } from './driver.js'
 import { type Read, sql, type Write } from './program.js'
 
 /**
- * Which store the database and the objects belong to. The id stands in the database and in a file beside the objects,
- * with a count of the starts, so that objects are never judged by a database that cannot know them: one that is new, of
- * another store, or from before some of them came.
+ * Identifies the store of the database and of the objects. The id is stored in the database and in a file next to the
+ * objects, together with a count of the starts. So objects are never judged by a database that cannot know them: a new
+ * one, one of another store, or one from before some of them were added.
  */
 export interface StoreIdentity {
-  /** why objects that the database does not know must stay; nothing when the database knows all */
+  /** why objects that the database does not know must be kept; nothing when the database knows all */
   doubt(): string | undefined
-  /** when it was opened, milliseconds since the epoch: what is older came with an earlier start */
+  /** time of opening, in milliseconds since the epoch: anything older belongs to an earlier start */
   readonly openedAt: number
-  /** Notes an orderly end, right before the database is closed: from here on its log may be removed. */
+  /** Records an orderly end, just before the database is closed: from here on its log may be removed. */
   closed(): void
-  /** Takes the note back after the closing where the log remains, because other processes still read the database. */
+  /** Withdraws that record after the close where the log remains, because other processes still read the database. */
   released(): void
 }
 
-/** What stands beside the objects. */
+/** Content of the file next to the objects. */
 interface Beside {
   store: string
-  /** starts so far */
+  /** count of starts */
   opened: number
   /** whether the last run ended in order */
   closed: boolean
 }
 
-const STATES = { missing: 'is missing', empty: 'is empty', blank: 'holds no tables' } as const
+const STATES = { missing: 'is missing', empty: 'is empty', blank: 'contains no tables' } as const
 const TENANT_FOLDER = /^[0-9a-f]{24}$/
 const OBJECT = /^[0-9a-f]{64}$/
 
 /**
- * Looks at a data directory before anything is opened: SQLite would make an empty database where there is none.
+ * Inspects a data directory before anything is opened: SQLite would create a missing database.
  *
- * @returns whether the log of a run that ended without order is empty or missing: it was moved into the database, or lost
+ * @returns whether the log of a run that did not end in order is empty or missing: it was moved into the database, or
+ * lost
  * @throws StoreRefused where files of a store exist and its database is missing, empty or damaged, where the log of a
- *   run that did not end in order was removed, or a restore is not over
+ * run that did not end in order was removed, or where a restore is incomplete
  */
 export function checkStore(layout: DataLayout): { log: 'usable' | 'empty' | 'missing' } {
   if (existsSync(layout.restoring))
     throw new StoreRefused(
-      `a backup is being restored into ${layout.root}, or that was cut off (${layout.restoring} is there): run \`ks restore\` again`,
+      `a backup is being restored into ${layout.root}, or a restore was interrupted (${layout.restoring} exists): run \`ks restore\` again`,
     )
   const state = databaseState(layout.database)
   if (state.is === 'damaged')
@@ -61,33 +62,33 @@ export function checkStore(layout: DataLayout): { log: 'usable' | 'empty' | 'mis
     const left = remains(layout)
     if (left !== undefined)
       throw new StoreRefused(
-        `the database ${layout.database} ${STATES[state.is]}, and ${left} shows that there was one. ${whatToDo(layout)}`,
+        `the database ${layout.database} ${STATES[state.is]}, but ${left} shows that there was one. ${whatToDo(layout)}`,
       )
     return { log: 'usable' }
   }
   if (readBeside(layout)?.closed !== false) return { log: 'usable' }
   const log = `${layout.database}-wal`
   if (existsSync(log)) return { log: sizeOf(log) === 0 ? 'empty' : 'usable' }
-  // SQLite removes both files at once
+  // SQLite removes both files together
   if (existsSync(`${layout.database}-shm`)) throw logLost(layout)
   return { log: 'missing' }
 }
 
 function logLost({ root, database, storeFile }: DataLayout): StoreRefused {
   return new StoreRefused(
-    `${database}-wal is missing although the last run did not end in order: what was written last is lost without it. ` +
+    `${database}-wal is missing although the last run did not end in order: the last writes are lost without it. ` +
       `Nothing was changed: put the file back, or a backup in the place of ${root} (\`ks restore\`), or, ` +
-      `to go on with what ${database} still holds, remove ${storeFile}`,
+      `to continue with the content of ${database}, remove ${storeFile}`,
   )
 }
 
 /**
- * Tells a log that was removed from one that another program moved into the database when it closed it.
+ * Distinguishes a log that was removed from one that another program moved into the database when it closed it.
  *
- * @throws StoreRefused where the database is from before the last start, or objects exist that it does not know
+ * @throws StoreRefused where the database is from before the last start, or does not know all objects
  */
 export function refuseLostLog(layout: DataLayout): void {
-  // closed again before anything else opens it: SQLite then removes the empty log that it makes here
+  // closed again before anything else opens it: SQLite then removes the empty log that it creates here
   const database = new Sqlite(layout.database)
   try {
     const list = <T>(statement: string): T[] => database.prepare<[], T>(statement).all()
@@ -109,12 +110,12 @@ function objectsIn({ objects }: DataLayout): string[] {
     .filter((name) => OBJECT.test(name))
 }
 
-/** How a person goes on from a database that cannot be used. */
+/** Advice for people about a database that cannot be used. */
 export function whatToDo({ root, databaseDir, objects, indexes }: DataLayout): string {
-  return `Nothing was changed: put a backup in the place of ${root} (\`ks restore\`), or, to start anew without what it held, move ${databaseDir}, ${objects} and ${indexes} away`
+  return `Nothing was changed: put a backup in the place of ${root} (\`ks restore\`), or, to start again without its content, move ${databaseDir}, ${objects} and ${indexes} away`
 }
 
-/** What of an earlier store lies in the directory, if anything does. */
+/** Path of a remnant of an earlier store in the directory, if any. */
 function remains({ database, objects, indexes, storeFile }: DataLayout): string | undefined {
   if (existsSync(storeFile)) return storeFile
   const [tenant] = tenantsIn(objects)
@@ -124,27 +125,27 @@ function remains({ database, objects, indexes, storeFile }: DataLayout): string 
   return index === undefined ? undefined : join(indexes, index)
 }
 
-/** Names of tenants' folders that hold objects. */
+/** Names of tenant folders that contain objects. */
 function tenantsIn(objects: string): string[] {
   return namesIn(objects).filter(
     (name) => TENANT_FOLDER.test(name) && namesIn(join(objects, name, 'sha256')).length > 0,
   )
 }
 
-/** `refuseOther` for a file whose tables may not be made yet. */
+/** `refuseOtherStore` for a file whose tables may not exist yet. */
 export function* refuseOtherFile(layout: DataLayout): Read<void> {
   if ((yield* sql.get("SELECT 1 FROM sqlite_schema WHERE name = 'store'")) !== undefined)
     yield* refuseOther(layout, layout.database)
 }
 
-/** @throws StoreRefused for a database of another store than the objects beside it */
+/** @throws StoreRefused where the database belongs to another store than the objects next to it */
 export function* refuseOther(layout: DataLayout, database: string): Read<void> {
   const beside = readBeside(layout)
   if (beside === undefined) return
   const known = yield* readKnown()
   if (known === undefined || known.id === beside.store) return
   throw new StoreRefused(
-    `the database ${database} is of store ${known.id}, and ${layout.objects} holds the objects of store ${beside.store}. ${whatToDo(layout)}`,
+    `the database ${database} belongs to store ${known.id}, but ${layout.objects} contains the objects of store ${beside.store}. ${whatToDo(layout)}`,
   )
 }
 
@@ -154,13 +155,13 @@ function* readKnown(): Read<Known | undefined> {
 
 interface Opening {
   db: Driver
-  /** the same, where it is a file of the data directory */
+  /** the same database, where it is a file of the data directory */
   file: Database | undefined
-  /** where it is, for people */
+  /** its location, as people read it */
   database: string
   layout: DataLayout
   log: EngineLog
-  /** what `checkStore` found */
+  /** the result of `checkStore` */
   logEmpty: boolean
 }
 
@@ -170,8 +171,8 @@ interface Known {
 }
 
 /**
- * Compares the database with what stands beside the objects, and writes down this start in both: first in the database,
- * so that a crash in between never looks like a database that is too old.
+ * Compares the database with the file next to the objects, and records this start in both: first in the database, so
+ * that a crash in between never looks like a database that is too old.
  */
 export async function openIdentity(opening: Opening): Promise<StoreIdentity> {
   const { db, file, layout, log } = opening
@@ -190,7 +191,7 @@ export async function openIdentity(opening: Opening): Promise<StoreIdentity> {
     try {
       note(closed)
     } catch (error) {
-      log.warn({ error: String(error) }, 'an orderly end was not written down')
+      log.warn({ error: String(error) }, 'an orderly end could not be recorded')
     }
   }
   function* start(): Write<void> {
@@ -202,15 +203,15 @@ export async function openIdentity(opening: Opening): Promise<StoreIdentity> {
     else file.writeNow(start)
     note(false)
   } catch (error) {
-    if (!isStorageFull(error)) throw error // reading goes on without room
-    log.warn({ error: String(error) }, 'this start was not written down')
+    if (!isStorageFull(error)) throw error // a full disk still allows reading
+    log.warn({ error: String(error) }, 'this start could not be recorded')
   }
   return {
     openedAt: Date.now(),
     doubt() {
-      if (existsSync(keepUnknown)) return `${keepUnknown} tells why it may not know all`
+      if (existsSync(keepUnknown)) return `${keepUnknown} explains why it may not know all`
       const found = readFound(layout)
-      return found === id ? undefined : `${storeFile} ${found === undefined ? 'is not there' : 'is of another store'}`
+      return found === id ? undefined : `${storeFile} ${found === undefined ? 'does not exist' : 'belongs to another store'}`
     },
     closed: () => noteEnd(true),
     released: () => noteEnd(sizeOf(`${layout.database}-wal`) === 0),
@@ -218,9 +219,9 @@ export async function openIdentity(opening: Opening): Promise<StoreIdentity> {
 }
 
 const ABOUT_DOUBT =
-  'Files below this folder that the database does not know are therefore left alone: `ks fsck SPACE` names them, `ks gc` does not remove them. Put the missing part of the database back from a backup, or send the documents again (`ks ingest`); then remove this file.'
+  'Files below this folder that the database does not know are therefore kept: `ks fsck SPACE` lists them, `ks gc` does not remove them. Put the missing part of the database back from a backup, or send the documents again (`ks ingest`); then remove this file.'
 
-/** Why objects may lie here that the database does not know, as far as it can be told. */
+/** Why there may be objects that the database does not know, as far as that can be determined. */
 function* reasonToDoubt(
   { database, layout, logEmpty }: Opening,
   known: Known | undefined,
@@ -228,17 +229,17 @@ function* reasonToDoubt(
 ): Read<string | undefined> {
   const { objects, storeFile } = layout
   if (logEmpty)
-    return `${database}-wal is empty although the last run did not end in order: what was written last may be lost`
+    return `${database}-wal is empty although the last run did not end in order: the last writes may be lost`
   if (beside !== undefined && (known?.opened ?? 0) < beside.opened)
-    return `the database ${database} is older than the objects in ${objects}: it was opened ${known?.opened ?? 0} times, they were ${beside.opened} times`
+    return `the database ${database} is older than the objects in ${objects}: it was opened ${known?.opened ?? 0} times, they were opened ${beside.opened} times`
   if (beside !== undefined || tenantsIn(objects).length === 0) return undefined
-  if (known !== undefined) return `${storeFile} is missing: the objects may be of another store`
+  if (known !== undefined) return `${storeFile} is missing: the objects may belong to another store`
   return (yield* sql.get<{ one: number }>('SELECT 1 one FROM spaces LIMIT 1')) === undefined
-    ? `the database ${database} holds no space, and ${objects} holds objects`
+    ? `the database ${database} contains no space, but ${objects} contains objects`
     : undefined
 }
 
-/** @throws StoreRefused for a file that cannot be understood: whose objects these are is not guessed */
+/** @throws StoreRefused for an unreadable file: the store of the objects is never guessed */
 function readBeside({ storeFile: path }: DataLayout): Beside | undefined {
   try {
     const text = readIfExists(path)
@@ -247,14 +248,14 @@ function readBeside({ storeFile: path }: DataLayout): Beside | undefined {
     if (typeof store === 'string' && typeof opened === 'number' && typeof closed === 'boolean')
       return { store, opened, closed }
   } catch {
-    // Told below, as any other text that is not ours.
+    // reported below, like any other invalid content
   }
   throw new StoreRefused(
-    `${path} must say which store the objects are of, and cannot be read: put it back from a backup, or remove it`,
+    `${path} must name the store of the objects, but cannot be read: restore it from a backup, or remove it`,
   )
 }
 
-/** The store that the objects are of now; nothing where that cannot be read. */
+/** The id of the store that the objects belong to now; nothing where that cannot be read. */
 function readFound(layout: DataLayout): string | undefined {
   try {
     return readBeside(layout)?.store

@@ -1,9 +1,9 @@
 import type { EngineLog } from '../base/log.js'
 import type { Database } from './database.js'
 
-/** Logs what becomes known of the file of the database while it is used. */
+/** Logs damage and long logs of the database file while it is used. */
 export function tellOf(file: Database, log: EngineLog): void {
-  file.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
+  file.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; requests that need it fail or omit it')
   file.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
   file.onHeldLog = (bytes) =>
     log.warn(

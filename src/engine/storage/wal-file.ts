@@ -3,16 +3,16 @@ import { defined } from '../../lib/defined.js'
 import { isCode } from '../../local/private-file.js'
 
 /**
- * What a write-ahead log holds, read from the file itself (https://sqlite.org/fileformat2.html#the_write_ahead_log).
- * SQLite keeps its locks on the database and the `-shm` file, so reading this one from outside takes none away.
+ * Content of a write-ahead log, read from the file itself (https://sqlite.org/fileformat2.html#the_write_ahead_log).
+ * SQLite keeps its locks on the database and the `-shm` file, so reading this file releases none.
  */
 export interface WalContent {
   pageSize: number
-  /** pages of the database after the last whole transaction; 0 when there is none */
+  /** pages of the database after the last complete transaction; 0 when there is none */
   databasePages: number
-  /** pages that the whole transactions hold */
+  /** pages that the complete transactions contain */
   pages: ReadonlySet<number>
-  /** the first bytes of page 1, when the whole transactions hold it */
+  /** the first bytes of page 1, when the complete transactions contain it */
   head?: Buffer
 }
 
@@ -21,7 +21,7 @@ const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 const HEAD_BYTES = 100
 
-/** @returns nothing when there is no log, or one without a header that can be trusted */
+/** @returns nothing when there is no log, or one with an invalid header */
 export function readWal(path: string): WalContent | undefined {
   let file: number
   try {
@@ -38,12 +38,12 @@ export function readWal(path: string): WalContent | undefined {
 }
 
 /**
- * Writes the log again, byte for byte as it reads, and syncs it. After a sync that failed the kernel takes for written
- * what may never have reached the disk, and a second sync would tell nothing; what is written again, it has to write again.
- * To be called with the lock of writers in hand: nobody else writes to the log then, nor empties it.
+ * Rewrites the log, byte for byte as it reads, and syncs it. After a failed sync the kernel considers pages written
+ * that may never have reached the disk, and a second sync reports nothing; rewritten pages it must write again. The
+ * caller holds the write lock, so no other writer appends to the log or resets it.
  *
- * @param frames that SQLite knows in it
- * @throws an `Error` where it does not read as it was written, and what the disk says
+ * @param frames number of frames that SQLite knows in it
+ * @throws an `Error` where it does not read back as written, and the error of the disk
  */
 export function rewriteWal(path: string, frames: number): void {
   const file = openSync(path, 'r+')
@@ -51,7 +51,7 @@ export function rewriteWal(path: string, frames: number): void {
     const header = readHeader(file, fstatSync(file).size)
     if (header === undefined) {
       if (frames === 0) return
-      throw new Error(`the log ${path} has lost its header`)
+      throw new Error(`the log ${path} has no valid header`)
     }
     let count = 0
     for (const { bytes, at } of framesOf(file, fstatSync(file).size, header)) {
@@ -59,7 +59,7 @@ export function rewriteWal(path: string, frames: number): void {
       writeWhole(file, bytes, at)
       count++
     }
-    if (count < frames) throw new Error(`of ${frames} frames of the log ${path} ${count} read as they were written`)
+    if (count < frames) throw new Error(`of ${frames} frames of the log ${path} only ${count} are valid`)
     writeWhole(file, header.bytes, 0)
     fdatasyncSync(file)
   } finally {
@@ -114,13 +114,13 @@ function readHeader(file: number, size: number): Header | undefined {
   return { bytes, little, sum, pageSize: bytes.readUInt32BE(8) }
 }
 
-/** The frames of this round of the log, as far as they read as they were written. The buffer is used again for each. */
+/** The valid frames of the current round of the log. The buffer is reused for each. */
 function* framesOf(file: number, size: number, { bytes: header, little, sum: first, pageSize }: Header) {
   const bytes = Buffer.alloc(FRAME_HEADER_BYTES + pageSize)
   let sum = first
   for (let at = HEADER_BYTES; at + bytes.length <= size; at += bytes.length) {
     if (readSync(file, bytes, 0, bytes.length, at) < bytes.length) return
-    if (bytes.compare(header, 16, 24, 8, 16) !== 0) return // of an earlier round of the log
+    if (bytes.compare(header, 16, 24, 8, 16) !== 0) return // from an earlier round of the log
     sum = checksum(bytes, 0, 8, little, sum)
     sum = checksum(bytes, FRAME_HEADER_BYTES, bytes.length, little, sum)
     if (sum[0] !== bytes.readUInt32BE(16) || sum[1] !== bytes.readUInt32BE(20)) return
@@ -128,7 +128,7 @@ function* framesOf(file: number, size: number, { bytes: header, little, sum: fir
   }
 }
 
-/** The checksum of SQLite's log: two sums over pairs of 32-bit words, carried on from frame to frame. */
+/** The checksum of SQLite's log: two sums over pairs of 32-bit words, continued from frame to frame. */
 function checksum(
   bytes: Buffer,
   from: number,

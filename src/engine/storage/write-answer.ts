@@ -4,15 +4,15 @@ import { isProgram, type Read, type Write } from './program.js'
 import { writeOnce } from './write-once.js'
 
 interface AnswerOptions<T> extends WriteOptions {
-  /** makes the answer of the result, where they differ */
+  /** makes the reply from the result, where they differ */
   answer?: (result: T) => unknown
-  /** finds the result of a write whose commit a server did not confirm: its answer was kept with it */
+  /** finds the result of a write whose commit a server did not confirm: its reply was stored with it */
   look?: () => Read<T | undefined>
 }
 
 /**
- * The write of an operation whose result is the answer to its request. Under an Idempotency-Key the answer is kept in the
- * same transaction: where the effect is found after a crash, the answer is found, too, and a repeat does nothing a second time.
+ * Runs the write of an operation whose result is the reply to its request. Under an Idempotency-Key the reply is stored
+ * in the same transaction, so that a repeated request after a crash finds it and changes nothing.
  */
 export function writeAnswer<T>(
   db: Driver,

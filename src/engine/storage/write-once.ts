@@ -4,16 +4,17 @@ import type { Driver, WriteOptions } from './driver.js'
 import { CommitUnknown } from './postgres/errors.js'
 import type { Read, Write } from './program.js'
 
-/** How long it is looked whether a write came through: about as long as a standby takes until it is the primary. */
+/** How long to check whether a write was committed: about the time in which a standby becomes the primary. */
 const PATIENCE_MS = 15_000
 const PAUSE_MS = 250
 
 /**
- * A write that must not be done twice, and whose caller has to know whether it is done. Where the server was lost at the
- * commit, it is looked for what the write leaves, as soon as a server answers, and done only where that is not there.
+ * A write that must not run twice, and whose caller needs its result. Where the server was lost during the commit, the
+ * result is looked up as soon as a server responds, and the write runs again only if the result does not exist.
  *
- * @param look finds the outcome of an earlier try by what only that has made, such as a row with an id of its own
- * @throws CommitUnknown where no server answered in time
+ * @param findResult finds the result of an earlier attempt by something only that attempt has created, such as a row
+ * with its own id
+ * @throws CommitUnknown where no server responded in time
  */
 export async function writeOnce<T>(
   db: Driver,

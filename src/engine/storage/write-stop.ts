@@ -3,18 +3,18 @@ import type { EngineOptions } from '../base/options.js'
 import type { Driver } from './driver.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
-/** What says that nothing can be written. */
+/** Sources of the reasons why nothing can be written. */
 interface Writing {
   db: Pick<Driver, 'damage'>
   options: Pick<EngineOptions, 'room'>
 }
 
-/** Whether work that ends in a write is not begun: the disk is full, or the database is damaged. */
+/** Whether work that ends in a write must not start: the disk is full, or the database is damaged. */
 export function isWriteStopped({ db, options }: Writing): boolean {
   return options.room?.isFull === true || db.damage !== undefined
 }
 
-/** What a report of how things are says; something else where the database is too damaged to tell, or does not answer. */
+/** Reads a status report; returns a fallback where the database is too damaged to read, or does not respond. */
 export async function readUnlessDamaged<T>(reading: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await reading

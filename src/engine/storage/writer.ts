@@ -7,7 +7,7 @@ import { isIoError } from './sql-errors.js'
 
 interface Waiting {
   run: () => unknown
-  /** it may stand though it was told to have failed, so that its sync need not be a part of the commit */
+  /** rows may persist although the write was reported as failed, so that its sync need not be part of the commit */
   mayStand: boolean
   resolve: (value: never) => void
   reject: (error: unknown) => void
@@ -18,22 +18,22 @@ interface Done {
   value: unknown
 }
 
-/** What the writer knows of the connection that it writes to. */
+/** The connection as the writer sees it. */
 interface Connection {
-  /** Is told of each commit. */
+  /** Called after each commit. */
   wrote(): void
-  /** what is wrong with the file, for which nothing is written any more */
+  /** damage of the file, which stops all writes */
   damage(): unknown
-  /** What whoever waits for a write is told of its failure. */
+  /** Converts an error for the caller of a failed write. */
   failed(error: unknown): unknown
 }
 
-/** how long nothing is written after the disk reported an error, and then again where it still does */
+/** delay before writes are tried again after an error of the disk, and between later tries */
 const HEAL_MILLISECONDS = 1000
-/** one group commit holds the event loop at most about this long before it lets others in */
+/** maximum duration of one group commit, which blocks the event loop */
 const GROUP_MILLISECONDS = 8
 
-/** The writes of a connection: in groups, each write in a savepoint of its own, and none while the disk reports errors. */
+/** The writes of a connection: in groups, each write in its own savepoint, and none while the disk reports errors. */
 export class Writer {
   readonly #sqlite: Sqlite.Database
   readonly #connection: Connection
@@ -43,7 +43,7 @@ export class Writer {
     () => this.#waiting.length,
     () => this.#flush(),
   )
-  /** writes of the start that found no room: they come before all others */
+  /** recovery from the start that found the disk full: it runs before all other writes */
   #owed: (() => void)[] = []
   #broken: unknown
   #healing: NodeJS.Timeout | undefined
@@ -55,17 +55,17 @@ export class Writer {
     this.#log = new LogSync(`${path}-wal`)
   }
 
-  /** Whether the disk reported an error, until a write of our own was durable. */
+  /** Whether the disk reported an error and no own write has been durable since. */
   get isBroken(): boolean {
     return this.#broken !== undefined
   }
 
-  /** Writes that wait for a commit. */
+  /** Count of writes that wait for a commit. */
   get waiting(): number {
     return this.#waiting.length
   }
 
-  /** @param mayStand as `Database.record` has it */
+  /** @param asyncDurability as for `Database.record` */
   write<T>(run: () => T, mayStand: boolean): Promise<T> {
     const refused = this.#refusal()
     if (refused !== undefined) return Promise.reject(refused)
@@ -93,17 +93,17 @@ export class Writer {
     }
   }
 
-  /** Runs before the next write, in its transaction. */
+  /** Defers work to the next write, in its transaction. */
   owe(work: () => void): void {
     this.#owed.push(work)
   }
 
-  /** Resolves when all that was committed until now is durable, or its sync has failed. */
+  /** Resolves when everything committed until now is durable, or its sync has failed. */
   durable(): Promise<void> {
     return this.#log.settled()
   }
 
-  /** Writes what waits. @param others who use the log, until they have let go of it */
+  /** Commits the pending writes. @param others resolves when the other users of the log have closed it */
   async close(others: Promise<void>): Promise<void> {
     clearTimeout(this.#healing)
     this.#isClosing = true
@@ -112,7 +112,7 @@ export class Writer {
     this.#flush()
   }
 
-  /** After the connection was closed. */
+  /** To be called after the connection was closed. */
   closed(): void {
     this.#log.close()
   }
@@ -122,7 +122,7 @@ export class Writer {
     if (batch.length === 0) return
     this.#waiting = []
     if (this.#log.isUnsure) {
-      // behind what may be missing in the log nothing would be found again
+      // frames after a gap in the log would never be read again
       this.#fail(this.#broken, batch)
       return
     }
@@ -142,7 +142,7 @@ export class Writer {
     if (this.#waiting.length > 0) this.#gathering.goOn()
   }
 
-  /** Commits what there is time for, and leaves the others waiting. */
+  /** Commits as many writes as time allows, and leaves the others pending. */
   #commit(batch: readonly Waiting[]): Done[] {
     const done: Done[] = []
     const started = performance.now()
@@ -170,7 +170,7 @@ export class Writer {
     return done
   }
 
-  /** Runs one write in a savepoint; a write that throws is told so and leaves nothing. */
+  /** Runs one write in a savepoint; a write that throws is rejected and rolled back. */
   #runOne(waiting: Waiting): { value: unknown } | undefined {
     this.#sqlite.exec('SAVEPOINT one')
     try {
@@ -186,7 +186,7 @@ export class Writer {
     }
   }
 
-  /** Tells those whose commit was not synced when it is. */
+  /** Resolves or rejects writes whose commit was not synced, after the sync. */
   #sync(done: readonly Done[]): void {
     this.#log.sync().then(
       () => resolveAll(done),
@@ -203,9 +203,9 @@ export class Writer {
   }
 
   /**
-   * After an I/O error the end of the log may hold a commit that was told to have failed, and a crash would bring it
-   * back. The next commit is written over it: once that was synced, the failed one is gone for good. Until then nobody
-   * else writes.
+   * After an I/O error the end of the log may contain a commit that was reported as failed, and a crash would bring it
+   * back. The next commit overwrites it: once that is synced, the failed one is gone for good. Until then no other
+   * write runs.
    */
   #noteBroken(error: unknown): void {
     if (isIoError(error)) this.#break(error)
@@ -222,9 +222,9 @@ export class Writer {
       const frames = framesOfLog(this.#sqlite)
       this.#sqlite
         .transaction(() => {
-          // of records, which nothing is written over
+          // unsynced records, which nothing overwrites
           if (this.#log.isUnsure) this.#log.repair(frames)
-          // writes the first page as it is
+          // rewrites the first page unchanged
           this.#sqlite.pragma(`user_version = ${MIGRATIONS.length}`)
         })
         .immediate()

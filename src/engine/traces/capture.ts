@@ -16,35 +16,35 @@ import {
 import { recordQuotes, restrictedSources } from '../rows/quotes.js'
 import type { Read, Write } from '../storage/program.js'
 
-/** A query whose trace was given to the database to write. */
+/** A query whose trace is being written. */
 export interface AnsweredQuery {
   caller: Caller
   spaceKey: number
   traceId: string
   query: string
   mode: 'fast' | 'deep' | 'research'
-  /** ids of the passages that it was answered with */
+  /** ids of the passages in its evidence */
   evidence: readonly string[]
   state: EvidenceState
-  /** numbers of the passages that the answer cites, as the generator noted them */
+  /** numbers of the passages that the answer cites, as the generator reported them */
   cited: unknown
 }
 
-/** Longest cluster key; of more terms the rest is named by its digest. */
+/** maximum length of a cluster key; further terms are replaced by a digest */
 const CLUSTER_KEY_LENGTH = 200
 
 /**
- * Captures a query that failed. A query whose trace could not be kept is not captured. Its answer does not wait for it, and
- * what goes wrong here is logged and nothing else. Which others ask the same is found later (`clustering.ts`).
+ * Captures a failed query in the background; errors are only logged. A query whose trace could not be stored is not
+ * captured. Queries that ask the same are clustered later (`clustering.ts`).
  *
- * @param committed resolves when the trace is: in a file the two writes follow each other, and share a commit; on a server
- *   each has a connection of its own, so that the second waits for the first
+ * @param committed resolves when the trace is committed. On a file the two writes run in order and share a commit; on a
+ * server each has its own connection, so that the second must wait for the first
  */
 export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery, committed: Promise<void>): void {
   const trigger = triggerOf(answered.state, answered.cited)
   if (trigger === undefined) return
   const { log, databaseFile } = context
-  // who answers is told of a trace that could not be committed
+  // the answer reports a trace that could not be committed
   const before = databaseFile === undefined ? committed.catch(() => undefined) : undefined
   capture(context, answered, trigger, before).then(
     (kept) => {
@@ -67,28 +67,31 @@ async function capture(
   return kept
 }
 
-/** Why a query counts as failed: nothing found answers, the answer used none of what was found, or it is only partial. */
+/**
+ * Why a query counts as failed: no evidence answers it, the answer cites none of the evidence, or the evidence is only
+ * partial.
+ */
 export function triggerOf(state: EvidenceState, cited: unknown): FailedQueryTrigger | undefined {
   if (state === 'not-enough-evidence') return 'no-retrieval-evidence'
   if (Array.isArray(cited) && cited.length === 0) return 'abstained'
   return state === 'partial' ? 'low-confidence' : undefined
 }
 
-/** Rows of one query that are open at once; what comes after them is counted in the newest. */
+/** maximum number of open rows of one query; further repeats are counted in the newest */
 const OPEN_REPEATS = 10
 
 /**
- * Makes a row, or counts the repeat in one that is there: in a dismissed one, and in the newest open one when there are
- * many. A query that fails again after it was annotated or promoted is news.
+ * Inserts a row, or counts the repeat in an existing one: in a dismissed one, or in the newest open one if there are
+ * many. A query that fails again after it was annotated or promoted gets a new row.
  *
- * @returns false when there was no room for a new row
+ * @returns false when the space is full
  */
 function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger, now: number): Write<boolean> {
   const { caller, spaceKey, traceId, query, mode, evidence } = answered
   const { tenant } = caller
   if (!(yield* isTraceKept(tenant, spaceKey, traceId))) return true
   const key = queryKey(query)
-  // a repeat is counted where it quotes the same restricted sources: what hides the one hides the other
+  // a repeat is counted only with the same restricted sources: a reader then sees both or none
   const quotes = yield* restrictedSources(caller, evidence)
   const open = yield* openRepeats({ tenant, spaceKey, queryKey: key }, quotes, OPEN_REPEATS)
   const repeated =
@@ -105,13 +108,13 @@ function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger, now: numb
   return true
 }
 
-/** Key of a cluster of the query's own; where another one has the key of its terms, which asks something else of them. */
+/** Key of a new cluster for the query; with the query's key if another cluster has the same terms. */
 function* ownCluster(tenant: string, spaceKey: number, query: string): Read<string> {
   const key = clusterKey(query)
   return (yield* isClusterKeyTaken(tenant, spaceKey, key)) ? `${key} ${queryKey(query)}` : key
 }
 
-/** The same for queries that differ in case, spacing, width of characters or final punctuation only. */
+/** Key that is equal for queries that differ in case, spacing, width of characters or final punctuation only. */
 export function queryKey(query: string): string {
   const plain = query
     .normalize('NFKC')
@@ -123,7 +126,7 @@ export function queryKey(query: string): string {
 }
 
 /**
- * The key of a cluster that a query begins: the distinct terms of the analysed query, sorted, or the query itself where it
+ * The key of a cluster that a query starts: the distinct terms of the analyzed query, sorted, or the query itself if it
  * has none.
  */
 export function clusterKey(query: string): string {

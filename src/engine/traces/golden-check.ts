@@ -10,9 +10,9 @@ const GOLDEN_STEP = 'query.golden'
 
 /**
  * The step of a trace that compares the answer with the golden question of the same text. Traces do not contain
- * answers, so this step is the record by which runs of golden questions are compared later.
+ * answers, so this step is the record for later comparisons of golden runs.
  *
- * @returns nothing where no golden question expects an answer; a damaged expectation fails no query
+ * @returns no step if no golden question expects an answer; a damaged expectation fails no query
  */
 export function* checkGoldenAnswer(
   reader: Reader,

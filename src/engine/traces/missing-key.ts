@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
 
 /**
- * Names a piece of missing evidence by its content: `sha256:` and the lowercase hex SHA-256 of the UTF-8 JSON array
+ * Key of a missing piece of evidence, from its content: `sha256:` and the lowercase hex SHA-256 of the UTF-8 JSON array
  * `[reason, expectedEvidenceId or null, text]`. Equal entries of a trace are one item; the same gap of another trace
- * has the same key and a review of its own.
+ * has the same key and a separate review.
  */
 export function missingItemKey(entry: Pick<MissingEvidence, 'reason' | 'expectedEvidenceId' | 'text'>): string {
   const content = JSON.stringify([entry.reason, entry.expectedEvidenceId ?? null, entry.text])

@@ -4,7 +4,7 @@ import type { TraceStep } from '../../contract/gateway/queries.js'
 export class TraceRecorder {
   readonly steps: TraceStep[] = []
 
-  /** Times a stage and records it, also when it throws. `describe` makes the metadata of a stage that succeeded. */
+  /** Times a stage and records it when it succeeds. `describe` computes its metadata. */
   async step<T>(
     name: string,
     stage: () => Promise<T> | T,

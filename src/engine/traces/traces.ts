@@ -11,7 +11,7 @@ import { missingItemKey } from './missing-key.js'
 
 type Entry = TraceListing['items'][number]
 
-/** The step whose metadata shows the bundle, which is stored once, beside the trace. */
+/** The step whose metadata shows the evidence bundle, which is stored once, next to the trace. */
 export const GENERATE_STEP = 'query.generate'
 
 export function* getTrace(caller: Caller, id: string): Read<AnswerTrace> {
@@ -32,7 +32,7 @@ export function* getTrace(caller: Caller, id: string): Read<AnswerTrace> {
   }
 }
 
-/** An item of evidence as it stands in a folder. */
+/** An item of evidence as an entry of a folder. */
 export function evidenceEntry(folder: string, item: EvidenceItem) {
   return {
     kind: 'resource' as const,
@@ -99,7 +99,7 @@ export function* listMissing(caller: Caller, id: string, page: PageRequest): Rea
   return paged(items, path, page)
 }
 
-/** What a listing says of an item that somebody has reviewed. */
+/** The review field of a listed item. */
 function reviewed(review: MissingReview | undefined): { review?: MissingReview } {
   return review === undefined ? {} : { review }
 }

@@ -5,12 +5,12 @@ import type { Text } from '../../lib/text/long-text.js'
 import type { Place } from './namespace.js'
 import { splitsPair } from './snippet.js'
 
-/** bytes of UTF-8 that one UTF-16 unit takes at most */
+/** maximum bytes of UTF-8 for one UTF-16 unit */
 const BYTES_PER_UNIT = 3
 
 /**
- * A part of a resource's text. Offsets count UTF-16 units; at most `maxBytes` bytes of UTF-8 are given, but always one
- * character, so that a reader gets on.
+ * Returns a part of a resource's text. Offsets count UTF-16 units; returns at most `maxBytes` bytes of UTF-8, but at
+ * least one character, so that a reader makes progress.
  *
  * @throws KsError `invalid-request` for a directory
  */

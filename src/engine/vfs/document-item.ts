@@ -5,7 +5,7 @@ import { sourceOf } from '../rows/permissions.js'
 import type { DocumentEntry } from '../rows/vfs/documents.js'
 import { fromCell } from '../storage/readable.js'
 
-/** A document as an entry; `directory` under `/knowledge`, `resource` under `/sources`. */
+/** A document as an entry: a `directory` under `/knowledge`, a `resource` under `/sources`. */
 export function documentItem(
   row: DocumentEntry,
   at: { kind: VirtualItem['kind']; name: string; path: string },

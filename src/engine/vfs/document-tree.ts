@@ -32,18 +32,18 @@ export interface Leaf {
 
 export interface DocumentTree {
   root: Branch
-  /** everything below the root, folder by folder, in order of names */
+  /** all entries below the root, folder by folder, in order of names */
   entries: (Branch | Leaf)[]
   leafOf: ReadonlyMap<number, Leaf>
 }
 
-/** entries of all trees kept; one takes some hundred bytes */
+/** maximum number of entries in all cached trees; one takes some hundred bytes */
 const KEPT_ENTRIES = 100_000
 /** rows of one slice */
 const NODES_PER_SLICE = 1000
 const MIN_ORDINAL_DIGITS = 4
 
-/** The sections and passages of document versions, laid out as folders. Versions never change, so trees are kept. */
+/** Caches the folder trees of document versions: sections as folders, passages as files. Versions never change. */
 export class DocumentTrees {
   readonly #db: Driver
   readonly #kept = new LRUCache<number, DocumentTree>({
@@ -55,7 +55,7 @@ export class DocumentTrees {
     this.#db = db
   }
 
-  /** @returns undefined when the version is gone */
+  /** @returns undefined when the version was deleted */
   async of(versionKey: number, clock: Clock): Promise<DocumentTree | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
@@ -82,9 +82,9 @@ export function isLeaf(entry: Branch | Leaf): entry is Leaf {
 }
 
 /**
- * Lays an outline out as folders. What stands before the first section (`tocSource` `document`) has no folder of its
- * own: it is put into the document's. Of namesakes among siblings the first keeps the plain name, the others get `~`
- * and 8 hex digits: of the node's id, or of the hash of a section's id, which is no hex number itself.
+ * Converts an outline to folders. Content before the first section (`tocSource` `document`) goes into the document's
+ * folder. Of siblings with one name the first keeps it, the others get `~` and 8 hex digits: of the node's id, or of
+ * the hash of a section's id, which is not hexadecimal itself.
  */
 export function layOut(outline: readonly CompiledOutlineNode[], nodes: readonly NodeEntry[]): DocumentTree {
   const root: Branch = { name: '', path: [], branches: [], leaves: [] }
@@ -144,7 +144,7 @@ function* flatten(branch: Branch): Generator<Branch | Leaf> {
   yield* branch.leaves
 }
 
-/** What stands at a path within a document. */
+/** The entry at a path within a document. */
 export function findInTree(tree: DocumentTree, path: readonly string[]): Branch | Leaf | undefined {
   let at: Branch = tree.root
   for (const [index, name] of path.entries()) {

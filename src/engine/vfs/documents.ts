@@ -17,17 +17,17 @@ import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 import type { View } from './view.js'
 
-/** rows looked at in one go; a batch takes less than 2 ms */
+/** maximum rows of one batch, which takes less than 2 ms */
 const BATCH = 500
-/** growth of batches after one that was used up */
+/** growth of batches after each full one */
 const GROWTH = 4
 
 export interface Range<Key> extends Between<Key> {
-  /** rows the caller is likely to need: the size of the first batch */
+  /** expected number of rows, as the size of the first batch */
   expect?: number
 }
 
-/** Visible documents of a source (null: uploads) between two places, in order. */
+/** Visible documents of a source (null: uploads) between two keys, in order. */
 export function documentsInSource(
   view: View,
   source: string | null,
@@ -46,7 +46,7 @@ export function* visibleByKey(view: View, keys: readonly number[]): Read<Documen
   return (yield* documentsByKey(view, keys)).filter((row) => isVisible(view, row) && !isDamaged(row))
 }
 
-/** The first source after `source` that has a visible document; an empty text stands before all. */
+/** The first source after `source` that has a visible document; an empty text sorts before all. */
 export async function sourceAfter(view: View, source: string): Promise<string | undefined> {
   let place: readonly [string, ...SourceKey] = [source, LAST, '', '']
   for (let size = 1; ; size = Math.min(size * GROWTH, BATCH)) {
@@ -83,7 +83,7 @@ async function* visible<Key, Row extends DocumentEntry>(
   }
 }
 
-/** @param instead of an id that is damaged: what stands behind all in the direction of the walk */
+/** @param instead replaces a damaged id: sorts after all others in the direction of the walk */
 export function sourceKey(row: DocumentEntry, instead: string): SourceKey {
   return [row.folder, row.base, unlessDamaged(() => row.id) ?? instead]
 }
@@ -92,18 +92,18 @@ export function nameKey(row: DocumentEntry, instead: string): NameKey {
   return [row.base, unlessDamaged(() => row.id) ?? instead]
 }
 
-/** The place just before everything in a folder and below it, and the one just after. */
+/** Keys just before everything in a folder and below it, and just after. */
 export function subtreeOf(folder: string): { after: SourceKey; before: SourceKey } {
   return { after: [folder, '', ''], before: [pastOf(folder), '', ''] }
 }
 
-/** Bounds, both left out, between which one id stands alone. */
+/** Exclusive bounds that contain only one id. */
 export function boundsOf(id: string): { after: string; before: string } {
   const last = id.length - 1
   return { after: id.slice(0, last) + String.fromCharCode(id.charCodeAt(last) - 1) + LAST, before: `${id}0` }
 }
 
-/** A document that a cursor names; it may have been deleted since. @throws KsError `invalid-cursor` when it is gone */
+/** The folder and name of a document that a cursor refers to. @throws KsError `invalid-cursor` when it was deleted */
 export function* placeOfDocument(view: View, id: string): Read<Pick<DocumentEntry, 'folder' | 'base'>> {
   const row = yield* placeOf(view.space, id)
   if (row === undefined) throw brokenCursor()

@@ -22,7 +22,7 @@ import type { View } from './view.js'
 
 /** The folder of entities under `/knowledge`. */
 export const ENTITIES = 'entities'
-/** Entities looked at in one go. */
+/** Entities of one slice. */
 const SLICE = 200
 
 /** Entities of the graph as files, by type and canonical key. */
@@ -35,7 +35,7 @@ export class Entities {
     this.#graph = graph
   }
 
-  /** @param path what follows `/knowledge/entities` */
+  /** @param path segments after `/knowledge/entities` */
   async resolve(path: readonly string[]): Promise<Place | undefined> {
     const [type, key, ...rest] = path
     if (type === undefined) return this.#types()
@@ -46,7 +46,7 @@ export class Entities {
     return entity === undefined ? undefined : this.place(entity, [ENTITIES, known])
   }
 
-  /** One entity, wherever it stands. */
+  /** One entity, in any folder. */
   async place(row: EntityRow, at: readonly string[]): Promise<Place> {
     const { item, unit } = await this.#graph.db.read(shownAt(this.#graph, row, at))
     return placeOf(item, {
@@ -116,7 +116,7 @@ export class Entities {
     })
   }
 
-  /** Entities of a type that the reader sees, by key. */
+  /** Entities of a type that the reader may see, by key. */
   async *#rows(type: EntityType, from: string): AsyncGenerator<EntityRow> {
     for (let after = from; ; ) {
       const rows = await this.#graph.db.read(entityRowsAfter(this.#graph, after, type, SLICE))
@@ -134,7 +134,7 @@ export class Entities {
   }
 }
 
-/** An entity as a file, and its text. */
+/** An entity as a file, with its text. */
 function* shownAt(
   graph: GraphView,
   row: EntityRow,

@@ -5,10 +5,10 @@ import { type EntityRow, entityByKey, isShown, namesOf, sourceNodes } from '../r
 import { relationEnds } from '../rows/graph/relations.js'
 import type { Read } from '../storage/program.js'
 
-/** Relations and documents told of one entity. */
+/** Maximum number of relations and documents in the text of an entity. */
 const RELATIONS = 50
 const NODES = 50
-/** Relations looked at, since the reader may not see some. */
+/** Maximum number of relations that are read, since the reader may not see some. */
 const LOOKED_AT = 500
 
 /** An entity as a file. */
@@ -34,7 +34,7 @@ export function* entityItems(graph: GraphView, rows: readonly EntityRow[], at: r
   return items
 }
 
-/** What the graph says of an entity, as text: its names, its relations, the documents that mention it. */
+/** Text about an entity: its names, its relations, the documents that mention it. */
 export function* entityText(graph: GraphView, row: EntityRow): Read<string> {
   const [name = row.name, ...aliases] = yield* namesOf(graph, row)
   const lines = [name, '', `type: ${row.type}`, `key: ${row.canonical_key}`, `id: ${row.id}`]

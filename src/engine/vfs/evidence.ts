@@ -30,7 +30,7 @@ interface Opened {
   items: EvidenceItem[]
 }
 
-/** What the caller's own queries used. A trace that cites a deleted document is not shown at all. */
+/** Evidence of the caller's own queries. A trace that cites a deleted document is hidden. */
 export class Evidence {
   readonly #view: View
 
@@ -107,7 +107,7 @@ export class Evidence {
       if (traces.length < TRACES_PER_SLICE) return
       const reached = last
       last = readable(traces, ({ id }) => id).at(-1) ?? last
-      // a slice whose ids are all damaged has no place to go on from
+      // a slice whose ids are all damaged gives no position to continue from
       if (last === reached) return
       await this.#view.clock.turn()
     }

@@ -2,12 +2,12 @@ import type { FsFindQuery, Listing, VirtualItem } from '../../contract/gateway/f
 import type { After, Place } from './namespace.js'
 import type { PagedView } from './view.js'
 
-/** a search that finds little answers with what it has after this time, and a cursor to go on */
+/** after this time a search returns what it has found, with a cursor */
 export const FIND_MILLISECONDS = 2000
 
 type Filter = Pick<FsFindQuery, 'nameContains' | 'metadataKey' | 'metadataValue' | 'resourceType'>
 
-/** Entries below a place that pass a filter; a resource is looked at itself. */
+/** Finds entries below a node that pass a filter; a resource is matched itself. */
 export async function find(
   view: PagedView,
   place: Place,
@@ -39,7 +39,10 @@ function matcherOf({ nameContains, metadataKey, metadataValue, resourceType }: F
     hasMetadata(item.metadata, metadataKey, metadataValue)
 }
 
-/** Top-level members: the named one must be there, and it, or any where none is named, must have the value. */
+/**
+ * Matches top-level members: the named key must exist, and its value, or any value where no key is given, must be
+ * equal.
+ */
 function hasMetadata(metadata: Record<string, unknown>, key: string | undefined, value: string | undefined): boolean {
   if (key !== undefined && !Object.hasOwn(metadata, key)) return false
   if (value === undefined) return true
@@ -47,7 +50,7 @@ function hasMetadata(metadata: Record<string, unknown>, key: string | undefined,
   return candidates.some((candidate) => hasValue(candidate, value))
 }
 
-/** A list has the values of its members; an object is compared as JSON. */
+/** A list matches by its members; an object is compared as JSON. */
 function hasValue(candidate: unknown, value: string): boolean {
   if (Array.isArray(candidate)) return candidate.some((member) => hasValue(member, value))
   if (typeof candidate === 'object' && candidate !== null) return JSON.stringify(candidate) === value

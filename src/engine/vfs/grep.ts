@@ -4,14 +4,14 @@ import type { Found, Pattern } from './pattern.js'
 import { snippetOf } from './snippet.js'
 import type { PagedView } from './view.js'
 
-/** Where a search goes on: after the last finished text, and at an offset of the one after it, if that is the same. */
+/** Where a search continues: after the last finished text, and at an offset of the next one, if that is unchanged. */
 interface Resume {
   after: After | undefined
   unit: string
   offset: number
 }
 
-/** Searches the texts at and below a place until enough is found or the time of the view's clock is over. */
+/** Searches the texts at and below a node until the limit or the time of the view's clock is reached. */
 export async function grep(
   view: PagedView,
   place: Place,
@@ -31,7 +31,7 @@ export async function grep(
     resumed = undefined
     const reached = await searchUnit({ view, pattern: request.pattern, unit, from, limit: request.limit, matches })
     if (reached < unit.text.length) return stop(unit.id, reached)
-    // a page that ran out of time has finished one text at least, or a piece of it: the next one gets on
+    // a page that runs out of time has finished at least one text, or a part of it: the next page makes progress
     finished = unit.after
     if (view.clock.over) return stop('', 0)
     await view.clock.turn()

@@ -19,7 +19,7 @@ export function documentsItem(): VirtualItem {
 /**
  * A document as its folder under `/knowledge/documents`.
  *
- * @param before the visible document just before it by name, where that is known: it spares looking for namesakes
+ * @param before the visible document just before it by name, if known: avoids a search for documents of the same name
  */
 export async function documentFolder(view: View, row: DocumentEntry, before?: DocumentEntry): Promise<VirtualItem> {
   const name =

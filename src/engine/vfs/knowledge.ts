@@ -29,12 +29,12 @@ import type { Semantic } from './semantic.js'
 import { type StoredTexts, textOfDocument } from './stored-text.js'
 import type { View } from './view.js'
 
-/** marks a place behind the documents; no document is named so */
+/** marks a position after the documents; no document has this name */
 const BEYOND = '/'
 /** passages of one slice; with their texts some hundred kilobytes */
 const TEXTS_PER_SLICE = 200
 
-/** What was made of the documents: their sections as folders, their passages as files. */
+/** The documents as folders of sections, and their passages as files. */
 export class Knowledge {
   readonly #view: View
   readonly #trees: DocumentTrees
@@ -71,13 +71,13 @@ export class Knowledge {
       {
         list: (after, limit) => Promise.resolve(pageOf(entries, after === undefined ? 0 : integerAt(after, 0), limit)),
         walk: (after, wanted) => this.#everything(after, wanted),
-        // documents alone: the other folders show their passages again
+        // only the documents: the other folders show their passages again
         texts: (after) => this.#texts(after),
       },
     )
   }
 
-  /** The folder of documents with what stands in it, then the semantic views and entities. */
+  /** The folder of documents with its content, then the semantic views and entities. */
   async *#everything(after: After | undefined, wanted?: Wanted): AsyncGenerator<Step> {
     const beyond = after?.[0] === BEYOND
     if (after === undefined) yield { item: documentsItem(), after: [DOCUMENTS] }
@@ -106,7 +106,7 @@ export class Knowledge {
     return { entries, more: false }
   }
 
-  /** The place of an entry: its document, and how many entries of the document have gone before, itself included. */
+  /** The position of an entry: its document, and the count of the document's entries up to and including it. */
   async *#walk(after: After | undefined, wanted: Wanted = {}): AsyncGenerator<Step> {
     const { resourceType, namePart } = wanted
     const inside = resourceType === undefined || resourceType === 'node'
@@ -151,7 +151,7 @@ export class Knowledge {
         yield* below().slice(after === undefined ? 0 : integerAt(after, 0))
       },
       texts: (after) => this.#textsIn(row, after, new Set(leavesIn(branch))),
-      // a folder in a listing, a text to its readers
+      // a folder in listings, a text for readers
       ...(isWhole ? { read: () => textOfDocument(this.#stored, row) } : {}),
     })
   }
@@ -163,7 +163,7 @@ export class Knowledge {
       if (node !== undefined && !saysWhatWasStored(node))
         throw new KsError(
           'data-damaged',
-          `passage ${node.id} does not say what was stored; \`ks fsck --repair\` reads its document again`,
+          `passage ${node.id} differs from what was stored; \`ks fsck --repair\` reads its document again`,
         )
       return node?.text ?? ''
     }
@@ -184,7 +184,7 @@ export class Knowledge {
     }
   }
 
-  /** @param chosen ordinals of the passages wanted; all when not given */
+  /** @param ordinals of the selected passages; all when not given */
   async *#textsIn(
     row: DocumentEntry,
     after: After | undefined,
@@ -204,7 +204,7 @@ export class Knowledge {
   }
 
   #unit(row: DocumentEntry, node: NodeText): TextUnit {
-    // a node that continues a table starts with the table's header, which does not stand at its place in the text
+    // a node that continues a table starts with the table's header, which is not at its offset in the text
     const header = Math.max(0, node.text.length - (node.end_offset - node.start_offset))
     const offsetOf = (place: number): number => node.start_offset + Math.max(0, place - header)
     return {
@@ -243,7 +243,7 @@ export class Knowledge {
     return [base === '' ? (await this.#view.db.read(placeOfDocument(this.#view, id))).base : base, id]
   }
 
-  /** The document that a cursor stands in, if it is still visible. */
+  /** The document at the position of a cursor, if it is still visible. */
   async #rowAt(after: After): Promise<DocumentEntry | undefined> {
     const key = await this.#startOf(after)
     if (key === undefined) throw brokenCursor()

@@ -4,15 +4,16 @@ import type { DocumentEntry, FileEntry, NameKey, SourceKey } from '../rows/vfs/d
 import { boundsOf, documentsByName, documentsInSource } from './documents.js'
 import type { View } from './view.js'
 
-/** a cursor holds names up to this length; for longer ones it names the document */
+/** maximum length of a name in a cursor; longer ones are replaced by the id of the document */
 const CURSOR_NAME_LENGTH = 120
 
 /**
- * The name among namesakes: the oldest keeps the plain name, later ones get `~` and the first 8 hex digits of their id.
- * Those digits are a time, so documents of one upload share them: where the one before has the same, the whole id is
- * given. A name depends on older documents only, so adding a document never renames another.
+ * The unique name among documents of one name: the oldest keeps the plain name, later ones get `~` and the first 8 hex
+ * digits of their id. Those digits are a time, so documents of one upload share them: where the document before has the
+ * same digits, the name gets the full id. A name depends only on older documents, so adding a document never renames
+ * another.
  *
- * @param taken whether something else, a folder, has the plain name
+ * @param taken whether a folder has the plain name
  */
 export async function nameAmong(
   row: DocumentEntry,
@@ -37,12 +38,12 @@ export function shortId(id: string): string {
 
 interface Suffixed {
   base: string
-  /** bounds of the ids meant, both left out */
+  /** exclusive bounds of the matching ids */
   after: string
   before: string
 }
 
-/** What a name with a suffix means: `report.md~0198c0de`, or the same with a whole id. */
+/** Parses a name with a suffix: `report.md~0198c0de`, or the same with a full id. */
 function parseSuffix(name: string): Suffixed | undefined {
   const mark = name.lastIndexOf('~')
   if (mark < 1) return undefined
@@ -52,7 +53,7 @@ function parseSuffix(name: string): Suffixed | undefined {
   return /^[0-9a-f]{8}$/.test(id) ? { base, after: id, before: `${id}~` } : undefined
 }
 
-/** The document of this name in a folder of a source. A suffix is understood also where it is not needed. */
+/** Finds the document of this name in a folder of a source. An unneeded suffix is accepted, too. */
 export function documentInFolder(
   view: View,
   source: string | null,
@@ -65,7 +66,7 @@ export function documentInFolder(
   )
 }
 
-/** The document with this folder name under `/knowledge/documents`. */
+/** Finds the document with this folder name under `/knowledge/documents`. */
 export function documentNamed(view: View, name: string): Promise<DocumentEntry | undefined> {
   const key = (base: string, id: string): NameKey => [base, id]
   return namedDocument(name, (base, after, before) =>
@@ -83,7 +84,7 @@ async function namedDocument<Row extends DocumentEntry & Partial<Pick<FileEntry,
   const { base, after, before } = suffixed
   const [oldest] = await firstOf(find(base, '', LAST), 1)
   const [first, second] = await firstOf(find(base, after, before), 2)
-  // of those with the same digits, the oldest namesake of all goes by its plain name, unless a folder has it
+  // of documents with the same digits, the oldest of all goes by its plain name, unless a folder has it
   return second !== undefined && first?.id === oldest?.id && !first?.name_taken ? second : first
 }
 
@@ -96,12 +97,12 @@ async function firstOf<Row>(rows: AsyncIterable<Row>, count: number): Promise<Ro
   return first
 }
 
-/** Whether a document's name may hold a part, which is in lower case; its suffix, if it gets one, included. */
+/** Whether a document's name may contain a part, given in lower case; includes a possible suffix. */
 export function mayBeNamed(row: DocumentEntry, part: string | undefined): boolean {
   return part === undefined || `${row.base}~${row.id}`.toLowerCase().includes(part)
 }
 
-/** A name as a cursor carries it: empty when it is too long, then the document's id has to do. */
+/** A name for a cursor: empty when it is too long, so that the document's id is used. */
 export function cursorName(name: string): string {
   return name.length <= CURSOR_NAME_LENGTH ? name : ''
 }

@@ -2,7 +2,7 @@ import type { GrepListing, ResourceType, VirtualItem } from '../../contract/gate
 import type { Text } from '../../lib/text/long-text.js'
 import { brokenCursor } from '../base/cursor.js'
 
-/** Sort key of an entry within a listing; what a cursor carries. Short, whatever the names. */
+/** Position of an entry within a listing, as a cursor contains it. Short for names of any length. */
 export type After = (string | number)[]
 
 export interface Entry {
@@ -10,10 +10,10 @@ export interface Entry {
   after: After
 }
 
-/** What a walk came by: an entry, or something that cannot be wanted, passed over without making an entry of it. */
+/** A step of a walk: an entry, or the position of an entry that cannot match and was skipped. */
 export type Step = Entry | { item?: never; after: After }
 
-/** What is looked for in a walk. Entries that cannot match may be passed over; the others may not match either. */
+/** Filter of a walk. Entries that cannot match may be skipped; returned entries need not match. */
 export interface Wanted {
   resourceType?: ResourceType | undefined
   /** part of the name, in lower case */
@@ -22,7 +22,7 @@ export interface Wanted {
 
 export interface EntryPage {
   entries: Entry[]
-  /** whether entries follow */
+  /** whether more entries follow */
   more: boolean
 }
 
@@ -35,23 +35,23 @@ export type GrepMatch = GrepListing['matches'][number]
 
 /** A text that grep searches: a document or one of its passages. */
 export interface TextUnit {
-  /** names the unit among its neighbours */
+  /** unique among its neighbours */
   id: string
   text: Text
-  /** place after this unit */
+  /** position after this unit */
   after: After
-  /** what a match in `text` from `start` to `end` (UTF-16 units) is, without its snippet */
+  /** describes a match in `text` from `start` to `end` (UTF-16 units), without its snippet */
   describe(start: number, end: number): Promise<Omit<GrepMatch, 'snippet'>>
 }
 
-/** What stands at a path, as seen by one request. */
+/** A node of the virtual file system, as seen by one request. */
 export interface Place {
   item: VirtualItem
   /** Entries of a directory, directories first, then by name. A resource has none. */
   list(after: After | undefined, limit: number): Promise<EntryPage>
   /** Everything below a directory, folder by folder. */
   walk(after: After | undefined, wanted?: Wanted): AsyncIterable<Step>
-  /** The texts at and below this place that follow `after`. */
+  /** The texts at and below this node after `after`. */
   texts(after: After | undefined): AsyncIterable<TextUnit>
   /** The text of a resource; undefined for a directory. */
   read(): Promise<Content | undefined>
@@ -59,7 +59,7 @@ export interface Place {
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
 
-/** A directory or resource that answers nothing by default, to be filled in. */
+/** Makes a directory or resource, empty except for the given parts. */
 export function placeOf(item: VirtualItem, parts: Partial<Omit<Place, 'item'>> = {}): Place {
   return {
     item,
@@ -73,12 +73,12 @@ export function placeOf(item: VirtualItem, parts: Partial<Omit<Place, 'item'>> =
 
 async function* nothing(): AsyncGenerator<never> {}
 
-/** A directory whose entries are few and known: they are compared by kind, then by position in the given order. */
+/** Makes a page of a directory with few entries, whose positions are their indexes. */
 export function pageOf(entries: readonly Entry[], start: number, limit: number): EntryPage {
   return { entries: entries.slice(start, start + limit), more: entries.length > start + limit }
 }
 
-/** Parts of a cursor's place. A cursor is no secret, so its parts are checked like any input. */
+/** Reads a part of a cursor's position. Clients can forge cursors, so parts are checked like any input. */
 export function textAt(after: After, index: number): string {
   const part = after[index]
   if (typeof part !== 'string') throw brokenCursor()

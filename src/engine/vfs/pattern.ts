@@ -12,20 +12,20 @@ export interface Found {
 
 export interface Piece {
   found: Found[]
-  /** the search goes on from this offset */
+  /** the search continues at this offset */
   reached: number
 }
 
-/** What a text is searched for, piece by piece, so that the caller can look at the clock between pieces. */
+/** A compiled search. It runs in pieces, so that the caller can check the clock between them. */
 export interface Pattern {
-  /** Matches that start at `from` or later, in order; each piece is the work of some milliseconds at most. */
+  /** Finds matches that start at `from` or later, in order; each piece takes at most some milliseconds. */
   search(text: Text, from: number): Iterable<Piece>
 }
 
 const PREFIX = 're:'
-/** UTF-16 units of text that a literal is looked for in at once: about a millisecond */
+/** UTF-16 units of text that a literal is searched in at once: about a millisecond */
 const LITERAL_WINDOW = 256 * 1024
-/** larger programs take more than 20 ms for the smallest window (25 ns an instruction and character, measured) */
+/** larger programs take more than 20 ms for the smallest window (25 ns per instruction and character, measured) */
 const MAX_PROGRAM = 1000
 /** characters × instructions of one window, about 10 ms at 25 ns */
 const WINDOW_WORK = 400_000
@@ -33,16 +33,16 @@ const MIN_WINDOW = 1024
 const MAX_WINDOW = 16 * 1024
 
 /**
- * A literal; or with the prefix `re:` a regular expression of the RE2 syntax, which takes linear time on any text.
- * A literal without an upper-case letter matches in any case. An expression minds the case unless it has `(?i)`;
- * `^` and `$` match at line ends, and a match never spans more than a few thousand characters.
+ * Compiles a literal, or with the prefix `re:` a regular expression of the RE2 syntax, which takes linear time on any
+ * text. A literal without an upper-case letter matches in any case. An expression is case-sensitive unless it has
+ * `(?i)`; `^` and `$` match at line ends, and a match never spans more than a few thousand characters.
  *
  * @throws KsError `invalid-request` for an expression that is malformed or too large
  */
 export function compilePattern(q: string): Pattern {
   if (!q.startsWith(PREFIX)) return literal(q)
   const source = q.slice(PREFIX.length)
-  if (source === '') throw new KsError('invalid-request', 'q must hold an expression after "re:", received none')
+  if (source === '') throw new KsError('invalid-request', 'q must contain an expression after "re:", received none')
   return expression(source)
 }
 
@@ -66,7 +66,7 @@ function literal(q: string): Pattern {
   }
 }
 
-/** Lower case without changing the length: `İ` alone would grow, and a final sigma would depend on what follows. */
+/** Lower case without changing the length: `İ` alone would grow, and a final sigma would depend on its context. */
 function fold(text: string): string {
   return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
 }
@@ -80,7 +80,7 @@ function expression(source: string): Pattern {
       for (const { start, firstMatch, limit, end } of windowsOf(text, from, window)) {
         const piece = text.slice(start, end)
         const found: Found[] = []
-        // this answers without the matches' places, many times faster than finding them
+        // many times faster than finding the positions of matches
         if (compiled.test(piece)) {
           const matcher = compiled.matcher(piece)
           for (let more = matcher.find(Math.max(firstMatch, last) - start); more; more = matcher.find()) {
@@ -101,7 +101,7 @@ function compile(source: string): RE2JS {
   if (size > MAX_PROGRAM) throw tooLarge(size)
   try {
     const compiled = RE2JS.compile(source, RE2JS.MULTILINE)
-    // repeats may double what their text lets expect
+    // repeats may double the size that their text suggests
     if (compiled.programSize() > 3 * MAX_PROGRAM) throw tooLarge(compiled.programSize())
     return compiled
   } catch (error) {
@@ -113,6 +113,6 @@ function compile(source: string): RE2JS {
 function tooLarge(size: number): KsError {
   return new KsError(
     'invalid-request',
-    `q must be an expression of at most ${MAX_PROGRAM} steps once its repeats are written out, received ${size}`,
+    `q must be an expression of at most ${MAX_PROGRAM} steps with its repeats expanded, received ${size}`,
   )
 }

@@ -2,20 +2,20 @@ import { notFound } from '../../contract/errors.js'
 import { joinPath } from '../base/virtual-paths.js'
 import type { FileSystemReader } from './vfs.js'
 
-/** The root of the documents; a reader by {@link publishedDocuments} sees no path outside of it. */
+/** The root of the documents; a reader from {@link createPublishedDocumentsReader} sees no path outside of it. */
 export const DOCUMENTS_ROOT = joinPath('sources', [])
 
 export type PublishedDocuments = Pick<FileSystemReader, 'tree' | 'cat'>
 
 /**
- * The part of the file system that a chat application may show to end users: published documents. No path of a model
- * leads to workspaces, evidence or unpublished documents.
+ * The part of the file system that a chat application may show to end users: published documents. Paths that a model
+ * requests never reach workspaces, evidence or unpublished documents.
  */
 export function publishedDocuments(files: PublishedDocuments): PublishedDocuments {
   return {
     tree: async (caller, spaceId, query) => {
       assertDocumentPath(query.path)
-      // the default of a space may be a preview of documents that are not published
+      // a space may default to previews of unpublished documents
       return await files.tree(caller, spaceId, { ...query, consistencyClass: 'path-consistent' })
     },
     cat: async (caller, spaceId, query) => {
@@ -25,7 +25,10 @@ export function publishedDocuments(files: PublishedDocuments): PublishedDocument
   }
 }
 
-/** The file system refuses `..`, empty segments and text that is not NFC. @throws KsError `not-found` */
+/**
+ * Rejects other paths; the file system itself rejects `..`, empty segments and text that is not NFC. @throws KsError
+ * `not-found`
+ */
 function assertDocumentPath(path: string): void {
   if (path !== DOCUMENTS_ROOT && !path.startsWith(`${DOCUMENTS_ROOT}/`)) throw notFound('path', path.slice(0, 100))
 }

@@ -15,7 +15,7 @@ export function knowledgeFolder(segments: readonly string[]): VirtualItem {
   }
 }
 
-/** The file that tells what a community is about. */
+/** The file with the report about a community. */
 export const REPORT = 'report.md'
 
 /** @param at segments of the community's folder */
@@ -41,7 +41,7 @@ export function viewFolder(segments: readonly string[], row: ViewRow, coverage: 
   }
 }
 
-/** A folder whose entries are few and known. The place of an entry is how many have gone before, itself included. */
+/** A folder with few entries, whose positions are their indexes plus 1. */
 export function fixedFolder(
   item: VirtualItem,
   items: readonly VirtualItem[],

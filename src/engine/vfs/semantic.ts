@@ -20,7 +20,7 @@ import { fixedFolder, knowledgeFolder, REPORT, reportFile, viewFolder } from './
 import { elementAt, type StoredTexts } from './stored-text.js'
 import { passing, type View } from './view.js'
 
-/** What brings views and graph up to date before they are listed. */
+/** Brings views and graph up to date before they are listed. */
 export interface SemanticReadiness {
   derivations: Pick<Derivations, 'catchUp'>
   views: Pick<SemanticViews, 'ready' | 'coverage'>
@@ -29,7 +29,7 @@ export interface SemanticReadiness {
 const KINDS = { topics: 'topic', communities: 'community' } as const
 type KindFolder = keyof typeof KINDS
 const MARKDOWN = 'text/markdown; charset=utf-8'
-/** How long a listing of entities waits for documents that were not read yet. */
+/** Maximum wait of a listing of entities for documents that were not read yet. */
 const CATCH_UP_MILLISECONDS = 2500
 
 interface DocumentMember {
@@ -50,12 +50,12 @@ export class Semantic {
     this.#readiness = readiness
   }
 
-  /** The folders beside `documents`. */
+  /** The folders next to `documents`. */
   folders(): VirtualItem[] {
     return ['communities', ENTITIES, 'topics'].map((name) => knowledgeFolder([name]))
   }
 
-  /** @param segments what follows `/knowledge`, the first of them not `documents` */
+  /** @param segments those after `/knowledge`, the first of them not `documents` */
   async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const [first, slug, ...path] = segments
     if (first === ENTITIES) {
@@ -79,7 +79,9 @@ export class Semantic {
     return part === ENTITIES ? this.#entityPlace(row, below) : undefined
   }
 
-  /** Every folder and file of views and entities. The place of a step: its folder, and its place there. */
+  /**
+   * All folders and files of views and entities. The position of a step: index of its folder, then its position there.
+   */
   async *walk(after: After | undefined): AsyncGenerator<Step> {
     const started = after === undefined ? 0 : integerAt(after, 0)
     const below = new Semantic(passing(this.#view), this.#texts, this.#readiness)
@@ -108,7 +110,7 @@ export class Semantic {
     )
   }
 
-  /** The place of a step: how many views have gone before, and how many entries of the next one. */
+  /** The position of a step: count of views before it, then count of entries of the next view. */
   async *#walkViews(name: KindFolder, rows: readonly ViewRow[], after: After | undefined): AsyncGenerator<Step> {
     const started = after === undefined ? 0 : integerAt(after, 0)
     const coverageOf = await this.#coverage()
@@ -120,7 +122,7 @@ export class Semantic {
     }
   }
 
-  /** The place of a text: how many views have gone before, and its place among the documents of its view. */
+  /** The position of a text: count of views before it, then its position among the documents of its view. */
   async *#textsOfViews(name: KindFolder, rows: readonly ViewRow[], after: After | undefined): AsyncGenerator<TextUnit> {
     const started = after === undefined ? 0 : integerAt(after, 0)
     for (const [place, row] of rows.entries()) {
@@ -131,7 +133,7 @@ export class Semantic {
     }
   }
 
-  /** What stands below a view, folder by folder. */
+  /** Everything below a view, folder by folder. */
   async #below(name: KindFolder, row: ViewRow): Promise<VirtualItem[]> {
     const documents = (await this.#documents(row, documentsIn(name, row))).map(({ item }) => item)
     if (name === 'topics') return documents
@@ -141,14 +143,14 @@ export class Semantic {
     return [folder, ...documents, knowledgeFolder(at), ...entities, reportFile([name, row.slug])]
   }
 
-  /** Says of views of how much of the publication they are. */
+  /** Records that views do not cover the complete publication. */
   #tellCoverage(what: string, coverage: Coverage | undefined): void {
     const { lacks } = this.#view
     if (coverage === undefined) lacks.add(`${what}: still being made`)
     else if (coverage.stale) lacks.add(`${what}: ${wordsOf(coverage)}`)
   }
 
-  /** Whole milliseconds: timers of the platform take no others. */
+  /** In integer milliseconds, as timers of the platform require. */
   #patience(most: number): number {
     return Math.max(0, Math.min(most, Math.ceil(this.#view.waitsUntil - performance.now())))
   }
@@ -230,7 +232,7 @@ export class Semantic {
     }
   }
 
-  /** A view's documents that the reader sees, by name. */
+  /** A view's documents that the reader may see, by name. */
   async #documents(row: ViewRow, at: readonly string[]): Promise<DocumentMember[]> {
     const members = await this.#view.db.read(memberDocuments(this.#view, row.key))
     const { denied } = this.#reader()
@@ -273,14 +275,14 @@ function* listed(spaceKey: number, kind: ViewKind) {
   return { build, rows: yield* viewsOf(spaceKey, kind) }
 }
 
-/** A view's documents that are visible, with how well they fit. */
+/** A view's visible documents, with their scores. */
 function* memberDocuments(view: View, viewKey: number): Read<{ document: DocumentEntry; score: number }[]> {
   const scores = new Map((yield* membersOf(viewKey, 'document')).map(({ key, score }) => [key, score]))
   const documents = yield* visibleByKey(view, [...scores.keys()])
   return documents.map((document) => ({ document, score: scores.get(document.key) ?? 0 }))
 }
 
-/** A community's entities that the reader sees, by name. */
+/** A community's entities that the reader may see, by name. */
 function* memberEntities(graph: GraphView, viewKey: number): Read<EntityRow[]> {
   const shown: EntityRow[] = []
   for (const { key } of yield* membersOf(viewKey, 'entity')) {

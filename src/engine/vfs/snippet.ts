@@ -3,7 +3,7 @@ import type { Found } from './pattern.js'
 
 const SNIPPET_LENGTH = 160 // UTF-16 units, two lines of a terminal
 
-/** A match with the text around it, in one line; `…` where the text goes on. */
+/** A match with the text around it, in one line; `…` where text is omitted. */
 export function snippetOf(text: Text, { start, end }: Found): string {
   const shown = Math.min(end, start + SNIPPET_LENGTH)
   const around = SNIPPET_LENGTH - (shown - start)
@@ -16,7 +16,7 @@ export function snippetOf(text: Text, { start, end }: Found): string {
   return `${first > 0 ? '…' : ''}${middle}${last < text.length ? '…' : ''}`
 }
 
-/** Whether a place lies inside a surrogate pair. */
+/** Whether an offset is inside a surrogate pair. */
 export function splitsPair(text: Text, at: number): boolean {
   return isBetween(text.charCodeAt(at - 1), 0xd800, 0xdbff) && isBetween(text.charCodeAt(at), 0xdc00, 0xdfff)
 }

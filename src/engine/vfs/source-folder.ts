@@ -7,13 +7,13 @@ import { type After, type Entry, type EntryPage, integerAt, textAt } from './nam
 import { fileItem, folderItem } from './source-items.js'
 import type { View } from './view.js'
 
-/** First part of a place in a folder: folders come before files. */
+/** First part of a position in a folder: folders sort before files. */
 const FOLDERS = 0
 const FILES = 1
 
 /**
- * One page of a folder. Folders are not stored: each is found as the next document past the one before, by one seek of
- * the index, so a page costs what it shows, whatever stands below.
+ * Lists one page of a folder. Folders are not stored: each is found as the next document after the previous folder, by
+ * one index seek, so the cost of a page depends only on its entries.
  */
 export async function listFolder(
   view: View,

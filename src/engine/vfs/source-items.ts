@@ -9,7 +9,7 @@ import { documentsInSource, sourceKey } from './documents.js'
 import { nameAmong } from './names.js'
 import type { View } from './view.js'
 
-/** The folder of documents that came without a source. */
+/** The folder of documents without a source. */
 export const UPLOADS = 'uploads'
 
 /** The folder of a source; null for documents without one. */
@@ -29,7 +29,7 @@ export function folderItem(source: string | null, folder: string): VirtualItem {
   }
 }
 
-/** The folder that holds all of a source, with what the source is called. */
+/** The folder of a source, with metadata about the source. */
 export function* sourceItem(view: View, source: string | null): Read<VirtualItem> {
   const item = folderItem(source, '')
   return source === null ? item : { ...item, metadata: { ...(yield* aboutSource(view, source)) } }
@@ -38,7 +38,8 @@ export function* sourceItem(view: View, source: string | null): Read<VirtualItem
 /**
  * A document as a file of its folder.
  *
- * @param before the visible document just before it in its folder, where that is known: it spares looking for namesakes
+ * @param before the visible document just before it in its folder, if known: avoids a search for documents of the same
+ * name
  */
 export async function fileItem(view: View, row: FileEntry, before?: FileEntry): Promise<VirtualItem> {
   const taken = row.name_taken === 1

@@ -59,7 +59,7 @@ export class Sources {
     })
   }
 
-  /** Sources in the order of their ids, then the uploads: as their names sort. */
+  /** Sources in the order of their ids, then the uploads: the sort order of their names. */
   async #listSources(after: After | undefined, limit: number): Promise<EntryPage> {
     const entries: Entry[] = []
     const last = after === undefined ? '' : textAt(after, 0)
@@ -90,14 +90,14 @@ export class Sources {
     })
   }
 
-  /** The oldest source of a name that shows anything: paths are made of ids, people know names. */
+  /** The oldest source with a name that has visible documents: paths consist of ids, but people know names. */
   async #named(name: string): Promise<string | undefined> {
     for (const id of await this.#view.db.read(sourcesNamed(this.#view, name)))
       if (await this.#holdsAny(id, '')) return id
     return undefined
   }
 
-  /** Whether a visible document stands in this folder or below. */
+  /** Whether a visible document exists in this folder or below. */
   async #holdsAny(source: string | null, folder: string): Promise<boolean> {
     for await (const _ of documentsInSource(this.#view, source, subtreeOf(folder))) return true
     return false
@@ -121,8 +121,8 @@ export class Sources {
   }
 
   /**
-   * Documents in order of their folders, each folder announced before its first document. The place of an entry is
-   * the document before it and the number of folders announced since.
+   * Documents in order of their folders, each folder before its first document. The position of an entry is the
+   * document before it and the count of folders since then.
    */
   async *#walk(source: string | null, folder: string, after: After | undefined, wanted?: Wanted): AsyncGenerator<Step> {
     const range = subtreeOf(folder)
@@ -199,7 +199,7 @@ export class Sources {
     }
   }
 
-  /** The document that a walk's cursor names; none before the first. */
+  /** The document at the position of a walk's cursor; none before the first. */
   async #startOf(source: string | null, after: After | undefined): Promise<SourceKey | undefined> {
     if (after === undefined || textAt(after, 0) !== nameOf(source)) return undefined
     const id = textAt(after, 2)

@@ -8,19 +8,19 @@ import { storedArtifact } from '../rows/vfs/passages.js'
 import type { Driver } from '../storage/driver.js'
 import { type Content, PLAIN_TEXT } from './namespace.js'
 
-/** UTF-16 units of text kept: enough for the pages of a few long documents */
+/** maximum UTF-16 units of cached text: the pages of a few long documents */
 const KEPT_UNITS = 8 * 1024 * 1024
 
-/** An element without its text. */
+/** Position and properties of an element, without its text. */
 type ElementPlace = Pick<CompiledElement, 'id' | 'type' | 'sectionPath' | 'pageNumber'> & { start: number; end: number }
 
-/** The text of a version, and the elements that it is made of, in order. */
+/** The text of a version and its elements, in order. */
 export interface LoadedText {
   text: Text
   elements: readonly ElementPlace[]
 }
 
-/** Texts of document versions, the last ones read kept: paging through a text does not inflate it page by page. */
+/** Caches texts of document versions, so that paging through a text does not inflate it for each page. */
 export class StoredTexts {
   readonly #db: Driver
   readonly #kept = new LRUCache<number, LoadedText>({
@@ -34,8 +34,8 @@ export class StoredTexts {
   }
 
   /**
-   * @param keep whether the text will be asked for again
-   * @returns undefined when the version is gone
+   * @param keep whether the text will be requested again
+   * @returns undefined when the version was deleted
    */
   async load(versionKey: number, keep: boolean): Promise<LoadedText | undefined> {
     const known = this.#kept.get(versionKey)
@@ -61,12 +61,12 @@ async function placesOf(packed: Uint8Array): Promise<ElementPlace[]> {
   return places
 }
 
-/** The element that holds an offset of the text. */
+/** The element that contains an offset of the text. */
 export function elementAt(elements: readonly ElementPlace[], offset: number): ElementPlace | undefined {
   return elements.find(({ start, end }) => start <= offset && offset < end)
 }
 
-/** The text of a document as a resource; empty while no version of it is visible. */
+/** The text of a document as a resource; empty while it has no visible version. */
 export async function textOfDocument(texts: StoredTexts, row: DocumentEntry): Promise<Content> {
   const stored = row.version_key === null ? undefined : await texts.load(row.version_key, true)
   if (stored === undefined) return { text: '', contentType: PLAIN_TEXT }

@@ -5,9 +5,9 @@ import type { PagedView } from './view.js'
 export const DEFAULT_DEPTH = 3
 
 /**
- * A directory with what stands below it, level by level: what is near is shown before what is deep. `limit` counts all
- * entries below the root. A directory whose entries did not all fit is `truncated`; one at the last level has no
- * `children`. The cursor goes on with the root's own entries; below, the client asks for the directory itself.
+ * Lists a directory and its descendants, level by level: near entries before deep ones. `limit` counts all entries
+ * below the root. A directory with omitted entries is `truncated`; one at the last level has no `children`. The cursor
+ * continues the root's own entries; for lower ones the client requests the directory itself.
  *
  * @param open finds the directory of an entry's path
  */

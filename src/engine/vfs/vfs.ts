@@ -29,7 +29,7 @@ import { DEFAULT_DEPTH, tree } from './tree.js'
 import { type PagedView, passing, type View, Views } from './view.js'
 import { type ObjectBytes, Workspaces } from './workspaces.js'
 
-/** What is read of the virtual file system. */
+/** Read operations of the virtual file system. */
 export interface FileSystemReader {
   ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
   tree(caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing>
@@ -49,8 +49,8 @@ interface Readers {
 }
 
 /**
- * What reads the virtual file system: what a space holds, as folders and files. Every answer is of one revision of the
- * space and of its workspaces, and never of a deleted document.
+ * Creates the reader of the virtual file system: the content of a space as folders and files. Every reply is of one
+ * revision of the space and of its workspaces, and never contains a deleted document.
  */
 export function createFileSystem({
   db,
@@ -171,7 +171,7 @@ function resolve(
   }
 }
 
-/** To be read last: what is looked at on the way may lack something. */
+/** Must be called last: reading may add reasons. */
 function lacksOf({ lacks }: View): { degradedReasons?: string[] } {
   return lacks.size === 0 ? {} : { degradedReasons: [...lacks] }
 }

@@ -20,53 +20,53 @@ export interface View {
   db: Driver
   caller: Caller
   space: SpaceRow
-  /** versions visible at this revision are read */
+  /** versions that are visible at this revision are read */
   revision: number
-  /** files of workspaces are read as they were after this change of theirs */
+  /** files of workspaces are read as of this change */
   change: number
-  /** whether documents without a visible version are shown too */
+  /** whether documents without a visible version are included */
   preview: boolean
   /** ids of sources whose documents the caller may not read */
   denied: readonly string[]
   clock: Clock
-  /** what is still being made is waited for until then, by `performance.now()`, and within its own bounds */
+  /** deadline of waits for views and graph, by `performance.now()`; each wait has its own limit, too */
   waitsUntil: number
-  /** why the answer may lack something */
+  /** why the reply may be incomplete */
   lacks: Set<string>
 }
 
-/** How long an answer waits, in all, for what it only comes by: what a path names is waited for by itself. */
+/** Total wait of a reply for views below the requested path; the requested path itself has a longer limit. */
 const PASSING_MILLISECONDS = 100
 
-/** The view of what stands below the path that was asked for: there what is still being made is hardly waited for. */
+/** A view for nodes below the requested path, which hardly waits for views that are still being built. */
 export function passing<V extends View>(view: V): V {
   return { ...view, waitsUntil: Math.min(view.waitsUntil, performance.now() + PASSING_MILLISECONDS) }
 }
 
-/** A view and what a paged answer needs beside it. */
+/** A view with the additional data of a paged reply. */
 export interface PagedView extends View {
   /** where the page starts; undefined for the first */
   after: After | undefined
   /** makes the cursor of the next page */
   cursorAt(after: After): string
-  /** the members of a listing that tell about consistency */
+  /** members of a listing about consistency */
   consistency: Pick<Listing, 'consistencyClass' | 'preview'>
 }
 
 export interface PagedRequest {
   operation: string
   path: string
-  /** the other members of the request that choose what is listed */
+  /** the other members of the request that select the listed entries */
   filters: (string | number | undefined)[]
   cursor: string | undefined
   consistencyClass: ConsistencyClass | undefined
   milliseconds?: number
 }
 
-/** a space whose head is remembered for cache-consistent reads costs two numbers */
+/** a cached head costs two numbers */
 const REMEMBERED_SPACES = 10_000
 
-/** Opens views; remembers, space by space, the head that cache-consistent reads share for a while. */
+/** Opens views, and caches the heads of spaces that cache-consistent reads share for a while. */
 export class Views {
   readonly #db: Driver
   readonly #heads = new LRUCache<number, { revision: number; at: number }>({ max: REMEMBERED_SPACES })
@@ -75,7 +75,7 @@ export class Views {
     this.#db = db
   }
 
-  /** The published head. @throws KsError `not-found` */
+  /** A view of the published head. @throws KsError `not-found` */
   async head(caller: Caller, spaceId: string): Promise<View> {
     return this.#viewOf(caller, await this.#db.read(headOf(caller, spaceId)))
   }
@@ -85,7 +85,7 @@ export class Views {
     return { db: this.#db, caller, ...head, preview: false, clock: new Clock(), waitsUntil, lacks: new Set<string>() }
   }
 
-  /** @throws KsError `not-found`, `invalid-cursor` also for a snapshot that expired */
+  /** @throws KsError `not-found`, `invalid-cursor` also for an expired snapshot */
   async paged(caller: Caller, spaceId: string, request: PagedRequest): Promise<PagedView> {
     const { head, policy, kind, filter, state, pendingDocuments, pin } = await this.#db.read(
       pageOf(caller, spaceId, request),
@@ -116,8 +116,8 @@ export class Views {
   }
 
   /**
-   * Only the revision is kept, never an answer: readers share one publication for the time of the policy, and a
-   * deletion is visible to them at once all the same.
+   * Caches only the revision, never a reply: readers share one publication for the time of the policy, but see a
+   * deletion at once.
    */
   #rememberedHead(space: SpaceRow, ttlSeconds: number): number {
     const known = this.#heads.get(space.key)
@@ -127,7 +127,7 @@ export class Views {
   }
 }
 
-/** What a view is made of. */
+/** The data of a view. */
 type Head = Pick<View, 'space' | 'revision' | 'change' | 'denied'>
 
 function* headOf(caller: Caller, spaceId: string): Read<Head> {
@@ -136,7 +136,7 @@ function* headOf(caller: Caller, spaceId: string): Read<Head> {
   return { space, revision: space.head_revision, change, denied: yield* deniedSources(space.key, caller) }
 }
 
-/** Where a page stands; `pin` of a snapshot alone. */
+/** The state of a page; `pin` only for snapshots. */
 function* pageOf(caller: Caller, spaceId: string, request: PagedRequest) {
   const head = yield* headOf(caller, spaceId)
   const { space } = head

@@ -1,6 +1,6 @@
 import type { Text } from '../../lib/text/long-text.js'
 
-/** A piece of text to search. Matches count that start at `firstMatch` or later and before `limit`. */
+/** A range of text to search. Matches count that start at `firstMatch` or later and before `limit`. */
 export interface Window {
   start: number
   firstMatch: number
@@ -9,8 +9,9 @@ export interface Window {
 }
 
 /**
- * Cuts a text into pieces of about `size` UTF-16 units, at line ends wherever a line fits into a piece. A longer line is
- * cut into overlapping pieces: each has a quarter of its length before and after the part whose matches count.
+ * Splits a text into windows of about `size` UTF-16 units, at line ends wherever a line fits into a window. A longer
+ * line is split into overlapping windows, with a quarter of their length before and after the range in which matches
+ * count.
  */
 export function* windowsOf(text: Text, from: number, size: number): Generator<Window> {
   let start = lineStart(text, from)
@@ -42,13 +43,13 @@ function lineStart(text: Text, from: number): number {
   return from === 0 ? 0 : text.lastIndexOf('\n', from - 1) + 1
 }
 
-/** Just past the line break that ends the line. */
+/** The offset just after the line break. */
 function endOfLine(text: Text, start: number): number {
   const end = text.indexOf('\n', start)
   return end === -1 ? text.length : end + 1
 }
 
-/** The last line end within `size` units; the first line is known to fit. */
+/** The last line end within `size` units; the first line always fits. */
 function lastLineEnd(text: Text, start: number, size: number): number {
   if (start + size >= text.length) return text.length
   return text.lastIndexOf('\n', start + size - 1) + 1

@@ -31,18 +31,18 @@ import {
 } from './namespace.js'
 import type { View } from './view.js'
 
-/** rows looked at in one go */
+/** rows of one batch */
 const BATCH = 200
-/** First part of a place in a folder: folders come before files. */
+/** First part of a position in a folder: folders sort before files. */
 const FOLDERS = 0
 const FILES = 1
 
-/** What gives the bytes of objects. */
+/** Source of the bytes of objects. */
 export interface ObjectBytes {
   bytes(key: string): Promise<Buffer>
 }
 
-/** Files that agents wrote, as they were after one change. Folders are not stored: they are where files are. */
+/** Files that agents wrote, as of one change. Folders are not stored: they follow from the files. */
 export class Workspaces {
   readonly #view: View
   readonly #objects: ObjectBytes
@@ -98,7 +98,9 @@ export class Workspaces {
     return { entries, more: false }
   }
 
-  /** Each child is found as the next file past the one before: a page costs what it shows, whatever stands below. */
+  /**
+   * Each child is found as the next file after the previous folder, so the cost of a page depends only on its entries.
+   */
   async *#foldersIn(parent: string, after: After | undefined): AsyncGenerator<{ folder: string; row: WorkspaceFile }> {
     const { past } = subtreeOf(parent)
     let place: FileKey = [parent, LAST]
@@ -115,7 +117,7 @@ export class Workspaces {
     }
   }
 
-  /** Files folder by folder, each folder announced before its first file. */
+  /** Files folder by folder, each folder before its first file. */
   async *#walk(folder: string, after: After | undefined): AsyncGenerator<Step> {
     let announced = after === undefined ? 0 : integerAt(after, 2)
     const start = await this.#startOf(folder, after)
@@ -185,7 +187,7 @@ export class Workspaces {
     return this.#placeAt(after, 0, ([place]) => place.startsWith(folder))
   }
 
-  /** The place that a cursor names by path, or by row where the path is long. */
+  /** The position in a cursor, given by path, or by row where the path is long. */
   async #placeAt(after: After, index: number, fits: (place: FileKey) => boolean): Promise<FileKey> {
     const name = textAt(after, index)
     const at = name.lastIndexOf('/')
@@ -198,7 +200,9 @@ export class Workspaces {
   }
 }
 
-/** The text of a stored file. @throws KsError `data-damaged` when its bytes are gone or others: fsck names the file; what the disk says */
+/**
+ * The text of a stored file. @throws KsError `data-damaged` when its bytes are missing or differ; errors of the disk
+ */
 export async function readObject(
   objects: ObjectBytes,
   file: { object_key: string; content_type: string },
@@ -210,17 +214,17 @@ export async function readObject(
     if (error instanceof KsError) throw error
     throw (
       diskError(error) ??
-      new KsError('data-damaged', 'the bytes of a workspace file are not there: `ks fsck` names it', { cause: error })
+      new KsError('data-damaged', 'the bytes of a workspace file are missing: `ks fsck` lists it', { cause: error })
     )
   }
 }
 
-/** Name and row of an entry; a cursor holds only so much of a name. */
+/** Name and row of an entry; a cursor limits the length of names. */
 function cursorOf(path: string, row: WorkspaceFile): [name: string, key: number] {
   return [cursorName(path.replaceAll(FOLDER_END, '/')), row.key]
 }
 
-/** Whether a walk's cursor stands before the first file, among the folders that lead to it. */
+/** Whether a walk's cursor is before the first file, among the folders that lead to it. */
 function isStart(after: After): boolean {
   return textAt(after, 0) === '' && integerAt(after, 1) === 0
 }

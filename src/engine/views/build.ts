@@ -23,36 +23,39 @@ import { freeSlug, slugOf } from './slug.js'
 import type { NamedGroup } from './topic-names.js'
 import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
-/** The newest documents and relations of a space take part: so much is grouped in seconds and some hundred megabytes. */
+/**
+ * The newest documents and relations of a space that take part: grouping this many takes seconds and some hundred
+ * megabytes.
+ */
 const MOST_DOCUMENTS = 20_000
 const MOST_RELATIONS = 200_000
 const SLICE = 200
-/** Mentions looked at before others get a turn. */
+/** Mentions read before the event loop gets a turn. */
 const MENTIONS = 5000
-/** Pages and sections of documents that are compared by themselves. */
+/** Maximal number of pages and sections that are compared separately. */
 const MOST_PARTS = 40_000
-/** Documents of a topic, and passages of each, whose words its name is made of. */
+/** Documents of a topic, and passages of each, whose words form its name. */
 const NAMING_DOCUMENTS = 8
 const NAMING_PASSAGES = 4
 const NAME_WORDS = 3
 const COMMUNITY_DOCUMENTS = 100
-/** Best connected entities of a community, by which its documents are found. */
+/** Best connected entities of a community, which determine its documents. */
 const COMMUNITY_CORE = 30
 const COMMUNITY_NAMES = 2
-/** A stated relation joins more than two names in one sentence. */
+/** Factor of a stated relation over two names in one sentence. */
 const STATED_WEIGHT = 2
-/** A topic keeps the name of an earlier one that it shares this much of its documents with. */
+/** A topic keeps the name of an earlier one if they share more than this fraction of documents. */
 const SAME_TOPIC = 0.5
 const OTHER = 'Other documents'
 
-/** Views of a kind. */
+/** Views of one kind. */
 export interface BuiltViews {
   views: NewView[]
-  /** open documents that they were made of */
+  /** number of open documents that the views were built from */
   covered: number
-  /** open documents that stand in one of them at least, listed or not */
+  /** number of open documents in at least one of the views, listed or not */
   documents: number
-  /** of topics: how much they hold, and what is in none */
+  /** for topics: numbers of assigned and unassigned documents and passages */
   held?: Held
 }
 
@@ -63,7 +66,7 @@ export interface Held {
   totalPassages: number
 }
 
-/** Topics of all open documents of a space, named by their distinctive words. */
+/** Builds the topics of all open documents of a space, named by their distinctive words. */
 export async function buildTopics(
   db: Driver,
   space: SpaceRow,
@@ -97,7 +100,7 @@ export async function buildTopics(
   const views = groups.map(({ members, passages }, place): NewView => {
     const { name: found, words } = labels[place] ?? { words: [] }
     const fresh = found ?? (words.length === 0 ? OTHER : capitalised(words.slice(0, NAME_WORDS).join(', ')))
-    // of an earlier topic, too, only the listed ones are known
+    // only the listed members of an earlier topic are known, too
     const listed = members.slice(0, limit)
     const { name, slug } = naming.nameOf(fresh, listed)
     return {
@@ -142,11 +145,11 @@ async function labelsOf(db: Driver, groups: readonly TopicGroup[], signal: Abort
   return runViewJob('labels', inputs, signal)
 }
 
-/** Communities of the graph's entities, with the documents that mention them. */
+/** Builds the communities of the graph's entities, with the documents that mention them. */
 export async function buildCommunities(db: Driver, space: SpaceRow, signal: AbortSignal): Promise<BuiltViews> {
   const links: Link[] = []
   const from = await db.read(oldestOfNewest(space.key, MOST_RELATIONS))
-  // before the relations are read: of what is read meanwhile, some are missed
+  // counted before the relations are read: relations that are added meanwhile may be missed
   const covered = await countRead(db, space, from)
   let before: number | undefined = Number.MAX_SAFE_INTEGER
   for (; before !== undefined && before > from; await turn()) {
@@ -198,7 +201,7 @@ export async function buildCommunities(db: Driver, space: SpaceRow, signal: Abor
 
 interface RelationSlice {
   relations: OpenRelation[]
-  /** key that the slice ends with; undefined where no more follow */
+  /** last key of the slice; undefined where no more follow */
   lowest: number | undefined
 }
 
@@ -207,7 +210,7 @@ function* relationsBefore(spaceKey: number, before: number): Read<RelationSlice>
   return { relations, lowest: yield* lowestRelation(spaceKey, before, SLICE) }
 }
 
-/** All open documents that mention entities, those with the most mentions first. */
+/** All open documents that mention the entities, those with the most mentions first. */
 async function documentsMentioning(db: Driver, entities: readonly number[]): Promise<Member[]> {
   const mentions = new Map<number, number>()
   for (const entity of entities)
@@ -225,7 +228,7 @@ function mentionsAfter(db: Driver, entity: number, after: number) {
 
 type EarlierView = ViewRow & { members: Member[] }
 
-/** The views that a kind has now; what clients named without its members. */
+/** The current views of a kind; without members for those that clients named. */
 function* earlierViews(spaceKey: number, kind: ViewKind): Read<EarlierView[]> {
   const views: EarlierView[] = []
   for (const view of yield* viewsOf(spaceKey, kind)) {
@@ -235,10 +238,10 @@ function* earlierViews(spaceKey: number, kind: ViewKind): Read<EarlierView[]> {
   return views
 }
 
-/** Gives names and slugs; what stays mostly the same keeps those that it had, so that paths stay. */
+/** Assigns names and slugs. A view that is mostly unchanged keeps its name and slug, so that paths stay valid. */
 class Naming {
   readonly #taken: Set<string>
-  /** member to the earlier view it was in */
+  /** by member, the slug of its earlier view */
   readonly #before = new Map<number, string>()
   readonly #views = new Map<string, { name: string; size: number }>()
 

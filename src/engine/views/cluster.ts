@@ -1,7 +1,8 @@
 import { UndirectedGraph } from 'graphology'
 import module from 'graphology-communities-louvain'
 
-// The types say that the function is the member `default`; what Node loads of this CommonJS package is the function itself.
+// The type declarations expose the function as member `default`; Node loads this CommonJS module as the function
+// itself.
 const louvain = module as unknown as typeof module.default
 
 export interface Link {
@@ -10,12 +11,12 @@ export interface Link {
   weight: number
 }
 
-/** Louvain's passes visit nodes in random order: always the same one, so that the same graph gives the same groups. */
+/** Louvain's passes visit nodes in random order: a fixed seed gives the same groups for the same graph. */
 const SEED = 0x2f6e2b1
 
 /**
- * Groups of points that are linked more among themselves than to others (Louvain, Blondel et al. 2008), the largest
- * first, ties by their first point. Points without a link are in no group.
+ * Finds groups of points that are linked more among themselves than to others (Louvain, Blondel et al. 2008), the
+ * largest first, ties by their first point. Points without a link are in no group.
  */
 export function groupsOf(links: readonly Link[]): number[][] {
   if (links.length === 0) return []

@@ -1,7 +1,7 @@
 import { groupsOf, type Link } from './cluster.js'
 
 export interface CommunityGroup {
-  /** entities, the best connected first, with the share of the best one's links */
+  /** entities, the best connected first, each with its link weight relative to the best one */
   members: { key: number; score: number }[]
 }
 
@@ -10,7 +10,7 @@ const LEAST_MEMBERS = 3
 const MOST_COMMUNITIES = 100
 const MOST_MEMBERS = 100
 
-/** Communities of entities, the largest first. */
+/** Finds communities of entities, the largest first. */
 export function communitiesOf(links: readonly Link[]): CommunityGroup[] {
   const strength = new Map<number, number>()
   for (const { from, to, weight } of links) {

@@ -8,10 +8,10 @@ import type { CoverageOf } from './coverage.js'
 import { communityReport } from './reports.js'
 
 /**
- * Communities as one reader sees them, the largest first.
+ * Lists communities as one reader sees them, the largest first.
  *
- * @param slug of the only one that is wanted
- * @throws KsError `not-found` for a slug that no community has
+ * @param slug restricts the result to one community
+ * @throws KsError `not-found` for an unknown slug
  */
 export function* listCommunities(
   coverageOf: CoverageOf,
@@ -24,7 +24,7 @@ export function* listCommunities(
   if (slug !== undefined && rows.length === 0) throw notFound('community', slug)
   rows.sort((a, b) => b.document_count - a.document_count || a.key - b.key)
   const items = yield* readableIn(rows, (row) => toCommunity(coverageOf, view, row))
-  return build === undefined ? { items, degradedReasons: ['the communities: still being made'] } : { items }
+  return build === undefined ? { items, degradedReasons: ['the communities are still being built'] } : { items }
 }
 
 function* toCommunity(coverageOf: CoverageOf, view: GraphView, row: ViewRow): Read<Community> {

@@ -8,29 +8,29 @@ import type { Made } from '../rows/views/views.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
-/** How much of a space's publication of now something was made of. Only documents that are open to the tenant count. */
+/** How much of a space's current revision a view or build covers. Only documents that are open to the tenant count. */
 export interface Coverage {
   coveredDocuments: number
   totalDocuments: number
-  /** it covers less than all, or was made of an earlier publication */
+  /** it covers less than everything, or was built from an earlier revision */
   stale: boolean
 }
 
-/** How much of the publication of now something covers. */
+/** Computes how much of the current revision something covers. */
 export type CoverageOf = (made: Made) => Coverage
 
-/** spaces whose counts are remembered; each has a number or two for every publication that still shows a document */
+/** Number of spaces with cached counts; each has a number or two for every revision that still shows a document. */
 const REMEMBERED_SPACES = 100
 
 interface Counted {
-  /** the publication that was counted */
+  /** the counted revision */
   head: number
   total: number
-  /** how many of them came with a publication or before it, oldest publication first */
+  /** cumulative number of documents up to each revision, oldest first */
   upTo: ByRevision[]
 }
 
-/** Counts the open documents of spaces, once a publication. */
+/** Counts the open documents of spaces, once per revision. */
 export class OpenDocuments {
   readonly #db: Driver
   readonly #counted = new LRUCache<number, Counted>({ max: REMEMBERED_SPACES })
@@ -44,8 +44,9 @@ export class OpenDocuments {
   }
 
   /**
-   * What was made of an earlier publication covers of today's what was in that one and was not replaced or deleted since,
-   * less what it did not cover then. (Some of that may be gone by now: it is counted as not covered all the same.)
+   * Something built from an earlier revision covers, of today's documents, those of that revision that were not
+   * replaced or deleted since, less those that it did not cover then. (Some of the latter may be deleted by now; they
+   * count as not covered all the same.)
    */
   async coverage(spaceKey: number): Promise<CoverageOf> {
     const { head, total, upTo } = await this.#count(spaceKey)
@@ -67,10 +68,10 @@ export class OpenDocuments {
   }
 }
 
-/** @param known what was counted before */
+/** @param known earlier counts */
 function* countOpen(spaceKey: number, known: Counted | undefined): Read<Counted> {
   const head = (yield* headRevision(spaceKey)) ?? 0
-  // every deletion is a publication, and the scope of a source never changes
+  // every deletion creates a revision, and the scope of a source never changes
   if (known?.head === head) return known
   const hidden = new Map((yield* hiddenByRevision(spaceKey)).map(({ revision, n }) => [revision, n]))
   let total = 0
@@ -82,8 +83,8 @@ function* countOpen(spaceKey: number, known: Counted | undefined): Read<Counted>
 }
 
 /**
- * Open documents of a publication that were read for page index and graph, and whose relations all have a key from
- * `from` on.
+ * Counts the open documents of a revision that were read for page index and graph, and whose relations all have a key
+ * of at least `from`.
  */
 export function countRead(
   db: Driver,

@@ -31,10 +31,10 @@ import { listCommunities } from './communities.js'
 import type { CoverageOf } from './coverage.js'
 import { FIRST_MILLISECONDS, type SemanticViews } from './views.js'
 
-/** An answer that says so where documents were not read for it yet. */
+/** An answer that names missing documents as degraded reasons. */
 type MaybeLacking<T> = T & { degradedReasons?: string[] }
 
-/** The graph of a space, and what is made of it. */
+/** Operations on the graph of a space and its views. */
 export interface GraphOperations {
   /** @throws KsError `not-found` for the space, or for an entity that the caller does not see */
   traverse(caller: Caller, spaceId: string, query: TraverseQuery): Promise<GraphTraversal>
@@ -52,7 +52,7 @@ export interface GraphOperations {
   readings: GraphReadingOperations
 }
 
-/** How long a list waits for documents that were not read yet; what is left is read behind. */
+/** Maximal wait of a list for documents that were not read yet; the rest is read in the background. */
 const CATCH_UP_MILLISECONDS = 2500
 
 export function createGraph(
@@ -71,7 +71,7 @@ export function createGraph(
   function* communitiesOf(coverageOf: CoverageOf, caller: Caller, spaceId: string, slug: string | undefined) {
     return yield* listCommunities(coverageOf, yield* viewOf(caller, spaceId), slug)
   }
-  /** What is read of the graph, and that it is not whole where it is not. */
+  /** Reads from the graph, and reports it if the graph is incomplete. */
   const read = async <T extends object>(
     caller: Caller,
     spaceId: string,
@@ -84,7 +84,7 @@ export function createGraph(
     return behind === undefined ? found : { ...found, degradedReasons: [behind] }
   }
   const operations: GraphOperations = {
-    // a traversal has a time limit of its own, and waits for nothing
+    // a traversal has a separate time limit and waits for nothing
     traverse: (caller, spaceId, query) => read(caller, spaceId, 0, (view) => traverse(view, query)),
     entities: (caller, spaceId, query) =>
       read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listEntities(view, query)),

@@ -7,13 +7,13 @@ import type { ReportDraft } from './reports.kernel.js'
 import type { NamedGroup } from './topic-names.js'
 import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
-/** What the thread of semantic views is asked, and what it answers. */
+/** Jobs of the semantic views thread, with inputs and outputs. */
 export interface ViewJobs {
   topics: { input: TopicDocument[]; output: TopicGroup[] }
-  /** a name where the documents give one, and the telling words as they are written */
+  /** a name where the documents suggest one, and the distinctive words as they are written */
   labels: { input: NamedGroup[]; output: TopicLabel[] }
   communities: { input: Link[]; output: CommunityGroup[] }
-  /** a title and the most telling sentences of each community */
+  /** a title and the most informative sentences of each community */
   reports: { input: ReportInput[]; output: ReportDraft[] }
 }
 
@@ -22,12 +22,12 @@ export interface ViewJob<Kind extends keyof ViewJobs = keyof ViewJobs> {
   input: ViewJobs[Kind]['input']
 }
 
-/** A space of 20,000 documents takes some seconds; longer is a fault. */
+/** A space of 20,000 documents takes some seconds; more time means a defect. */
 const LONGEST_MILLISECONDS = 120_000
 const HEAP_MEGABYTES = 512
 
 /**
- * Runs one job in a thread of its own, off the event loop.
+ * Runs one job in a separate thread.
  *
  * @throws Error when the thread fails, when it takes too long, or when the signal aborts
  */
@@ -51,7 +51,7 @@ export async function runViewJob<Kind extends keyof ViewJobs>(
       limited.addEventListener('abort', () => reject(limited.reason), { once: true })
       worker.on('message', resolve)
       worker.on('error', reject)
-      worker.on('exit', (code) => reject(new Error(`the thread of semantic views ended with code ${code}`)))
+      worker.on('exit', (code) => reject(new Error(`the semantic views thread ended with code ${code}`)))
     })
   } finally {
     await worker.terminate()

@@ -7,22 +7,22 @@ import { openDocumentOf, openDocumentsAfter } from '../rows/views/open-documents
 import type { Member } from '../rows/views/views.js'
 import type { SearchHit } from '../search/ports.js'
 
-/** A document below this share of the best one's score is about something else. */
+/** A document with a lower fraction of the best score is about something else. */
 const LEAST_SHARE = 0.25
-/** Passages that one search gives at most; where there may be more, the documents are asked in parts. */
+/** Maximal number of passages of a search; where there may be more, the documents are searched in parts. */
 const MOST_HITS = 1000
-/** Documents of the first parts. A part that gives as many passages as a search can is asked in halves. */
+/** Initial number of documents per part. A part that reaches the maximum of a search is searched in halves. */
 const PART = 4000
 
-/** What was found for a name. */
+/** The documents found for a name. */
 export interface About {
-  /** all open documents that the name stands for, best first */
+  /** all open documents that match the name, best first */
   documents: Member[]
-  /** why the text index could not tell of all documents; empty when it did */
+  /** reasons why the text index may have missed documents; empty if it is complete */
   degraded: string[]
 }
 
-/** Open documents that a name stands for: those whose passages the text index finds for it, best first. */
+/** Finds the open documents that match a name by their passages in the text index, best first. */
 export async function documentsAbout(
   context: EngineContext,
   space: SpaceRow,
@@ -59,7 +59,7 @@ export async function documentsAbout(
   return { documents, degraded: [...degraded] }
 }
 
-/** Whether passages that count may stand behind the last that a search gave. */
+/** Whether relevant passages may follow the last hit. */
 function mayHaveMore(hits: readonly SearchHit[], top: number): boolean {
   return hits.length >= MOST_HITS && Math.min(...hits.map(({ bm25 = 0 }) => bm25)) >= top * LEAST_SHARE
 }

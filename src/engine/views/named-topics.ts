@@ -18,9 +18,9 @@ import type { OpenDocuments } from './coverage.js'
 import { documentsAbout } from './named-topic.js'
 import { slugOf } from './slug.js'
 
-/** The newest of them follow the publications. */
+/** Number of newest topics that are refreshed after publications. */
 const REFRESHED = 100
-/** How long a call waits for a text index that is not whole. */
+/** Maximal wait of a call for an incomplete text index. */
 const WHOLE_MILLISECONDS = 30_000
 
 interface Topic {
@@ -32,7 +32,7 @@ interface RenewedTopic extends Topic {
   row: ViewRow
 }
 
-/** Topics that clients named: each holds the documents that the text index finds for its name. */
+/** Topics that clients named: each contains the documents that the text index finds for its name. */
 export class NamedTopics {
   readonly #context: EngineContext
   readonly #open: OpenDocuments
@@ -51,9 +51,9 @@ export class NamedTopics {
   }
 
   /**
-   * Makes a topic and stores it.
+   * Builds a topic and stores it.
    *
-   * @throws KsError `capacity-exceeded` when the space has as many as it may have
+   * @throws KsError `capacity-exceeded` when the space has the maximal number of named topics
    */
   async make(space: SpaceRow, body: MaterializeTopicBody): Promise<Topic & { generatedVersion: string }> {
     const { db } = this.#context
@@ -63,7 +63,7 @@ export class NamedTopics {
     if (known?.named !== 1 && count >= LIMITS.namedTopicsPerSpace)
       throw new KsError(
         'capacity-exceeded',
-        `topicName must be one of the ${LIMITS.namedTopicsPerSpace} topics that this space has, which are all it may have`,
+        `topicName must be one of the existing topics: this space has the maximum of ${LIMITS.namedTopicsPerSpace} named topics`,
       )
     const topic = await this.#find(space.key, { slug, name, limit: body.limit }, WHOLE_MILLISECONDS)
     const generatedVersion = body.generatedVersion ?? versionOf(topic.made)
@@ -72,7 +72,7 @@ export class NamedTopics {
     return { ...topic, generatedVersion }
   }
 
-  /** The newest of a space, or some of those, with the documents of now; not stored yet. */
+  /** Rebuilds the newest topics of a space, or the given ones, with the current documents; does not store them. */
   async again(space: SpaceRow, rows?: readonly ViewRow[]): Promise<RenewedTopic[]> {
     const found: RenewedTopic[] = []
     for (const row of rows ?? (await this.#newest(space))) {
@@ -86,23 +86,22 @@ export class NamedTopics {
     const { db } = this.#context
     const of = { spaceKey, kind: 'topic', generatedVersion: row.generated_version, made } as const
     await db.write(function* () {
-      // somebody may have made it anew meanwhile
+      // a client may have rebuilt it meanwhile
       if ((yield* viewNamed(spaceKey, 'topic', row.slug))?.key === row.key) yield* writeView(of, view)
     })
   }
 
   /**
-   * Finds the documents of those again that are not of all of the publication, behind the reader: the text index was not
-   * whole then.
+   * Rebuilds, in the background, topics that do not cover the current revision because the text index was incomplete.
    *
-   * @param rest milliseconds for which one is left alone
+   * @param rest minimal age in milliseconds of a topic
    */
   complete(space: SpaceRow, rest: number): void {
     if (this.#completing.has(space.key)) return
     const work = this.#complete(space, Date.now() - rest)
       .catch((error: unknown) => {
         if (!this.#signal.aborted)
-          this.#context.log.warn({ space: space.id, error: String(error) }, 'named topics could not be made anew')
+          this.#context.log.warn({ space: space.id, error: String(error) }, 'named topics could not be rebuilt')
       })
       .finally(() => this.#completing.delete(space.key))
     this.#completing.set(space.key, work)
@@ -121,10 +120,10 @@ export class NamedTopics {
   }
 
   /**
-   * The text index has all documents of the publication, unless it says that it lacks some: then only those that it found
-   * are sure to be covered.
+   * The text index has all documents of the revision unless it reports missing ones: then only the documents that it
+   * found are certainly covered.
    *
-   * @param patience milliseconds to wait for an index that is not whole
+   * @param patience maximal wait for an incomplete index in milliseconds
    */
   async #find(
     spaceKey: number,
@@ -162,7 +161,7 @@ function* namedBefore(spaceKey: number, slug: string): Read<{ known: ViewRow | u
   return { known: yield* viewNamed(spaceKey, 'topic', slug), count: yield* namedCount(spaceKey) }
 }
 
-/** What a version is called that nobody named. */
+/** The version name where the client gave none. */
 export function versionOf({ revision }: Pick<Made, 'revision'>): string {
   return `publication-${revision}`
 }

@@ -7,37 +7,37 @@ import { findStatements } from '../derived/graph/relations.js'
 import type { Evidence, ReportInput, ReportMember } from '../rows/views/reports.js'
 
 export interface ReportDraft {
-  /** undefined where no member has a name that a person would give */
+  /** undefined where no member has a usable name */
   title?: string
   evidence: Evidence[]
 }
 
-/** Sentences that a report is made of, at most. */
+/** Maximal number of sentences of a report. */
 export const MOST_EVIDENCE = 12
 const SHORTEST = 30
 const LONGEST = 320
 const OF_A_DOCUMENT = 3
-/** What a sentence gains that states a relation, and keeps whose members were all named before. */
+/** Additional gain of a sentence that states a relation, and factor for members that were already named. */
 const STATED = 1
 const KNOWN_MEMBERS = 0.15
-/** Sentences that share more of their words say the same. */
+/** Sentences that share a larger fraction of words are duplicates. */
 const SAME = 0.6
 const TITLE_NAMES = 3
 const TITLE_WORDS = 6
-/** What a word points back to stands in another sentence. */
+/** Pronouns and conjunctions that refer to another sentence. */
 const POINTS_BACK =
   /^(?:it|its|he|his|she|her|they|their|them|this|these|that|those|such|both|but|and|or|so|then|thus|however|also|moreover|therefore|there|here|er|sie|es|dies\p{L}*|il|elle|ils|elles)(?![\p{L}\p{N}])/iu
 const CLOSED = /[.!。！]["'”’»)\]]*$/u
 
 interface Candidate extends Evidence {
   document: number
-  /** places in the members */
+  /** indexes of the members */
   named: number[]
   isStated: boolean
   words: Set<string>
 }
 
-/** Of each community its title and its most telling sentences, the best first. */
+/** For each community, its title and its most informative sentences, the best first. */
 export function reportsOf(inputs: readonly ReportInput[]): ReportDraft[] {
   return inputs.map((input) => {
     const title = titleOf(input.members)
@@ -53,7 +53,7 @@ function candidatesIn({ members, passages }: ReportInput): Candidate[] {
       const sentence = text.slice(start, end).replace(/\s+/g, ' ')
       if (found.has(sentence) || !isTold(sentence)) continue
       const named = names.flatMap((patterns, place) => (patterns.some((name) => name.test(sentence)) ? [place] : []))
-      // `Bay` of `Harbour Bay` is no second member
+      // `Bay` of `Harbour Bay` is not another member
       const distinct = withoutParts(named, members, sentence)
       if (distinct.length < 2) continue
       const words = new Set(sentence.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
@@ -77,7 +77,7 @@ function patternOf(name: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`, 'u')
 }
 
-/** Members that stand by themselves somewhere, and not only within the name of another one. */
+/** Members that occur separately, not only within the name of another member. */
 function withoutParts(named: readonly number[], members: readonly ReportMember[], sentence: string): number[] {
   const written = named.map((place) => (members[place]?.names ?? []).filter((name) => patternOf(name).test(sentence)))
   return named.filter((_, index) => {
@@ -119,7 +119,7 @@ function chosen(members: readonly ReportMember[], candidates: readonly Candidate
 function gainOf({ named, isStated: stated }: Candidate, members: readonly ReportMember[], told: ReadonlySet<number>) {
   const weights = named.map((place) => Math.sqrt(members[place]?.score ?? 0) * (told.has(place) ? KNOWN_MEMBERS : 1))
   const all = weights.reduce((sum, weight) => sum + weight, 0)
-  // a sentence of ten names is a list
+  // a sentence with ten names is a list
   return (all / Math.sqrt(Math.max(2, named.length))) * (stated ? 1 + STATED : 1)
 }
 
@@ -129,7 +129,7 @@ function likeness(some: ReadonlySet<string>, others: ReadonlySet<string>): numbe
   return shared / Math.max(1, some.size + others.size - shared)
 }
 
-/** The best connected names, those of people, organizations, products and policies before terms. */
+/** The best connected names; those of people, organizations, products and policies before terms. */
 function titleOf(members: readonly ReportMember[]): string | undefined {
   const named = members.flatMap(({ names: [name = ''], type, score }) =>
     isName(name) ? [{ name, score: score * (type === 'term' ? 0.7 : 1) }] : [],
@@ -138,7 +138,7 @@ function titleOf(members: readonly ReportMember[]): string | undefined {
   const taken: string[] = []
   for (const { name } of named) {
     const words = name.toLowerCase().split(' ')
-    // of names that share a word the best connected one is told
+    // of names that share a word, only the best connected one is used
     if (
       taken.some((other) =>
         other
@@ -156,7 +156,7 @@ function titleOf(members: readonly ReportMember[]): string | undefined {
   return taken.length === 0 ? last : `${taken.join(', ')} and ${last}`
 }
 
-/** Whether somebody would call something so: no number, no fragment, no sentence. */
+/** Whether a name is usable in a title: no number, no fragment, no sentence. */
 function isName(name: string): boolean {
   const words = name.split(' ')
   if (words.length > TITLE_WORDS || /\d/.test(name) || !/^[\p{Lu}\p{Lo}\p{Lt}]/u.test(name)) return false

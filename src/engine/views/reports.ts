@@ -8,8 +8,8 @@ import type { Read } from '../storage/program.js'
 type Citation = CommunityReport['statements'][number]['citations'][number]
 
 /**
- * The report of a community as one reader sees it: statements whose passages the reader may read and that a publication
- * still shows. What a model wrote is shown where all of its evidence is, since any of it may have been used.
+ * The report of a community as one reader sees it: statements whose passages the reader may read and that the current
+ * revision shows. A model's report is shown only if all of its evidence is visible, since any of it may have been used.
  */
 export function* communityReport(view: GraphView, row: ViewRow): Read<CommunityReport> {
   const report = yield* reportOf(view.space.key, row.key)
@@ -35,7 +35,7 @@ export function* communityReport(view: GraphView, row: ViewRow): Read<CommunityR
   return { title: row.name, writtenBy: 'rules', statements: told.slice(0, TOLD) }
 }
 
-/** Where passages stand, of those that the reader sees. */
+/** Citations of the passages that the reader sees. */
 function* citationsOf(view: GraphView, nodes: readonly number[]): Read<Map<number, Citation>> {
   const rows = yield* shownPassages(view, [...new Set(nodes)])
   return new Map(
@@ -46,7 +46,7 @@ function* citationsOf(view: GraphView, nodes: readonly number[]): Read<Map<numbe
   )
 }
 
-/** A report as markdown: its statements with numbers, and the passages that they come from. */
+/** Renders a report as markdown: its statements with numbers, and the passages that they come from. */
 export function reportMarkdown({ title, statements }: CommunityReport): string {
   const sources = new Map<string, { number: number; citation: Citation }>()
   const lines = statements.map(({ text, citations }) => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** Longest slug of a semantic view. */
+/** Maximal length of a semantic view's slug. */
 const LENGTH = 120
 
-/** A kebab-case slug of a name; a name without Latin letters or digits gets digits of its hash. */
+/** Converts a name to a kebab-case slug; a name without Latin letters or digits gets digits of its hash. */
 export function slugOf(name: string, prefix: string): string {
   const slug = name
     .normalize('NFKD')
@@ -15,7 +15,7 @@ export function slugOf(name: string, prefix: string): string {
   return slug === '' ? `${prefix}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}` : slug
 }
 
-/** A slug that is not taken: the plain one, or the first free number behind it. */
+/** Finds an unused slug: the plain one, or the one with the first free number. */
 export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug
   for (let number = 2; ; number++) {

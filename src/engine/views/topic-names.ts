@@ -3,7 +3,7 @@ import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
 import { isFunctionWord, VERBS } from '../derived/graph/function-words.js'
 import { termHash } from '../derived/passage.js'
 
-/** What a topic's name is made of: its telling terms by hash, best first, and how its typical documents begin. */
+/** Input for naming a topic: its distinctive terms by hash, best first, and the beginnings of its typical documents. */
 export interface NamedGroup {
   terms: number[]
   documents: { title: string; headings: string[]; texts: string[] }[]
@@ -11,15 +11,15 @@ export interface NamedGroup {
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}’'-]*/gu
 const MOST_WORDS = 3
-/** A phrase in fewer of the typical documents than this is one document's. */
+/** A phrase in a smaller fraction of the typical documents belongs to one document only. */
 const LEAST_SHARE = 0.34
-/** How much better a phrase is that somebody wrote as a title or heading. */
+/** Bonus of a phrase that occurs in a title or heading. */
 const WRITTEN_AS = { title: 2, heading: 1.5, text: 1 }
-/** Of a longer heading no part is a name. */
+/** No part of a longer heading is a name. */
 const HEADING_WORDS = 8
-/** What a part that tells nothing costs a phrase of several words. */
+/** Penalty of a non-distinctive word in a phrase of several words. */
 const UNTELLING = 0.6
-/** Headings of every document. */
+/** Headings that occur in every document. */
 const FORMAL = new Set(
   `introduction summary abstract conclusion conclusions references appendix contents overview background discussion results
    methods notes index preface chapter section part page table figure document documents file files untitled readme`.split(
@@ -28,21 +28,22 @@ const FORMAL = new Set(
 )
 
 interface Candidate {
-  /** as it is written, by how often */
+  /** number of occurrences by spelling */
   spellings: Map<string, number>
-  /** in small letters */
+  /** in lower case */
   words: string[]
-  /** what forms of the phrase share */
+  /** stems that inflected forms of the phrase share */
   key: string
   documents: Set<number>
   bonus: number
 }
 
 /**
- * A name that a person might give: the phrase of one to three words of the typical documents, without stop words and
- * numbers, whose words tell the topic most and which most of the documents hold, titles and headings before text.
+ * Finds a name that a person might give: the phrase of one to three words of the typical documents, without stop words
+ * and numbers, whose words are the most distinctive and that most of the documents contain; titles and headings count
+ * more than text.
  *
- * @returns nothing where the documents hold none of the telling terms as words
+ * @returns undefined where the documents contain none of the distinctive terms as words
  */
 export function topicName({ terms, documents }: NamedGroup): string | undefined {
   const weights = new Map(terms.map((term, rank) => [term, 1 / (1 + rank / 2)]))
@@ -67,15 +68,15 @@ function scoreOf({ words, documents, bonus }: Candidate, all: number, weights: R
   const share = documents.size / all
   if (share < LEAST_SHARE && all > 2) return 0
   const told = words.map((word) => weightOf(word, weights))
-  // each further word has to tell something of its own
+  // each further word must be distinctive
   const telling = told.reduce((sum, weight) => sum + (weight > 0 ? weight : -UNTELLING), 0)
   return (telling / Math.sqrt(words.length)) * share * bonus
 }
 
-/** Share of a name's places at which it is a part of a longer one, from which on the longer one is the name. */
+/** Fraction of a name's occurrences within a longer name from which the longer one is used. */
 const PART = 0.35
 
-/** `prime number` of `prime`, where the texts mostly say so. */
+/** Extends `prime` to `prime number`, where the texts mostly write the longer name. */
 function wholeOf(best: Candidate, candidates: ReadonlyMap<string, Candidate>, all: number): Candidate {
   const places = timesOf(best)
   let whole = best
@@ -101,7 +102,7 @@ const stems = new Map<string, string>()
 const known = new Map<string, number[]>()
 const MOST_KNOWN = 50_000
 
-/** What forms of a word share. */
+/** Stem that inflected forms of a word share. */
 function stemOf(word: string): string {
   let stem = stems.get(word)
   if (stem !== undefined) return stem
@@ -116,7 +117,7 @@ function stemOf(word: string): string {
   return stem
 }
 
-/** The best weight of the terms that a word gives. */
+/** The highest weight of a word's terms. */
 function weightOf(word: string, weights: ReadonlyMap<number, number>): number {
   let hashes = known.get(word)
   if (hashes === undefined) {
@@ -176,7 +177,7 @@ function addPhrases(
   flush()
 }
 
-/** Whether a word can stand in a name: no stop word, number, verb or fragment. */
+/** Whether a word may be part of a name: no stop word, number, verb or fragment. */
 function isNameable(word: string): boolean {
   const lower = word.toLowerCase()
   if (QUERY_STOP_WORDS.has(lower) || isFunctionWord(lower) || FORMAL.has(lower) || /\d/.test(word)) return false

@@ -3,14 +3,14 @@ import { termHash } from '../derived/passage.js'
 import { groupsOf, type Link } from './cluster.js'
 import { type NamedGroup, topicName } from './topic-names.js'
 
-/** A document as clustering needs it: its terms by hash, and how often each occurs. */
+/** A document as input of clustering: its terms by hash, with their counts. */
 export interface TopicDocument {
   key: number
   terms: Int32Array
   counts: Uint16Array
-  /** how many passages it has; 1 where absent */
+  /** number of passages; absent = 1 */
   passages?: number
-  /** pages and sections of a document that has several */
+  /** pages and sections of a document with several of them */
   parts?: TopicPart[]
 }
 
@@ -21,27 +21,27 @@ export interface TopicPart {
 }
 
 export interface TopicGroup {
-  /** documents, the most typical first, with how typical they are (0 to 1) */
+  /** documents, the most typical first, with their typicality (0 to 1) */
   members: { key: number; score: number }[]
-  /** hashes of the terms that tell it from the others, the most telling first */
+  /** hashes of the terms that distinguish it from other topics, the most distinctive first */
   terms: number[]
-  /** passages of the documents that belong to it, less those that belong to another one */
+  /** number of passages of its documents, less those assigned to another topic */
   passages: number
 }
 
-/** A part of a document is of another topic that it is so much more like than its document's own … */
+/** Factor by which a part must be more similar to another topic than to its document's own … */
 const MORE_LIKE = 1.3
-/** … and when such parts are this share of the document, the document belongs to that topic too. */
+/** … and fraction of a document's passages in such parts from which the document belongs to that topic, too. */
 const LEAST_PART = 0.2
-/** Terms that a document is compared by. */
+/** Maximal number of terms by which a document is compared. */
 const TERMS = 40
-/** Documents that one is linked to. */
+/** Maximal number of links per document. */
 const NEIGHBOURS = 10
 const LEAST_LIKENESS = 0.06
-/** A term in more documents than this links too many to be worth the time. */
+/** A term in more documents would create too many links. */
 const MOST_HOLDERS = 400
 const DISTINCTIVE = 12
-/** Documents that are like no other are topics of their own where there are few of them. */
+/** Documents similar to no other become separate topics if there are at most this many. */
 const MOST_SINGLES = 12
 const MOST_TOPICS = 48
 
@@ -51,8 +51,8 @@ interface Weighed {
 }
 
 /**
- * Topics of documents: each is linked to those that share its telling terms (tf-idf, cosine), and what hangs together is
- * a topic. What belongs to none is the last group, which has no terms.
+ * Finds topics of documents: each document is linked to those that share its distinctive terms (tf-idf, cosine), and
+ * each cluster is a topic. The last group has the documents without a topic and no terms.
  */
 export function topicsOf(documents: readonly TopicDocument[]): TopicGroup[] {
   const holders = holdersOf(documents)
@@ -73,11 +73,11 @@ export function topicsOf(documents: readonly TopicDocument[]): TopicGroup[] {
 
 interface Weighing {
   holders: ReadonlyMap<number, number>
-  /** documents in all */
+  /** number of documents */
   all: number
 }
 
-/** Counts the passages of a document for its topic, and those of its parts that are about another one for that one. */
+/** Counts the passages of a document for its topic, and those of parts about another topic for that one. */
 function share(
   topics: readonly (TopicGroup & { centre: Map<number, number> })[],
   own: number,
@@ -118,7 +118,7 @@ function likenessTo(centre: ReadonlyMap<number, number>, weights: ReadonlyMap<nu
   return like
 }
 
-/** In how many documents each term stands. */
+/** Number of documents with each term. */
 function holdersOf(documents: readonly TopicDocument[]): Map<number, number> {
   const holders = new Map<number, number>()
   for (const { terms } of documents) for (const term of terms) holders.set(term, (holders.get(term) ?? 0) + 1)
@@ -183,14 +183,14 @@ function group(documents: readonly Weighed[], places: readonly number[]): TopicG
   return { members, terms: terms.map(([term]) => term), centre: unit, passages: 0 }
 }
 
-/** What a topic is called. */
+/** Name of a topic. */
 export interface TopicLabel {
   name?: string
-  /** telling words, as the documents write them */
+  /** distinctive words, as the documents write them */
   words: string[]
 }
 
-/** A name for each topic, no two the same: one that is taken is told apart by its next telling word. */
+/** Names each topic uniquely: a name in use is distinguished by the topic's next distinctive word. */
 export function labelled(groups: readonly NamedGroup[]): TopicLabel[] {
   const taken = new Set<string>()
   return groups.map((group) => {
@@ -207,7 +207,10 @@ export function labelled(groups: readonly NamedGroup[]): TopicLabel[] {
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}’'-]*/gu
 
-/** How terms are written in texts: of each the most frequent word that it was made of; terms not found are left out. */
+/**
+ * Spellings of terms in texts: for each the most frequent word that it comes from; terms that are not found are
+ * missing.
+ */
 export function writtenTerms(terms: readonly number[], texts: readonly string[]): string[] {
   const wanted = new Map(terms.map((term) => [term, new Map<string, number>()]))
   for (const text of texts)

@@ -30,13 +30,13 @@ import { NamedTopics, versionOf } from './named-topics.js'
 import { ReportWriter } from './report-writer.js'
 import { slugOf } from './slug.js'
 
-/** How long a call waits for documents whose terms and entities were not read yet. */
+/** Maximal wait of a call for documents whose terms and entities were not read yet. */
 const CATCH_UP_MILLISECONDS = 30_000
-/** How long the first listing of a kind waits for its views; later ones show those that are there. */
+/** Maximal wait of the first listing of a kind for its views; later ones show existing views. */
 export const FIRST_MILLISECONDS = 2500
-/** Time from the end of a derivation to the next one that a reader starts, however often the space publishes. */
+/** Minimal interval between two derivations that readers start, however often the space publishes. */
 const REST_MILLISECONDS = 60_000
-/** Derivations that deletions may cut off before a reader is told of none. */
+/** Derivations that deletions may invalidate before the reader gets an error. */
 const TRIES = 3
 
 interface Built extends BuiltViews {
@@ -45,8 +45,8 @@ interface Built extends BuiltViews {
 }
 
 /**
- * Topics and communities: derived when a client asks for it, or when somebody lists them and the space has published
- * since. One derivation of a space and kind runs at a time, its grouping in a thread.
+ * Topics and communities, derived on request, or when a client lists them after a publication. One derivation per space
+ * and kind runs at a time; its grouping runs in a thread.
  */
 export class SemanticViews {
   readonly #context: EngineContext
@@ -65,7 +65,7 @@ export class SemanticViews {
     this.#writer = new ReportWriter(context, this.#stop.signal)
   }
 
-  /** derivations and writers of reports that run now */
+  /** number of running derivations and report writers */
   get running(): number {
     return this.#running.size + this.#writer.running
   }
@@ -75,12 +75,12 @@ export class SemanticViews {
     await Promise.allSettled([...this.#running.values(), this.#named.settled(), this.#writer.settled()])
   }
 
-  /** How much of the publication of now a view covers. */
+  /** How much of the current revision a view covers. */
   coverage(spaceKey: number): Promise<CoverageOf> {
     return this.#open.coverage(spaceKey)
   }
 
-  /** Makes a topic of the documents that its name stands for; without name and slug, all topics of the space. */
+  /** Builds a topic of the documents that match its name; without name and slug, all topics of the space. */
   async materializeTopic(space: SpaceRow, body: MaterializeTopicBody): Promise<MaterializedTopic> {
     if (body.topicName === undefined && body.topicSlug === undefined) return this.#allTopics(space, body)
     const { view, made, generatedVersion } = await this.#named.make(space, body)
@@ -97,7 +97,7 @@ export class SemanticViews {
 
   async materializeCommunities(space: SpaceRow, body: MaterializeCommunitiesBody): Promise<MaterializedCommunities> {
     const { views, documents, generatedVersion, made } = await this.#derive(space, 'community', body.generatedVersion)
-    // a model costs something: it writes when somebody asks for communities, not when somebody looks at them
+    // a model costs money: it writes when a client requests communities, not when a client lists them
     this.#writer.write(space)
     return {
       knowledgeSpaceId: space.id,
@@ -111,10 +111,10 @@ export class SemanticViews {
   }
 
   /**
-   * Makes the views of a kind ready to be listed: the first time it waits for them, within a bound; when the space has
-   * published since, or more of its documents were read, they are derived anew behind the reader.
+   * Prepares the views of a kind for a listing: the first time it waits for them, within a limit; when the space has
+   * published since, or more of its documents were read, they are rebuilt in the background.
    *
-   * @param milliseconds for which the first listing waits at most
+   * @param milliseconds maximal wait of the first listing
    */
   async ready(space: SpaceRow, kind: ViewKind, milliseconds: number): Promise<void> {
     const build = await this.#context.db.read(lastBuild(space.key, kind))
@@ -135,7 +135,7 @@ export class SemanticViews {
   async #isDue(space: SpaceRow, build: Build): Promise<boolean> {
     if (Date.now() - build.built_at < REST_MILLISECONDS) return false
     if (build.revision !== space.head_revision) return true
-    // what could not be covered for its number is not tried again, only what could not be read
+    // documents beyond the maximum are not retried, only those that were not read
     return build.unread > 0 && (await this.#derivations.catchUp(space, 0)) < build.unread
   }
 
@@ -160,7 +160,7 @@ export class SemanticViews {
     }
   }
 
-  /** One at a time for a space and kind; a call with wishes of its own waits for the one that runs. */
+  /** Runs one derivation per space and kind; a call with its own parameters waits for the running one first. */
   async #derive(space: SpaceRow, kind: ViewKind, version: string | undefined, limit?: number): Promise<Built> {
     const id = `${space.key}/${kind}`
     const running = this.#running.get(id)
@@ -180,10 +180,10 @@ export class SemanticViews {
       const built = await this.#tryBuild(spaceKey, kind, version, limit)
       if (built !== undefined) return built
     }
-    throw new KsError('unavailable', 'documents are being deleted all the time: the views are made when that ends')
+    throw new KsError('unavailable', 'documents are being deleted continuously: retry when the deletions have ended')
   }
 
-  /** @returns nothing when a document was deleted meanwhile: nothing that was made of it is shown */
+  /** @returns undefined when a document was deleted meanwhile, as nothing built from it may be shown */
   async #tryBuild(
     spaceKey: number,
     kind: ViewKind,
@@ -209,7 +209,8 @@ export class SemanticViews {
     const made = { revision: now.space.head_revision, covered: Math.min(built.covered, now.total), total: now.total }
     const generatedVersion = version ?? versionOf(made)
     const of = { spaceKey, kind, generatedVersion, made }
-    // view by view, so that the event loop is held for milliseconds; cut short, earlier and new ones stand side by side
+    // one transaction per view, so that the event loop is blocked for milliseconds only; after a crash, earlier and new
+    // ones coexist
     const before = await db.read(lastViewKey())
     for (const view of built.views) if (!(await unlessDeleted(() => storeView(of, view)))) return undefined
     for (const one of named) await this.#named.store(spaceKey, one)
@@ -220,13 +221,13 @@ export class SemanticViews {
     return ended ? { ...built, generatedVersion, made } : undefined
   }
 
-  /** The publication of now, its open documents, and how many of all were not read yet. */
+  /** The current revision, its open documents, and the number of documents that were not read yet. */
   async #now(spaceKey: number): Promise<{ space: SpaceRow; total: number; unread: number }> {
     const before = await this.#context.db.read(spaceByKey(spaceKey))
     const counted = before === undefined ? 0 : await this.#derivations.unread(before)
     const space = await this.#context.db.read(spaceByKey(spaceKey))
     if (space === undefined) throw new Error('the space was deleted')
-    // what was counted of another publication says nothing of this one
+    // the count of another revision is not valid for this one
     const unread = space.head_revision === before?.head_revision ? counted : Number.MAX_SAFE_INTEGER
     return { space, total: await this.#open.total(spaceKey), unread }
   }
@@ -239,7 +240,10 @@ function* storeView(of: Parameters<typeof writeView>[0], view: NewView): Write<v
   if (view.evidence !== undefined && kept !== undefined) yield* writeReport({ spaceKey, viewKey }, view.evidence, kept)
 }
 
-/** The folder of a view, its files, and of a community its report and the folders of its two kinds of members. */
+/**
+ * Number of paths of a view: its folder and files, and for a community its report and the folders of its two kinds of
+ * members.
+ */
 function pathsOf({ documents, entities }: NewView): number {
   return 1 + documents.length + entities.length + (entities.length > 0 ? 3 : 0)
 }

@@ -4,7 +4,7 @@ import type { ViewJob } from './job.js'
 import { reportsOf } from './reports.kernel.js'
 import { labelled, topicsOf } from './topics.kernel.js'
 
-/** Entry of the thread that groups documents and entities. It ends with its one answer. */
+/** Entry of the thread that groups documents and entities. It ends after its one answer. */
 
 type Job = { [Kind in ViewJob['kind']]: ViewJob<Kind> }[ViewJob['kind']]
 

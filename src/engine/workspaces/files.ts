@@ -19,7 +19,7 @@ import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { workspacePath } from './paths.js'
 
-/** What is written to the virtual file system. */
+/** The write operations of the virtual file system. */
 export interface FileSystemWriter {
   write(caller: Caller, spaceId: string, body: FsWriteBody): Promise<VirtualItem>
   mv(caller: Caller, spaceId: string, body: FsMvBody): Promise<Moved>
@@ -29,8 +29,8 @@ export interface FileSystemWriter {
 const NAMESPACE_BYTES = Buffer.byteLength('/workspaces/')
 
 /**
- * Writes a file. Its bytes are durable under their final name before the row that names them; the row is the
- * acknowledgement, and until then readers see what was there before.
+ * Writes a file. Its bytes are durable under their key before a row references them; the row is the acknowledgement,
+ * and until then readers see the earlier state.
  *
  * @throws KsError `invalid-request`, `path-taken`, `upload-too-large`, `quota-exceeded`
  */
@@ -68,13 +68,13 @@ export async function writeFile(
     return written
   } catch (error) {
     await removeUnreferenced(context, caller.tenant, [file.objectKey]).catch((cause: unknown) =>
-      log.warn({ error: String(cause) }, 'a file that was refused could not be cleaned up'),
+      log.warn({ error: String(cause) }, 'a rejected file could not be cleaned up'),
     )
     throw error
   }
 }
 
-/** What cannot be written is refused before anything is; the transaction asks again. */
+/** Rejects an invalid write before anything is stored; the transaction checks again. */
 function* place(caller: Caller, spaceId: string, body: FsWriteBody): Read<{ path: VirtualPath; bytes: Buffer }> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const path = workspacePath(body.path, 'path', 2)
@@ -101,7 +101,7 @@ function bytesOf(content: string): Buffer {
   return Buffer.from(content)
 }
 
-/** The same bytes again change nothing. */
+/** Inserts or overwrites a file. The same bytes change nothing. */
 function* putRow(
   at: { spaceKey: number; subject: string; now: number },
   path: VirtualPath,
@@ -132,7 +132,7 @@ function* putRow(
   return fileItem(row)
 }
 
-/** @throws KsError `quota-exceeded`, which undoes the write that asked */
+/** @throws KsError `quota-exceeded`, which rolls the write back */
 function* assertRoom(spaceKey: number): Read<void> {
   const held = yield* liveSize(spaceKey)
   if (held.files > LIMITS.workspaceFiles)
@@ -148,7 +148,7 @@ function keyOf({ segments }: VirtualPath): FileKey {
   return [folderOf(segments.slice(0, -1)), segments[segments.length - 1] ?? '']
 }
 
-/** @throws KsError `path-taken` where a folder stands at the path or a file above it */
+/** @throws KsError `path-taken` if the path is a folder, or a parent of it is a file */
 function* assertPlace(spaceKey: number, { path, segments }: VirtualPath): Read<void> {
   if ((yield* liveTree(spaceKey, folderOf(segments))).files > 0)
     throw new KsError('path-taken', `${JSON.stringify(path)} is a folder`)
@@ -160,7 +160,7 @@ function* assertPlace(spaceKey: number, { path, segments }: VirtualPath): Read<v
 }
 
 /**
- * Renames or moves a file, a folder or a whole workspace. Nothing is overwritten.
+ * Renames or moves a file, a folder or a complete workspace. Nothing is overwritten.
  *
  * @throws KsError `invalid-request`, `not-found`, `path-taken`
  */
@@ -188,7 +188,7 @@ export async function moveFiles(
     yield* assertPlace(key, to)
     const [toFolder, toBase] = keyOf(to)
     if (to.segments.length > 1 && (yield* liveFile(key, toFolder, toBase)) !== undefined)
-      throw new KsError('path-taken', `${JSON.stringify(to.path)} is there already`)
+      throw new KsError('path-taken', `${JSON.stringify(to.path)} exists already`)
     const at = { spaceKey: key, seq: yield* nextChange(key), now: now() }
     if (file !== undefined)
       return { ...moved, files: yield* moveRows(at, { one: file.key, folder: toFolder, base: toBase }) }
@@ -207,7 +207,7 @@ export async function moveFiles(
   return moved
 }
 
-/** Removes a file, or a folder with all it holds: gone from every read at once. The bytes go in the background. */
+/** Removes a file, or a folder with its content, from every read. The bytes are removed in the background. */
 export async function removeFiles(
   { db, now, wake, changes }: EngineContext,
   caller: Caller,

@@ -2,23 +2,23 @@ import { KsError } from '../../contract/errors.js'
 import { parsePath, type VirtualPath } from '../base/virtual-paths.js'
 
 /**
- * A path in `/workspaces`.
+ * Parses a path in `/workspaces`.
  *
- * @param least segments below the namespace it must have: 1 for a workspace, 2 for a file
- * @throws KsError `invalid-request` that names the rule the path breaks
+ * @param minSegments minimum number of segments below the namespace: 1 for a workspace, 2 for a file
+ * @throws KsError `invalid-request` with the violated rule
  */
 export function workspacePath(text: string, name: string, least: 1 | 2): VirtualPath {
   const parsed = parsePath(text)
   if (parsed.namespace !== 'workspaces')
     throw new KsError(
       'invalid-request',
-      `${name} must be in /workspaces: nothing else is written by clients, received ${shown(text)}`,
+      `${name} must be in /workspaces: clients can write nowhere else, received ${shown(text)}`,
     )
   if (parsed.segments.length < least)
     throw new KsError(
       'invalid-request',
       least === 1
-        ? `${name} must be in /workspaces: it must name a workspace or what is in one, received ${shown(text)}`
+        ? `${name} must be in /workspaces: it must name a workspace or a path in one, received ${shown(text)}`
         : `${name} must be in /workspaces and name a file in a workspace, as /workspaces/NAME/FILE, received ${shown(text)}`,
     )
   return parsed

@@ -1,29 +1,32 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 
-/** What a copy of a database names. */
+/** Facts of a copy of a database. */
 export interface Contents {
-  /** the store it is of; absent in databases of earlier versions */
+  /** the store of the database; absent in databases of earlier versions */
   store?: { id: string; opened: number }
   schema: number
-  /** keys of the objects that its rows name */
+  /** keys of the objects that its rows refer to */
   objects: string[]
 }
 
-/** All pages in one step: a step is one read transaction, so that writers meanwhile do not make it begin again. */
+/** All pages in one step: a step is one read transaction, so concurrent writers do not restart the copy. */
 const ALL_PAGES = 0x7fff_ffff
-/** Tables whose rows name objects, and which of their rows do: the bytes of a deleted document go before its row. */
+/**
+ * Tables whose rows refer to objects, and the condition for rows that do: the bytes of a deleted document are removed
+ * before its row.
+ */
 const NAMING = { documents: 'deleted_at IS NULL', chat_files: '1', workspace_files: '1', snapshot_files: '1' }
 
 /**
- * Copies a database as it is at one instant, through SQLite's backup API, while another process writes to it or none.
- * Reads only; a log that is there stays where it is.
+ * Copies a database at one instant through SQLite's backup API, also while another process writes to it. Only reads; an
+ * existing write-ahead log stays in place.
  *
  * @throws Error where there is no database
  */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   if (!existsSync(from)) throw new Error(`there is no database ${from}`)
-  // SQLite makes files of mode 0644, and keeps the mode of one that exists
+  // SQLite creates files with mode 0644, but keeps the mode of an existing one
   closeSync(openSync(to, 'wx', 0o600))
   const source = new Sqlite(from, { readonly: true, fileMustExist: true })
   try {
@@ -31,18 +34,18 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   } finally {
     source.close()
   }
-  // a copy stands alone: without a log beside it
+  // A copy is one file: without a write-ahead log.
   const copy = new Sqlite(to)
   try {
     copy.pragma('journal_mode = DELETE')
-    // nobody works on what is restored from it: what they had claimed is free at once
+    // No gateway works on a restored copy: release the claims of all gateways.
     if (hasTable(copy, 'gateways')) copy.exec('DELETE FROM gateways')
   } finally {
     copy.close()
   }
 }
 
-/** @throws Error saying what is wrong with a copy */
+/** @throws Error with the damage of a copy */
 export function readContents(path: string): Contents {
   const db = new Sqlite(path, { readonly: true, fileMustExist: true })
   try {

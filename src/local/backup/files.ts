@@ -12,23 +12,23 @@ export interface Measured {
   sha256: string
 }
 
-/** What a snapshot holds: written last, so that one without it is no snapshot. */
+/** Contents of a snapshot. Written last: a snapshot without one is incomplete. */
 export interface Manifest {
   format: 1
   createdAt: string
-  /** of the program that made it */
+  /** of the program that created it */
   version: string
   schema: number
   store?: { id: string; opened: number }
   files: (Measured & { name: string })[]
   objects: { key: string; size: number }[]
-  /** keys of objects that rows name and that could not be read, or not as they were received */
+  /** keys of objects that rows refer to and that could not be read, or had other bytes than expected */
   missing: string[]
 }
 
 const FILE_NAME = /^[a-z.]+$/
 
-/** Whether a value read from a file has the form of a manifest: its names become paths. */
+/** Whether a value from a file is a valid manifest: its names become paths. */
 export function isManifest(value: unknown): value is Manifest {
   if (!isRecord(value) || value.format !== 1 || typeof value.createdAt !== 'string') return false
   const { store, files, objects } = value
@@ -42,12 +42,12 @@ function isListOf(value: unknown, field: string, hasForm: (text: string) => bool
   return value.every((one) => isRecord(one) && hasForm(String(one[field])) && typeof one.size === 'number')
 }
 
-/** The hash that an object's key ends with. */
+/** The hash at the end of an object's key. */
 export function hashOfKey(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1)
 }
 
-/** Size and hash of a regular file. @returns nothing where there is none */
+/** Size and hash of a regular file; `undefined` where there is none. */
 export async function measure(path: string): Promise<Measured | undefined> {
   const found = await lstat(path).catch(ignoreMissing)
   if (found?.isFile() !== true) return undefined
@@ -57,10 +57,10 @@ export async function measure(path: string): Promise<Measured | undefined> {
 }
 
 /**
- * Copies a file under another name, synced, and hashes it on the way. A process that is killed leaves a temporary file.
+ * Copies a file under another name, syncs it and computes its hash. A process that is killed leaves a temporary file.
  *
- * @param sha256 what it has to be; another content is not kept
- * @returns nothing where there is no such file, or another content
+ * @param sha256 expected hash; a copy with another one is removed
+ * @returns `undefined` where there is no such file, or it has another hash
  */
 export async function copyFile(from: string, to: string, mode: number, sha256?: string): Promise<Measured | undefined> {
   const found = await lstat(from).catch(ignoreMissing)
@@ -100,7 +100,7 @@ export async function foldersBelow(folder: string): Promise<string[]> {
   return [folder, ...below.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))]
 }
 
-/** Runs some at a time. */
+/** Runs `work` for all items, `atOnce` at a time. */
 export async function forEachConcurrently<T>(
   items: readonly T[],
   atOnce: number,

@@ -1,6 +1,6 @@
 import { isCode, readIfExists } from '../private-file.js'
 
-/** The other process that wrote its id to a file and still lives; nothing where there is none, or it was killed. */
+/** Id of another living process that wrote it to a file; `undefined` where there is none. */
 export function livingHolder(path: string): number | undefined {
   const pid = Number(readIfExists(path)?.trim())
   if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return undefined
@@ -8,7 +8,7 @@ export function livingHolder(path: string): number | undefined {
     process.kill(pid, 0)
     return pid
   } catch (error) {
-    // it lives and is of another user
+    // EPERM: it lives and belongs to another user.
     return isCode(error, 'EPERM') ? pid : undefined
   }
 }

@@ -22,19 +22,19 @@ const COPIES_AT_ONCE = 8
 
 export interface RestoreOptions {
   from: string
-  /** the newest when absent */
+  /** default: the newest one */
   snapshot?: string | undefined
-  /** the data directory: absent or empty */
+  /** the data directory: missing or empty */
   dataDir: string
   onProgress(done: number, of: number): void
 }
 
 /**
- * Puts a snapshot into an empty data directory, which no daemon opens until all of it is there. Everything is read and
- * compared with the manifest. What one that was cut off left is begun anew.
+ * Restores a snapshot into an empty data directory, which no daemon opens until it is complete. All files are read and
+ * compared with the manifest. An interrupted restore starts again from the beginning.
  *
  * @throws KsError `not-found` without a complete snapshot, `path-taken` where the directory is not empty, `unavailable`
- *   where the backup is damaged, or another process restores into the directory
+ * where the backup is damaged, or another process restores into the directory
  */
 export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot: string; manifest: Manifest }> {
   const { from, dataDir, onProgress } = options
@@ -70,7 +70,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot
   return { snapshot, manifest }
 }
 
-/** @throws KsError where something else lies in the directory, or another process is at it */
+/** @throws KsError where the directory has other content, or another process restores into it */
 function checkPlace({ root, restoring }: DataLayout): void {
   const holder = livingHolder(restoring)
   if (holder !== undefined)
@@ -82,10 +82,10 @@ function checkPlace({ root, restoring }: DataLayout): void {
     throw new KsError('path-taken', `${root} is not empty: a backup is restored into an empty directory only`)
 }
 
-/** Marks the directory as one that is not whole, and removes what a restore that was cut off put there. */
+/** Marks the directory as incomplete, and removes the files of an interrupted restore. */
 async function begin(layout: DataLayout): Promise<void> {
   await mkdir(layout.root, { recursive: true, mode: 0o700 })
-  // not under another name first: what is left of a restore that is cut off here is known by this file alone
+  // Written directly, not renamed: only this file identifies the rest of a restore that is interrupted here.
   await writeFile(layout.restoring, `${process.pid}\n`, { mode: 0o600 })
   await syncPath(layout.root)
   for (const path of [layout.databaseDir, layout.objects, ...settingsOf(layout).map(([, file]) => file)])
@@ -119,6 +119,6 @@ function readManifest(path: string): Manifest {
 function damaged(path: string): KsError {
   return new KsError(
     'unavailable',
-    `the backup is damaged: ${path} is not what its manifest says; try another snapshot`,
+    `the backup is damaged: ${path} does not match the manifest; try another snapshot`,
   )
 }

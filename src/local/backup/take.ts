@@ -9,12 +9,12 @@ import { copyDatabase, readContents } from './database.js'
 import { copyFile, foldersBelow, forEachConcurrently, hashOfKey, type Manifest, measure, syncFolders } from './files.js'
 import { livingHolder } from './holder.js'
 
-/** Shorter than the daemon believes in a pin that is not renewed. */
+/** Shorter than the time after which the daemon ignores a pin that is not renewed. */
 const RENEW_MS = 10_000
-/** What was not renewed for so long is of a backup that was killed. */
+/** Files that were not renewed for this long belong to a backup that was killed. */
 const ABANDONED_MS = 3_600_000
 const COPIES_AT_ONCE = 8
-/** names of what is not finished: a snapshot, an object */
+/** names of unfinished files: a snapshot, an object */
 const SNAPSHOT = /^\d{8}T\d{6}-\d{3}Z\.partial$/
 const COPYING = /[0-9a-f]{64}\.\d+\.tmp$/
 
@@ -22,13 +22,13 @@ export interface BackupResult {
   /** name of the snapshot in the backup */
   snapshot: string
   manifest: Manifest
-  /** objects that an earlier snapshot had brought */
+  /** number of objects that an earlier snapshot had copied */
   alreadyThere: number
 }
 
 export interface TakeOptions {
   layout: DataLayout
-  /** the folder of backups; made when absent */
+  /** the folder of backups; created when missing */
   to: string
   version: string
   now: Date
@@ -36,12 +36,13 @@ export interface TakeOptions {
 }
 
 /**
- * Takes a snapshot of a data directory beside the daemon that may be working: first the database at one instant, then
- * the objects that this copy names, which the daemon keeps meanwhile, then the manifest. Earlier snapshots in the same
- * folder share their objects with it and are not touched. One that is cut off has no final name; what it left goes with
- * a later one.
+ * Takes a snapshot of a data directory, also while a daemon works on it: first the database at one instant, then the
+ * objects that this copy refers to, which the daemon keeps meanwhile, then the manifest. Earlier snapshots in the same
+ * folder share their objects with it and do not change. An interrupted snapshot has no final name; a later backup
+ * removes its files.
  *
- * @throws KsError `not-found` where there is no database, `invalid-request` where its objects are in a bucket, `unavailable` while another process takes a backup of it
+ * @throws KsError `not-found` where there is no database, `invalid-request` where its objects are in a bucket,
+ * `unavailable` while another process takes a backup of it
  */
 export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
   const { layout, to, version, now } = options
@@ -85,7 +86,7 @@ export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
   }
 }
 
-/** Settings and keys, which a restored data directory needs as well. */
+/** Settings and keys, which a restored data directory also needs. */
 export function settingsOf({ config, signingKey, dataKey }: DataLayout): [string, string][] {
   return [
     ['config.json', config],
@@ -117,8 +118,8 @@ async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string
 }
 
 /**
- * Tells the daemon to keep every object, also those of documents that are deleted meanwhile, and other backups that this
- * one is being taken. @returns how to end it
+ * Makes the daemon keep every object, also those of documents that are deleted meanwhile, and announces the backup to
+ * other ones. @returns a function that ends it
  */
 async function pin({ root, pin: path }: DataLayout, partial: string): Promise<() => Promise<void>> {
   const holder = livingHolder(path)
@@ -138,7 +139,7 @@ async function pin({ root, pin: path }: DataLayout, partial: string): Promise<()
   }
 }
 
-/** Removes what backups that were killed left in the folder: snapshots without an end, objects without a name. */
+/** Removes the files of killed backups: incomplete snapshots, unnamed objects. */
 async function removeAbandoned(to: string, now: number): Promise<void> {
   const isOld = (path: string) => now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > ABANDONED_MS
   const snapshots = await readdir(join(to, 'snapshots'))

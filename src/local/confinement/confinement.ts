@@ -10,20 +10,21 @@ export type ConfinedBy = 'bubblewrap' | 'unshare' | 'nothing'
 
 /** A program to be started on untrusted data. */
 export interface ProgramStart extends ProgramPaths {
-  /** the command line with its placeholders filled in; `argv` decides what it sees */
+  /** the command line with its placeholders filled in; `argv` decides what it can see */
   filled: readonly string[]
-  /** the only folder that it may write to, besides temporary files */
+  /** the only folder that it may write to, in addition to temporary files */
   folder: string
-  /** of each of its processes, where `prlimit` is there */
+  /** of each of its processes, where `prlimit` exists */
   limits?: { processorSeconds: number; fileBytes: number }
 }
 
-/** Starts programs where they see no secret, no network and no other process; their children end with them. */
+/** Starts programs so that they see no secrets, no network and no other processes; their children end with them. */
 export interface Confinement {
   /**
-   * The command line that starts a program confined.
+   * The command line that starts a program in confinement.
    *
-   * @throws ProgramStartError where the program is not installed, or nothing confines it and that is not allowed
+   * @throws ProgramStartError where the program is not installed, or cannot be confined and unconfined programs are not
+   * allowed
    */
   prepare(start: ProgramStart): Promise<{ argv: string[]; by: ConfinedBy }>
 }
@@ -34,18 +35,18 @@ interface Log {
 }
 
 export interface ConfinementOptions {
-  /** files and folders that no program sees; they may not exist */
+  /** files and folders that no program may see; they may not exist */
   secrets: () => readonly string[]
-  /** programs run unconfined where nothing confines them */
+  /** programs run unconfined where nothing can confine them */
   allowUnconfined: boolean
   log: Log
 }
 
-/** Why a program is not started, as the end of a sentence that names it. */
+/** Why a program is not started. The message continues a sentence that begins with the program's name. */
 export class ProgramStartError extends Error {}
 
 const PROBE_MS = 10_000
-const CONFINED = 'programs that read documents are confined: no network, nothing of the disk but programs'
+const CONFINED = 'programs that read documents are confined: no network, no access to the disk except for programs'
 const REFUSED =
   'is not started, because nothing confines programs on this machine: neither bubblewrap nor unshare works. ' +
   'Install bubblewrap and allow user namespaces, or set unconfinedPrograms'
@@ -53,7 +54,7 @@ const UNCONFINED =
   'programs that read documents run unconfined: neither bubblewrap nor unshare works here, ' +
   'and unconfinedPrograms allows it'
 
-/** For programs of a process that has no settings of its own. */
+/** For programs of a process without settings. */
 export function confinedOnly(): Confinement {
   const log = { warn: () => undefined, info: () => undefined }
   return createConfinement({ secrets: () => [], allowUnconfined: false, log })
@@ -65,7 +66,8 @@ export function createConfinement({ secrets, allowUnconfined, log }: Confinement
   let reported: ConfinedBy | undefined
   const find = async (): Promise<ConfinedBy> => {
     const by = await confinedBy(secrets())
-    // without one, each start looks again: user namespaces may be allowed later, and a busy machine fails a probe
+    // Without a result, each start probes again: user namespaces may be allowed later, and a probe may fail on a busy
+    // machine.
     if (by !== 'nothing') known = by
     if (by === reported) return by
     reported = by
@@ -73,7 +75,7 @@ export function createConfinement({ secrets, allowUnconfined, log }: Confinement
     else log.info({ by }, CONFINED)
     return by
   }
-  /** Starts that come together share one probe. */
+  /** Concurrent starts share one probe. */
   const look = (): Promise<ConfinedBy> => {
     probe ??= find().finally(() => {
       probe = undefined
@@ -94,7 +96,7 @@ export function createConfinement({ secrets, allowUnconfined, log }: Confinement
   }
 }
 
-/** What confines programs on this machine: the first that can start one. */
+/** What confines programs on this machine: the first tool that can start one. */
 export async function confinedBy(secrets: readonly string[]): Promise<ConfinedBy> {
   if (process.platform !== 'linux') return 'nothing'
   const folder = await mkdtemp(join(tmpdir(), 'ks-confined-'))
@@ -118,14 +120,14 @@ interface OwnFolders {
   tmp: string
 }
 
-/** Folders that an earlier program in the same working folder cannot have prepared. */
+/** New folders, which an earlier program in the same working folder cannot have prepared. */
 async function ownFolders(folder: string): Promise<OwnFolders> {
   const own = join(folder, `.${randomUUID()}`)
   for (const name of ['root', 'tmp']) await mkdir(join(own, name), { recursive: true, mode: 0o700 })
   return { root: join(own, 'root'), tmp: join(own, 'tmp') }
 }
 
-/** Without the namespace of control groups, which a unit of systemd may forbid. */
+/** Without the namespace of control groups, which a systemd unit may forbid. */
 const BUBBLEWRAP_NAMESPACES = ['user-try', 'ipc', 'pid', 'net', 'uts'].map((name) => `--unshare-${name}`)
 
 function bubblewrap({ filled, folder }: ProgramStart, { tmp }: OwnFolders, visible: readonly VisiblePath[]): string[] {
@@ -134,7 +136,7 @@ function bubblewrap({ filled, folder }: ProgramStart, { tmp }: OwnFolders, visib
     if (as === 'empty-file') return ['--ro-bind', '/dev/null', path]
     return [as === 'device' ? '--dev-bind' : '--ro-bind', path, path]
   })
-  // after the mounts: a listed file may be in a covered folder
+  // After the mounts: a listed file may be in a covered folder.
   const covers = visible.flatMap(({ path, as }) => (as === 'empty-folder' ? ['--remount-ro', path] : []))
   return [
     ...['bwrap', ...BUBBLEWRAP_NAMESPACES, '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
@@ -149,7 +151,7 @@ const OPERATIONS = { 'read-only': 'ro', device: 'dev', 'empty-folder': 'dir', 'e
 function unshare({ filled, folder }: ProgramStart, own: OwnFolders, visible: readonly VisiblePath[]): string[] {
   const namespaces = ['--user', '--map-root-user', '--mount', '--net', '--ipc', '--uts', '--pid', '--fork']
   return [
-    // without this, the first process of the namespace stays when the daemon is killed
+    // Otherwise the first process of the namespace survives when the daemon is killed.
     ...['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', ...namespaces, '--kill-child', '--'],
     ...['sh', '-c', NEW_ROOT, 'sh', own.root, folder, own.tmp],
     ...[String(process.getuid?.()), String(process.getgid?.())],
@@ -158,7 +160,7 @@ function unshare({ filled, folder }: ProgramStart, own: OwnFolders, visible: rea
   ]
 }
 
-/** The command line of `prlimit` for the limits of single processes, where that is installed. */
+/** The command line of `prlimit` for the limits of single processes, where it is installed. */
 async function limitsOf({ limits }: ProgramStart): Promise<string[]> {
   if (limits === undefined) return []
   const { processorSeconds, fileBytes } = limits

@@ -1,6 +1,6 @@
 /**
- * The shell program that `unshare` runs, as root of new namespaces: it builds a root folder of what a program may see,
- * pivots to it, and drops all capabilities before the program starts. Any failure ends it before that.
+ * The shell program that `unshare` runs as root of new namespaces. It builds a root folder with what the program may
+ * see, pivots to it, and drops all capabilities before the program starts. Any failure ends it before that.
  *
  * Arguments: folder for the new root, working folder, folder for temporary files, user, group, pairs of
  * `ro|dev|dir|file` and a path, `--`, the program's command line.

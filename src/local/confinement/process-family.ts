@@ -7,7 +7,7 @@ import { killGroup } from '../../lib/kill-group.js'
 /** Environment variable that marks the processes of an unconfined program. */
 export const FAMILY_MARK = 'KS_CONVERSION'
 
-/** Maximum of rounds that kill what is left of a family: its processes may start others meanwhile. */
+/** Maximum number of rounds that kill the rest of a family: its processes may start others meanwhile. */
 const KILL_ROUNDS = 500
 const ROUND_MS = 10
 /** Indexes of fields in /proc/PID/stat, counted from the state: parent, and start in clock ticks. */
@@ -17,11 +17,11 @@ const START = 19
 interface Process {
   pid: number
   parent: number
-  /** differs where a process id is used again */
+  /** differs where a process id is reused */
   start: string
 }
 
-/** What the processes of an unconfined program are recognised by. */
+/** Identifies the processes of an unconfined program. */
 interface FamilySigns {
   /** value of the environment variable `FAMILY_MARK`, used for one start */
   mark: string
@@ -35,9 +35,10 @@ export interface FamilyUse {
 }
 
 /**
- * Opens a file in the folder of an unconfined program, which all of its processes inherit and are recognised by.
+ * Opens a marker file in the folder of an unconfined program. All of its processes inherit the file, which identifies
+ * them.
  *
- * @returns a descriptor, which is closed once the program has started
+ * @returns a descriptor, which the caller closes once the program has started
  */
 export function openSign({ mark, folder }: FamilySigns): number {
   return openSync(join(folder, `.${mark}`), 'wx', 0o600)
@@ -45,17 +46,17 @@ export function openSign({ mark, folder }: FamilySigns): number {
 
 /**
  * A program with all of its processes. Those of a confined program are its descendants. An unconfined one may leave
- * processes without a parent: they are recognised by the mark in their environment, by an open file in the program's
- * folder (all inherit one), by their working folder there, and by having been seen as a descendant before.
+ * processes without a parent: they are identified by the mark in their environment, by an open file in the program's
+ * folder (all inherit one), by their working folder there, and by an earlier observation as a descendant.
  *
- * Linux only; elsewhere nothing is found, and the group of the program alone is ended.
+ * Linux only; elsewhere no processes are found, and only the process group of the program is killed.
  */
 export class ProcessFamily {
   readonly #child: ChildProcess
   readonly #signs: FamilySigns | undefined
   readonly #known = new Map<number, string>()
 
-  /** @param signs of a program that runs unconfined */
+  /** @param identity of a program that runs unconfined */
   constructor(child: ChildProcess, signs?: FamilySigns) {
     this.#child = child
     this.#signs = signs
@@ -66,13 +67,13 @@ export class ProcessFamily {
     return { processes: pids.length, residentBytes: pids.reduce((sum, pid) => sum + residentBytes(pid), 0) }
   }
 
-  /** Ends the program at once, without waiting. */
+  /** Kills the program at once, without waiting. */
   kill(): void {
     for (const pid of this.#living()) end(pid)
     killGroup(this.#child)
   }
 
-  /** Ends everything that still runs. */
+  /** Kills everything that still runs, and waits for its end. */
   async end(): Promise<void> {
     killGroup(this.#child)
     for (let round = 0; round < KILL_ROUNDS; round++) {
@@ -83,7 +84,7 @@ export class ProcessFamily {
     }
   }
 
-  /** Members that run now. */
+  /** Ids of the running members. */
   #living(): number[] {
     const all = processes()
     const members = new Map<number, string>()
@@ -109,12 +110,12 @@ export class ProcessFamily {
         readdirSync(`/proc/${pid}/fd`).some((fd) => isInside(linkOf(`/proc/${pid}/fd/${fd}`)))
       )
     } catch {
-      return false // of another user, or it has ended
+      return false // another user's process, or it has ended
     }
   }
 }
 
-/** Every process that has not ended. */
+/** All processes that have not ended. */
 function processes(): Process[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc').flatMap((name) => {

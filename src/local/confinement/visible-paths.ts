@@ -2,20 +2,20 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
-/** What a confined program sees at a path: the file or folder itself, read-only, or nothing. */
+/** How a confined program sees a path: the file or folder itself, or an empty one. */
 export interface VisiblePath {
   path: string
   as: 'read-only' | 'device' | 'empty-folder' | 'empty-file'
 }
 
-/** A command line before its placeholders are filled in: a request must not decide what the program sees. */
+/** A command line with its placeholders: a request must not decide what the program sees. */
 export interface ProgramPaths {
   argv: readonly string[]
-  /** further files and folders that the operator lists */
+  /** additional files and folders from the operator's settings */
   paths?: readonly string[]
 }
 
-/** Programs, libraries and their data, as systems install them. */
+/** Programs, libraries and their data in the usual system folders. */
 const SYSTEM = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'],
   ...['/run/current-system', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/pki/java', '/etc/pki/tls/certs'],
@@ -23,23 +23,25 @@ const SYSTEM = [
   ...['/var/lib/texmf', '/var/lib/dictionaries-common'],
 ]
 
-/** Entries of /etc without secrets that programs need: for the loader, names, locale, fonts, and their own settings. */
+/**
+ * Entries of /etc without secrets that programs need: for the loader, names, locale, fonts, and settings of programs.
+ */
 const ETC =
   /^(?:alternatives|fonts|ghostscript|group|gtk-\d.*|hosts|ImageMagick.*|java.*|ld-musl.*|ld\.so\..*|libreoffice|locale.*|localtime|magic.*|mime\.types|nsswitch\.conf|os-release|paper.*|passwd|perl|protocols|python.*|services|texmf|timezone)$/
 
-/** Each folder below has one package. */
+/** Folder of packages, one in each subfolder. */
 const PACKAGES = '/opt'
-/** Each folder below is the home of a user. */
+/** Folders of home folders. */
 const HOMES = ['/home', '/Users']
-/** Folders of programs in a package that has its libraries in other folders. */
+/** Program folders in a package that has its libraries in other folders. */
 const PROGRAM_FOLDERS = ['bin', 'sbin', 'program', 'libexec']
-/** A confined program gets its own instances of these. */
+/** A confined program gets new instances of these. */
 const KERNEL = ['/dev', '/proc', '/sys']
 
 /**
- * Everything that a program sees of the disk, parents before children: what the system installs, folders of the search
- * path, the package of the program, absolute paths of its command line, and paths that the operator lists. Secrets in
- * these are covered.
+ * Everything of the disk that a program sees, parents before children: system folders, folders of the search path, the
+ * package of the program, absolute paths of its command line, and paths from the operator's settings. Secrets in these
+ * are covered.
  */
 export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readonly string[]): VisiblePath[] {
   const hidden = secrets.flatMap((path) => realOf(path) ?? [])
@@ -66,13 +68,16 @@ export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readon
   return withoutRepeats([...visible].map(([path, as]) => ({ path, as })))
 }
 
-/** Leaves out paths that a kept parent already shows: a link inside of that must not be followed outside. */
+/**
+ * Removes paths that are visible through a kept parent: a link inside of the parent must not be followed to the
+ * outside.
+ */
 function withoutRepeats(entries: VisiblePath[]): VisiblePath[] {
   const kept: VisiblePath[] = []
   for (const entry of entries.sort((one, other) => depth(one.path) - depth(other.path))) {
     const parent = kept.findLast(({ path }) => isWithin(entry.path, path))
     const isEmpty = entry.as.startsWith('empty')
-    // nothing can be mounted over a file that its covered folder does not show
+    // Nothing can be mounted over a file that its covered folder does not contain.
     const isCovered = isEmpty && (parent === undefined || parent.as === 'empty-folder')
     if (!isCovered && parent?.as !== entry.as) kept.push(entry)
   }
@@ -92,7 +97,7 @@ function packageOf(program: string, isBroad: (folder: string) => boolean): strin
   })
 }
 
-/** The file of a program's name, as a shell finds it. */
+/** The file of a program, found as a shell does. */
 export function findProgram(program: string): string | undefined {
   if (program.includes(sep)) return existsSync(program) ? resolve(program) : undefined
   return searchPath()
@@ -110,7 +115,7 @@ function namedPath(word: string, isBroad: (folder: string) => boolean): string[]
   return isRefused ? [] : [path]
 }
 
-/** Whether a folder is too general to be shown: one in the root, or the home of a user. */
+/** Whether a folder is too general to be visible: one in the root, or the home of a user. */
 function isGeneral(folder: string): boolean {
   return depth(folder) < 3 || HOMES.includes(dirname(folder))
 }
@@ -141,7 +146,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Whether a path is a folder, or in it. */
+/** Whether a path is a folder or inside it. */
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }

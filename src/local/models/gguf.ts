@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** What the header of a GGUF file states of its model. */
+/** Facts from the header of a GGUF file about its model. */
 export interface GgufFacts {
   architecture: string
   license?: string
@@ -11,17 +11,17 @@ export interface GgufFacts {
   isBidirectional: boolean
 }
 
-/** A file that cannot be read as GGUF. The message is a sentence without its subject. */
+/** A file that cannot be read as GGUF. The message continues a sentence that begins with the file. */
 export class GgufError extends Error {}
 
 const MAGIC = 'GGUF'
-/** versions with lengths of 64 bits, which version 1, of some weeks in 2023, has not */
+/** versions with lengths of 64 bits; version 1, used for some weeks in 2023, has shorter ones */
 const VERSIONS = { min: 2, max: 3 }
 /** far more than any model has */
 const MAX_ENTRIES = 65_536
 const MAX_KEY_BYTES = 65_535
 const MAX_STRING_BYTES = 16 * 1024 * 1024
-/** far more than a vocabulary has; no sum of such arrays exceeds the offsets that a read accepts */
+/** far more than any vocabulary; no sum of such arrays exceeds the offsets that a read accepts */
 const MAX_ARRAY_LENGTH = 2 ** 32
 const CHUNK_BYTES = 1024 * 1024
 
@@ -29,7 +29,7 @@ const STRING = 8
 const ARRAY = 9
 /** bytes of a value by its type */
 const SIZES: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 }
-/** by the number of llama.cpp */
+/** by number in llama.cpp */
 const POOLINGS = ['none', 'mean', 'cls', 'last', 'rank'] as const
 
 /**
@@ -75,7 +75,7 @@ function readMetadata(header: HeaderReader): Metadata {
   if (header.bytes(4).toString('latin1') !== MAGIC) throw new GgufError('is no GGUF file')
   const version = header.bytes(4).readUInt32LE()
   if (version < VERSIONS.min || version > VERSIONS.max)
-    throw new GgufError(`has version ${version} of GGUF, where ${VERSIONS.min} to ${VERSIONS.max} are read`)
+    throw new GgufError(`has version ${version} of GGUF; supported are ${VERSIONS.min} to ${VERSIONS.max}`)
   header.skip(8) // number of tensors
   const entries = header.count(MAX_ENTRIES)
   const metadata = new Map<string, string | number | boolean>()

@@ -1,4 +1,6 @@
-/** Types of the used part of node-llama-cpp 3.21.1. The package is fetched later, so its own types are missing. */
+/**
+ * Types of the used part of node-llama-cpp 3.21.1. The package is downloaded later, so its own types are not available.
+ */
 
 export interface LlamaModule {
   getLlama(options: {
@@ -23,18 +25,18 @@ export interface LlamaModel {
 
 export interface ContextOptions {
   contextSize: number
-  /** an encoder sees all tokens of a text at once: as many as its context has */
+  /** an encoder sees all tokens of a text at once: the size of its context */
   batchSize?: number
   threads: number
 }
 
 export interface EmbeddingContext {
-  /** fails where the tokens, and the two that it adds to them, do not fit the context */
+  /** fails where the tokens, and two that it adds, do not fit the context */
   getEmbeddingFor(input: number[]): Promise<{ readonly vector: readonly number[] }>
 }
 
 export interface RankingContext {
-  /** `maxChunk`: a document that does not fit is ranked in parts, and counts as its best part */
+  /** `maxChunk`: a document that does not fit is ranked in parts, and gets the score of the best one */
   rank(query: string, document: string, options: { onOverflow: 'maxChunk' }): Promise<number>
 }
 

@@ -19,7 +19,7 @@ const DEFAULT_ANSWER_TOKENS = 1024
 
 type Request = LlamaRequest & { id: number }
 
-/** A request in steps: an urgent one waits for one text and not for a batch, and a canceled one ends soon. */
+/** A request in steps: an urgent one waits for a single text instead of a batch, and a canceled one ends soon. */
 type Work = AsyncGenerator<undefined, LlamaReply>
 
 class RequestFault extends Error {
@@ -41,7 +41,7 @@ interface Job {
 type Worker = (request: Request, signal: AbortSignal) => Work
 
 const jobs: Job[] = []
-/** of requests that are not done, by id; also of those that wait for the model to be loaded */
+/** of unfinished requests, by id; also of those that wait for the model to load */
 const aborts = new Map<number, AbortController>()
 let isWorking = false
 /** the job whose step runs */
@@ -54,7 +54,7 @@ function send(message: FromLlama): void {
 async function load({ entry, weights, task, contextTokens, threads }: LlamaStart): Promise<Worker> {
   const runtime: LlamaModule = await import(pathToFileURL(entry).href)
   const llama = await runtime.getLlama({
-    // the build for Macs uses their graphics card
+    // The build for Macs uses their graphics card.
     gpu: process.platform === 'darwin' && process.arch === 'arm64' ? 'auto' : false,
     build: 'never',
     skipDownload: true,
@@ -84,7 +84,7 @@ async function workerOf(
   const all = { ...options, batchSize: options.contextSize }
   if (task === 'embedding') {
     const context = await model.createEmbeddingContext(all)
-    // a text without tokens has no vector
+    // A text without tokens has no vector.
     const tokensOf = (text: string) => {
       const tokens = model.tokenize(text)
       return tokens.length > 0 ? tokens : model.tokenize('.')
@@ -122,7 +122,7 @@ async function workerOf(
     const inputTokens = turns.reduce((sum, { content }) => sum + model.tokenize(content).length + TURN_TOKENS, 0)
     const room = options.contextSize - inputTokens
     if (room < Math.min(maxTokens ?? DEFAULT_ANSWER_TOKENS, options.contextSize / 4))
-      throw new RequestFault('too-long', `${inputTokens} tokens where ${options.contextSize} are the window`)
+      throw new RequestFault('too-long', `${inputTokens} tokens exceed the context window of ${options.contextSize}`)
     await sequence.clearHistory()
     yield
     const session = new runtime.LlamaChatSession({
@@ -137,7 +137,7 @@ async function workerOf(
         onTextChunk: (text) => send({ type: 'delta', id, text }),
         maxTokens: Math.min(room, maxTokens ?? room),
         ...(temperature === undefined ? {} : { temperature }),
-        // on processors alone, thoughts take longer than the answer
+        // On processors alone, thoughts take longer than the answer.
         budgets: { thoughtTokens: 0 },
       })
       const outputTokens = model.tokenize(responseText).length
@@ -168,7 +168,7 @@ function unitVector(values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length)
 }
 
-/** Works through the jobs, step by step, urgent ones first. */
+/** Runs the jobs step by step, urgent ones first. */
 async function work(): Promise<void> {
   if (isWorking) return
   isWorking = true
@@ -186,13 +186,13 @@ async function work(): Promise<void> {
       drop(job)
     }
     current = undefined
-    // a cancel that has arrived is read before the next step
+    // Reads an arrived cancel before the next step.
     await new Promise((resolve) => setImmediate(resolve))
   }
   isWorking = false
 }
 
-/** Drops canceled jobs while a step of another one runs, perhaps for a minute. The running one ends by its signal. */
+/** Removes canceled jobs while a step of another one runs, perhaps for a minute. The running one ends by its signal. */
 function dropCanceled(): void {
   for (const job of jobs.filter((one) => one.abort.signal.aborted && one !== current)) {
     send({ type: 'failed', id: job.id, fault: 'failed', reason: 'canceled' })

@@ -7,7 +7,7 @@ export interface LlamaStart {
   /** GGUF file */
   weights: string
   task: ModelTask
-  /** limit in tokens; the model's limit holds where it is lower */
+  /** limit in tokens; a lower limit of the model applies */
   contextTokens: number
   threads: number
 }
@@ -22,7 +22,7 @@ export interface ChatLimits {
   temperature?: number | undefined
 }
 
-/** A request of the process that uses the model. */
+/** A request to the process that runs the model. */
 export type LlamaRequest =
   /** `urgent`: embedded before the texts of requests that are not urgent */
   | { op: 'embed'; texts: string[]; urgent: boolean }

@@ -9,7 +9,7 @@ import type { FromLlama, LlamaFault, LlamaReply, LlamaRequest, LlamaStart, ToLla
 import type { ModelTask } from './pulled.js'
 
 const MIB = 1024 * 1024
-/** Context and working memory of the runtime next to the weights. */
+/** Context and working memory of the runtime, in addition to the weights. */
 const MEMORY_OVER_WEIGHTS = 2048 * MIB
 /** Idle time after which a process ends. A start takes a second or two. */
 const IDLE_MS = 5 * 60_000
@@ -18,7 +18,7 @@ const CANCEL_MS = 15_000
 const MEMORY_CHECK_MS = 500
 /** Timeout of loading. Large weights on a slow disk take minutes. */
 const LOAD_MS = 5 * 60_000
-/** Limit of windows, whose memory grows with their length; embedders and rerankers have shorter ones. */
+/** Limit of context windows, whose memory grows with their length; embedders and rerankers have shorter ones. */
 const MAX_CONTEXT_TOKENS = 8192
 /** More threads gain nothing: the bandwidth of the memory is the limit. */
 const MAX_THREADS = 8
@@ -49,7 +49,7 @@ export interface LlamaOptions {
   /** bytes of the weights */
   bytes: number
   task: ModelTask
-  /** resident memory that ends the process; Linux only */
+  /** limit of resident memory, above which the process is killed; Linux only */
   memoryBytes?: number
   idleMs?: number
   cancelMs?: number
@@ -66,7 +66,7 @@ interface Running {
   child: ChildProcess
   loaded: Promise<LoadedModel>
   waiting: Map<number, Waiting>
-  /** why this program ends it */
+  /** why this program kills it */
   reason?: string
 }
 
@@ -120,13 +120,13 @@ export class LlamaProcess {
     const aborted = new Promise<never>((_, reject) => {
       cancel = () => {
         post({ op: 'cancel', id })
-        // loading has its own limit: other requests may wait for it
+        // Loading has a separate limit: other requests may wait for it.
         running.loaded.then(limit, () => undefined)
         reject(signal?.reason)
       }
     })
     signal?.addEventListener('abort', cancel, { once: true })
-    // of a canceled request, it settles when the process has dropped it
+    // The reply of a canceled request settles when the process has dropped it.
     const replied = new Promise<LlamaReply>((resolve, reject) => {
       waiting.set(id, { resolve, reject, onDelta })
     }).finally(() => {
@@ -178,7 +178,7 @@ export class LlamaProcess {
       ready = resolve
       unready = reject
     })
-    // each request reports it
+    // Each request reports the failure.
     loaded.catch(() => undefined)
     const running: Running = { child, loaded, waiting: new Map() }
     const watch = setInterval(() => {
@@ -221,7 +221,7 @@ export class LlamaProcess {
 
   #kill(running: Running, reason: string): void {
     running.reason ??= reason
-    // the next request starts another one
+    // The next request starts another process.
     if (this.#running === running) this.#running = undefined
     running.child.kill('SIGKILL')
   }

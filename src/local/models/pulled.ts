@@ -13,15 +13,15 @@ export const LOCAL_PROVIDER = 'llama'
 
 /** A model of this machine, as its manifest describes it. */
 export interface PulledModel {
-  /** NAME@HASH: the hash keeps vectors of two files from being compared */
+  /** NAME@HASH: the hash prevents comparisons of vectors from two files */
   id: string
   task: ModelTask
   sha256: string
   bytes: number
-  /** address or path that it came from */
+  /** URL or path of its origin */
   source: string
   license?: string
-  /** tokens of one text, or of one conversation with its answer */
+  /** tokens of one text, or of a conversation with its answer */
   contextTokens: number
   dimension?: number
   pooling?: string
@@ -57,7 +57,7 @@ export function pulledModels(folder: string): PulledModel[] {
     .flatMap((id) => pulledModel(folder, id) ?? [])
 }
 
-/** A model by its id; undefined where it is not pulled. */
+/** A model by its id; `undefined` where it is not pulled. */
 export function pulledModel(folder: string, id: string): PulledModel | undefined {
   if (!isModelId(id)) return undefined
   const text = readIfExists(modelPaths(folder, id).manifest)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The package that runs GGUF files: fetched with the first model, no dependency of this package. */
+/** The package that runs GGUF files: downloaded with the first model, no dependency of this package. */
 export const RUNTIME = { name: 'node-llama-cpp', version: '3.21.1', license: 'MIT' } as const
 
 /** Builds of the runtime, by platform and processor. None uses a graphics card, except Metal of Macs. */
@@ -16,7 +16,7 @@ const BUILDS: Readonly<Record<string, string>> = {
   'win32-x64': 'win-x64',
 }
 
-/** The package with the build for a machine; undefined where there is none. */
+/** The package with the build for a machine; `undefined` where there is none. */
 export function runtimeBuild(platform: string = process.platform, arch: string = process.arch): string | undefined {
   const build = BUILDS[`${platform}-${arch}`]
   return build === undefined ? undefined : `@node-llama-cpp/${build}`

@@ -1,8 +1,8 @@
 import type { ToolDefinition } from '../tool.js'
 
 /**
- * In the order in which they are listed: what is used most comes first. Each is loaded with its first call: schemas of all
- * of them would take longer to make than the first answer of one.
+ * In listing order: the most used first. Each is loaded by its first call: creating all schemas would take longer than
+ * the first result of one tool.
  */
 const TOOLS: ReadonlyMap<string, () => Promise<ToolDefinition>> = new Map([
   ['search', async () => (await import('./search.js')).search],

@@ -16,20 +16,20 @@ import { linksOf, type Passage, passage, passageOf, writePassage } from '../pass
 import { READS, type ToolCall, tool } from '../tool.js'
 import { activeDocuments, documentsOf, fitted, whereOf } from './search.js'
 
-/** characters of an answer between two words on its progress */
+/** Characters of the answer between progress reports. */
 const PROGRESS_CHARS = 200
 
 const AskAnswer = z.strictObject({
   space: z.string(),
   answer: z.string(),
   answerIsCut: z.boolean(),
-  state: EvidenceState.describe('what the evidence is enough for'),
-  citations: z.array(passage).describe('the evidence, best first'),
-  leftOut: z.int().describe('pieces of evidence that did not fit; `search` finds them'),
-  missing: z.array(z.string()).describe('what was looked for and not found'),
-  conflicts: z.array(z.string()).describe('evidence that contradicts other evidence'),
+  state: EvidenceState.describe('state of the evidence'),
+  citations: z.array(passage).describe('evidence, best first'),
+  leftOut: z.int().describe('number of evidence passages that did not fit; `search` finds them'),
+  missing: z.array(z.string()).describe('evidence that was not found'),
+  conflicts: z.array(z.string()).describe('contradictions in the evidence'),
   searchedFor: z.array(SearchedFor).optional().describe('corrected words of the question'),
-  degradedReasons: z.array(z.string()).describe('what the answer had to do without'),
+  degradedReasons: z.array(z.string()).describe('reasons why the answer is degraded'),
   index: indexState,
   generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the documents'),
   traceId: z.string(),
@@ -40,14 +40,14 @@ export const ask = tool({
   name: 'ask',
   title: 'Ask a question',
   description:
-    'Ask a space a question and get a written answer with citations: marks like [2] name the passages below it. `state` tells whether the documents answer it, in part, not at all, or contradict each other. Without a model provider the answer is a quotation of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
+    'Answer a question from a space, with citations: [2] refers to the second passage in the result. `state` is whether the documents answer the question, partly or not at all, or contradict each other. Without a model provider the answer is a quotation of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
   input: z.strictObject({
     question: queryText,
     space,
     documents: documentsOf,
-    filter: DocumentFilter.optional().describe('Only documents that say this of themselves.'),
-    mode: QueryMode.optional().describe('How hard to look; the default of the space where absent.'),
-    sessionId: uuid.optional().describe('sessionId of the last answer, for a question that goes on from it.'),
+    filter: DocumentFilter.optional().describe('Only documents whose own metadata matches.'),
+    mode: QueryMode.optional().describe('Depth of the search. Default: the mode of the space.'),
+    sessionId: uuid.optional().describe('sessionId of the previous result, for a follow-up question.'),
     maxTokens,
   }),
   output: () => AskAnswer,
@@ -60,7 +60,7 @@ export const ask = tool({
       query: args.question,
       ...defined({ mode: args.mode, filter: args.filter, sessionId: args.sessionId, activeDocumentIds: documents }),
     }
-    // before the evidence is looked for: what is published meanwhile was not looked at
+    // Read before the query: documents published meanwhile were not searched.
     const index = await indexStateOf(call.api, ref.id)
     const answered = await answerOf(call, body)
     const { metadata } = answered
@@ -110,7 +110,7 @@ async function answerOf(call: ToolCall, body: { knowledgeSpaceId: string; query:
   const { headers, events } = await call.api.stream('POST /queries', { body, signal: call.signal })
   let text = ''
   let toldAt = 0
-  call.progress('looking for evidence')
+  call.progress('searching for evidence')
   for await (const { event, data } of events) {
     const frame = recordIn(data) ?? {}
     if (event === 'answer.delta') text += textOf(frame.delta) ?? ''
@@ -128,11 +128,11 @@ async function answerOf(call: ToolCall, body: { knowledgeSpaceId: string; query:
 }
 
 function failed(reason = 'no reason given'): ToolError {
-  const next = 'Call again; or use `search` and read the passages.'
+  const next = 'Call again, or use `search` and read the passages.'
   return new ToolError('answer-failed', `the answer stopped early: ${reason}`, next)
 }
 
-/** Evidence beside an answer: none has to fit, since `search` finds it. */
+/** Evidence that fits next to the answer, possibly none, since `search` finds it. */
 function fittedBeside(passages: readonly Passage[], tokens: number): Passage[] {
   return tokens < 50 ? [] : fitted(passages, tokens)
 }
@@ -146,10 +146,10 @@ const STATES: Readonly<Record<EvidenceState, string>> = {
   partial: 'The documents answer a part of this.',
   'not-enough-evidence': 'Nothing was found that answers this.',
   conflict: 'The documents contradict each other on this.',
-  'permission-limited': 'Some of the evidence may not be read with this token.',
+  'permission-limited': 'This token may not read some of the evidence.',
 }
 
-/** What is near a question may still not answer it: without a model nobody has read it. */
+/** Passages close to a question may not answer it: without a model, nothing has checked them. */
 const CLOSEST = 'It is not certain that the documents answer this: these are the closest passages.'
 
 function stateWords(state: EvidenceState, decidedBy: AnswerMetadata['decidedBy']): string {
@@ -162,17 +162,17 @@ function told(data: z.output<typeof AskAnswer>, state: string): string {
   if (!lacksEvidence && !data.index.isCurrent)
     writer.line(`The index is not current: ${data.index.reasons.join('; ')}.`)
   if (data.searchedFor !== undefined) writer.line(`Corrected words: ${searchedForText(data.searchedFor)}.`)
-  for (const reason of data.degradedReasons) writer.line(`The answer had to do without something: ${reason}.`)
+  for (const reason of data.degradedReasons) writer.line(`The answer is degraded: ${reason}.`)
   if (data.citations.some(({ freshness }) => freshness === 'stale'))
-    writer.line('Some of the evidence is STALE: its file has changed or is gone. `refresh` reads it again.')
+    writer.line('Some of the evidence is STALE: its file has changed or was deleted. `refresh` reads it again.')
   const made = data.generator === 'extractive' && !lacksEvidence ? 'Answer, quoted from the documents:' : 'Answer:'
   writer.line(made).content(data.answer)
-  if (data.answerIsCut) writer.line('The answer is cut here: ask again with a larger maxTokens.')
+  if (data.answerIsCut) writer.line('The answer is truncated: call again with a larger maxTokens.')
   for (const reason of data.conflicts) writer.line('Contradiction:').content(reason)
   for (const text of data.missing) writer.line('Not found:').content(text)
   if (data.citations.length > 0) writer.line('Evidence:')
   for (const one of data.citations) writePassage(writer, one)
   if (data.leftOut > 0)
-    writer.line(`${counted(data.leftOut, 'more piece')} of evidence did not fit: \`search\` finds them.`)
+    writer.line(`${counted(data.leftOut, 'more passage')} of evidence did not fit: \`search\` finds them.`)
   return writer.text()
 }

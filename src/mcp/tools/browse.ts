@@ -27,9 +27,9 @@ const path = z
   .min(1)
   .max(LIMITS.virtualPathBytes * 4)
   .describe(
-    'Folder: /sources (documents as they came), /knowledge (documents by section, topics, entities), /evidence, /workspaces (notes of agents); or a ks:// address.',
+    'Folder: /sources (documents by origin), /knowledge (sections of documents, topics, entities), /evidence, /workspaces (files of agents); or a ks:// address.',
   )
-const limit = z.int().min(1).max(500).default(100).describe('Entries at most.')
+const limit = z.int().min(1).max(500).default(100).describe('Maximum number of entries.')
 
 const entry = z.strictObject({
   name: z.string(),
@@ -53,14 +53,14 @@ const listing = z.strictObject({
   nextCursor,
 })
 
-/** A page of whatever operation lists, as small as its answer may be. */
+/** A page of any listing operation. */
 interface Page<T> {
   items: readonly T[]
   nextCursor?: string | undefined
   degradedReasons?: string[] | undefined
 }
 
-/** A page, and what it means where it is empty. */
+/** Fetches a page, with an explanation if it is empty. */
 async function pageWithMeaning<T>(
   call: ToolCall,
   { ref, path: at }: Place,
@@ -69,20 +69,20 @@ async function pageWithMeaning<T>(
 ): Promise<{ page: Page<T>; nothing: string }> {
   const isEmpty = ({ items, nextCursor }: Page<T>) => items.length === 0 && nextCursor === undefined
   const first = await atPath(call.api, ref, at, ask)
-  if (!isEmpty(first)) return { page: first, nothing: `${what} so far; not everything was looked at yet.` }
+  if (!isEmpty(first)) return { page: first, nothing: `${what} so far; the search is not complete.` }
   if (at.startsWith('/workspaces')) return { page: first, nothing: `${what}.` }
   const index = await indexStateOf(call.api, ref.id)
-  // what was published between the page and this is there now
+  // Documents published between the first page and the index state are found now.
   const page = index.isCurrent ? await ask() : first
   if (!isEmpty(page)) return { page, nothing: '' }
-  const where = NAMESPACES.includes(at.slice(1)) ? undefined : `what is below ${oneLine(at)}`
+  const where = NAMESPACES.includes(at.slice(1)) ? undefined : `the content of ${oneLine(at)}`
   return {
     page,
     nothing: await absenceIn(call.api, ref.id, `${what}.`, { index, degraded: page.degradedReasons, where }),
   }
 }
 
-/** Asks again for less where not everything fits, so that the cursor stands where the answer ends. */
+/** Fetches again with a smaller limit if not all items fit, so that the cursor matches the end of the result. */
 async function fittingPage<T>(
   ask: (limit: number) => Promise<Page<T>>,
   limits: { limit: number; maxTokens: number },
@@ -110,7 +110,7 @@ function absolute(path: string): string {
   return `/${path.replace(/^\/+|\/+$/g, '')}`
 }
 
-/** The root has no entries of its own in the contract; these are what it holds. */
+/** The contract has no listing of the root; these are its entries. */
 function rootOf(): Page<VirtualItem> {
   const items = NAMESPACES.map((name) => ({ name, path: `/${name}`, kind: 'directory' as const, metadata: {} }))
   return { items }
@@ -130,12 +130,12 @@ function entryOf(item: VirtualItem, space: string): Entry {
   }
 }
 
-/** @param nothing what an empty answer says */
+/** @param nothing text of an empty listing */
 function listed(ref: SpaceRef, at: string, page: Page<VirtualItem>, nothing = 'Nothing.') {
   const entries = page.items.map((item) => entryOf(item, ref.slug))
   const degradedReasons = page.degradedReasons ?? []
   const writer = new Writer()
-  for (const reason of degradedReasons) writer.line(`The list may lack something: ${reason}.`)
+  for (const reason of degradedReasons) writer.line(`The list may be incomplete: ${reason}.`)
   writer.line(entries.length === 0 ? nothing : `${counted(entries.length, 'entry', 'entries')}:`)
   const lines = entries.map(({ kind, path: entryPath }) => oneLine(entryPath) + (kind === 'directory' ? '/' : ''))
   if (lines.length > 0) writer.content(lines.join('\n'))
@@ -148,7 +148,7 @@ function listed(ref: SpaceRef, at: string, page: Page<VirtualItem>, nothing = 'N
 export const list = tool({
   name: 'list',
   title: 'List a folder',
-  description: 'List the entries of one folder of a space, as files and folders. `tree` shows several levels at once.',
+  description: 'List the entries of one folder of a space. `tree` shows several levels at once.',
   input: z.strictObject({ path: path.default('/sources'), space, limit, maxTokens, cursor }),
   output: () => listing,
   annotations: READS,
@@ -174,11 +174,11 @@ export const find = tool({
   name: 'find',
   title: 'Find files by name',
   description:
-    'Find documents, folders and other entries below a folder by a part of their name, by type, or by one of their metadata (such as filename, mimeType, title). It looks at names, not at text: that is `search` and `grep`.',
+    'Find documents, folders and other entries below a folder by a part of their name, by type, or by a metadata field (such as filename, mimeType, title). To search their text, use `search` or `grep`.',
   input: z.strictObject({
     path: path.default('/sources'),
     space,
-    nameContains: FsFindQuery.shape.nameContains.describe('Part of the name, in any case.'),
+    nameContains: FsFindQuery.shape.nameContains.describe('Part of the name, ignoring case.'),
     type: ResourceType.optional(),
     metadataKey: FsFindQuery.shape.metadataKey,
     metadataValue: FsFindQuery.shape.metadataValue,
@@ -202,7 +202,7 @@ export const find = tool({
         args,
         (item) => item.path,
       )
-    const { page, nothing } = await pageWithMeaning(call, place, 'No name fits', ask)
+    const { page, nothing } = await pageWithMeaning(call, place, 'No name matches', ask)
     return listed(ref, at, page, nothing)
   },
 })
@@ -221,9 +221,9 @@ export const grep = tool({
   name: 'grep',
   title: 'Search exact text',
   description:
-    'Search the text below a folder for an exact string, or for a pattern with the prefix `re:` (RE2 syntax). For names, numbers, codes and identifiers; `search` finds by meaning.',
+    'Search the text below a folder for an exact string, or for a regular expression with the prefix `re:` (RE2 syntax). Use it for names, numbers, codes and identifiers; `search` finds by meaning.',
   input: z.strictObject({
-    pattern: FsGrepQuery.shape.q.describe('A string, or re: and a pattern.'),
+    pattern: FsGrepQuery.shape.q.describe('String, or `re:` and a regular expression.'),
     path: path.default('/knowledge'),
     space,
     limit,
@@ -234,7 +234,7 @@ export const grep = tool({
     z.strictObject({
       space: z.string(),
       matches: z.array(match),
-      isTruncated: z.boolean().describe('the search stopped before its end'),
+      isTruncated: z.boolean().describe('whether the search stopped early'),
       degradedReasons: z.array(z.string()),
       nextCursor,
     }),
@@ -270,11 +270,11 @@ export const grep = tool({
     const writer = new Writer()
     for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
     if (matches.length > 0) writer.line(`${counted(matches.length, 'match', 'matches')}:`)
-    else if (isTruncated) writer.line('No match so far; not everything was looked at yet.')
+    else if (isTruncated) writer.line('No match so far; the search is not complete.')
     else writer.line(nothing)
     for (const one of matches) writer.line(one.uri).content(one.snippet)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
-    else if (isTruncated) writer.line('The search stopped before its end: give a narrower path or pattern.')
+    else if (isTruncated) writer.line('The search stopped early: give a narrower path or pattern.')
     const data = { space: ref.slug, matches, isTruncated, degradedReasons, ...defined({ nextCursor: page.nextCursor }) }
     return {
       text: writer.text(),
@@ -287,7 +287,7 @@ export const grep = tool({
 export const tree = tool({
   name: 'tree',
   title: 'Show a tree of folders',
-  description: 'Show a folder with what stands below it, several levels at once, as indented lines.',
+  description: 'Show a folder and its descendants, several levels at once, as indented lines.',
   input: z.strictObject({
     path: path.default('/sources'),
     space,
@@ -300,7 +300,7 @@ export const tree = tool({
     z.strictObject({
       space: z.string(),
       path: z.string(),
-      tree: z.string().describe('a line for each entry, two blanks for each level, folders with a slash'),
+      tree: z.string().describe('one line for each entry, two spaces for each level, folders with a trailing slash'),
       entries: count,
       isTruncated: z.boolean(),
       degradedReasons: z.array(z.string()),
@@ -325,10 +325,10 @@ export const tree = tool({
     const text = page.items.join('\n')
     const degradedReasons = page.degradedReasons ?? []
     const writer = new Writer()
-    for (const reason of degradedReasons) writer.line(`The tree may lack something: ${reason}.`)
+    for (const reason of degradedReasons) writer.line(`The tree may be incomplete: ${reason}.`)
     writer.content(text)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
-    else if (isTruncated) writer.line('Not all of it is shown: ask for a folder below, or with a larger limit.')
+    else if (isTruncated) writer.line('The tree is truncated: give a subfolder, or a larger limit.')
     const data = { space: ref.slug, path: at, tree: text, entries: page.items.length, isTruncated, degradedReasons }
     return { text: writer.text(), data: { ...data, ...defined({ nextCursor: page.nextCursor }) } }
   },

@@ -25,8 +25,8 @@ const Entity = z.strictObject({
   name: z.string(),
   type: EntityType,
   aliases: z.array(z.string()),
-  passages: z.int().describe('passages that name it'),
-  distance: z.int().describe('steps from the entity that was asked for'),
+  passages: z.int().describe('number of passages that mention the entity'),
+  distance: z.int().describe('distance from the start entity, in relations'),
 })
 
 const Relation = z.strictObject({ from: z.string(), type: RelationType, to: z.string(), confidence: z.number() })
@@ -35,13 +35,18 @@ export const graph = tool({
   name: 'graph',
   title: 'Entities and relations',
   description:
-    'People, organisations, products, terms and dates that the documents name, and how they are related. Give `query` to find entities by name; give `entity` (an id) to see what it is related to.',
+    'Find people, organizations, products, terms and dates in the documents, and their relations. Give `query` to find entities by name; give `entity` (an id) to get its relations.',
   input: z.strictObject({
     space,
     query: GraphEntitiesQuery.shape.query.describe('Part of the name.'),
     type: EntityType.optional(),
-    entity: uuid.optional().describe('Id of the entity to begin at.'),
-    depth: z.int().min(depth.min).max(depth.max).default(1).describe('Steps from the entity.'),
+    entity: uuid.optional().describe('Id of the start entity.'),
+    depth: z
+      .int()
+      .min(depth.min)
+      .max(depth.max)
+      .default(1)
+      .describe('Maximum distance from the start entity, in relations.'),
     maxTokens,
     cursor,
   }),
@@ -51,25 +56,25 @@ export const graph = tool({
       entities: z.array(Entity),
       relations: z.array(Relation),
       isTruncated: z.boolean(),
-      leftOut: z.int().describe('entities and relations that did not fit'),
+      leftOut: z.int().describe('number of entities and relations that did not fit'),
       degradedReasons: z.array(z.string()),
       nextCursor,
     }),
   annotations: READS,
   run: async (args, call) => {
     if (args.entity !== undefined && (args.query !== undefined || args.cursor !== undefined))
-      throw new ToolError('invalid-request', 'entity goes without query and cursor', 'Give either query or entity.')
+      throw new ToolError('invalid-request', 'entity excludes query and cursor', 'Give either query or entity.')
     const ref = await call.spaces.named(args.space)
-    // before the graph is read: what is published meanwhile is not in it
+    // Read before the graph, which does not contain documents published meanwhile.
     const index = await indexStateOf(call.api, ref.id)
     const found = await (args.entity === undefined ? listed(call, ref, args) : around(call, ref, args.entity, args))
     const writer = new Writer()
-    for (const reason of found.degradedReasons) writer.line(`The graph may lack something: ${reason}.`)
+    for (const reason of found.degradedReasons) writer.line(`The graph may be incomplete: ${reason}.`)
     writer.line(
       `${counted(found.entities.length, 'entity', 'entities')}, ${counted(found.relations.length, 'relation')}`,
     )
     if (found.entities.length === 0)
-      writer.line(await absenceIn(call.api, ref.id, 'Nothing is named so.', { index, degraded: found.degradedReasons }))
+      writer.line(await absenceIn(call.api, ref.id, 'No entity was found.', { index, degraded: found.degradedReasons }))
     const lines = [
       ...found.entities.map(
         ({ id, name, type, passages }) => `${oneLine(name)} (${type}, ${counted(passages, 'passage')}, ${id})`,
@@ -78,8 +83,8 @@ export const graph = tool({
     ]
     if (lines.length > 0) writer.content(lines.join('\n'))
     if (found.leftOut > 0) writer.line(`${found.leftOut} more did not fit: give a larger maxTokens.`)
-    else if (found.isTruncated) writer.line('There are more than are shown.')
-    if (found.nextCursor !== undefined) writer.line(`Go on with cursor ${found.nextCursor}.`)
+    else if (found.isTruncated) writer.line('The result is truncated.')
+    if (found.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${found.nextCursor}.`)
     return { text: writer.text(), data: { space: ref.slug, ...found } }
   },
 })

@@ -25,25 +25,26 @@ export const ingest = tool({
   name: 'ingest',
   title: 'Ingest files',
   description:
-    'Upload files or folders of this machine into a space, so that they can be searched and asked. What the space holds already is not sent again. Only paths inside the folders that the client allows are taken; where it names none, inside the working directory of the server, without hidden files and folders.',
+    'Upload files or folders of this machine into a space, so that they can be searched. Unchanged files are not uploaded again. Allowed are paths inside the roots of the client; if the client has none, inside the working directory of the server, without hidden files and folders.',
   input: z.strictObject({
     paths: z.array(z.string().min(1).max(LIMITS.localPath)).min(1).max(PATHS).describe('Absolute paths.'),
     space,
-    wait: z.boolean().default(true).describe('Wait until every file can be found, or has failed.'),
+    wait: z.boolean().default(true).describe('Whether to wait until every file can be searched or has failed.'),
   }),
   output: () =>
     z.strictObject({
       space: z.string(),
-      counts: z.record(z.string(), count).describe('files by what became of them'),
+      counts: z.record(z.string(), count).describe('number of files by status'),
       files: z.array(File),
-      leftOut: count.describe('files that are not listed here'),
+      leftOut: count.describe('number of files not listed here'),
     }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   isLocal: true,
   run: async (args, { spaces, local, roots, signal, progress }) => {
     const ref = await spaces.named(args.space)
     const paths = permitted(args.paths, await roots())
-    if (local === undefined) throw new ToolError('not-configured', 'this server has no files of yours', 'Use ks mcp.')
+    if (local === undefined)
+      throw new ToolError('not-configured', 'this server has no access to your files', 'Use `ks mcp`.')
     const request = {
       paths,
       spaceId: ref.id,
@@ -54,7 +55,7 @@ export const ingest = tool({
     const all = await local.ingest(request)
     const counts: Record<string, number> = {}
     for (const { status } of all) counts[status] = (counts[status] ?? 0) + 1
-    // what needs a look comes first
+    // Failed files come first.
     const sorted = [...all].sort((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
     const files = sorted.slice(0, SHOWN).map(({ filename, status, documentId, reason }) => ({
       filename,
@@ -73,8 +74,8 @@ export const ingest = tool({
 })
 
 /**
- * Resolves links before it compares paths. All paths inside the roots of the client are allowed; without roots, those
- * in the working directory that are not hidden.
+ * Checks paths after resolving symbolic links. All paths inside the roots of the client are allowed; without roots,
+ * those in the working directory that are not hidden.
  *
  * @throws ToolError
  */
@@ -88,7 +89,7 @@ function permitted(paths: readonly string[], roots: readonly string[] | undefine
     if (roots === undefined && inside.split(sep).some((part) => part.startsWith('.')))
       throw new ToolError(
         'invalid-request',
-        `${oneLine(path)} is hidden, and the client names no folders: hidden files are taken inside folders that it names`,
+        `${oneLine(path)} is hidden, and the client names no folders: hidden files are only allowed inside folders that it names`,
         'Tell the user. Files that are not hidden can be ingested.',
       )
     return path
@@ -115,7 +116,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return resolve(path) // it does not exist, which the ingest tells
+    return resolve(path) // It does not exist, which the ingest reports.
   }
 }
 

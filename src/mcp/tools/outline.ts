@@ -14,7 +14,7 @@ import { uriOf } from '../uri.js'
 const Section = z.strictObject({
   title: z.string(),
   level: z.int(),
-  section: z.array(z.string()).describe('its path, for `read`'),
+  section: z.array(z.string()).describe('path of the section, for `read`'),
   start: count.optional(),
   end: count.optional(),
   firstPage: z.int().optional(),
@@ -25,7 +25,8 @@ const Section = z.strictObject({
 export const outline = tool({
   name: 'outline',
   title: 'Outline of a document',
-  description: 'The sections of a document with their pages, in order. Use it before `read` where a document is long.',
+  description:
+    'List the sections of a document with their pages, in order. Use it before `read` if a document is long.',
   input: z.strictObject({ document, space, maxTokens, cursor }),
   output: () =>
     z.strictObject({
@@ -58,7 +59,7 @@ export const outline = tool({
     const uri = uriOf({ space: ref.slug, documentId })
     const writer = new Writer().line(`${uri}: ${counted(all.length, 'section')}`)
     if (sections.length > 0) writer.content(sections.map(lineOf).join('\n'))
-    if (next !== undefined) writer.line(`There are more: call again with cursor ${next}.`)
+    if (next !== undefined) writer.line(`There is more: call again with cursor ${next}.`)
     const data = { space: ref.slug, documentId, uri, sections, total: all.length, ...defined({ nextCursor: next }) }
     return { text: writer.text(), data, links: [{ uri, name: args.document }] }
   },

@@ -12,7 +12,7 @@ import { paragraphsAround, type Range, sectionRange, textOfPages } from '../part
 import { READS, type ToolCall, tool } from '../tool.js'
 import { uriOf } from '../uri.js'
 
-/** A token is at most this many bytes of text that is worth asking for. */
+/** A token is at most this many bytes of useful text. */
 const BYTES_PER_TOKEN = 8
 const NEIGHBOURS = 20
 
@@ -22,18 +22,25 @@ export const read = tool({
   name: 'read',
   title: 'Read a document',
   description:
-    'Read the text of a document: the whole, a section by its title, a range of pages, or a passage with the paragraphs around it (start and end as `search` gives them, with neighbours). What does not fit is told with nextOffset.',
+    'Read the text of a document: all of it, a section by its title, a range of pages, or a passage with the paragraphs around it (start and end from `search`, with neighbours). If the text does not fit, the result has a nextOffset.',
   input: z.strictObject({
     document,
     space,
     section: z.string().min(1).max(1000).optional().describe('Title of a section, or its path joined by " > ".'),
-    pages: z.string().regex(PAGES, 'a page or a range of pages, such as 3 or 3-5').optional().describe('3 or 3-5'),
+    pages: z
+      .string()
+      .regex(PAGES, 'a page or a range of pages, such as 3 or 3-5')
+      .optional()
+      .describe('Page or range of pages, such as 3 or 3-5.'),
     start: count.optional().describe('Offset of the first character.'),
     end: count.optional().describe('Offset after the last character.'),
-    neighbours: z.int().min(0).max(NEIGHBOURS).default(0).describe('Paragraphs before and after start and end.'),
-    offset: count
-      .optional()
-      .describe('nextOffset of the last answer: go on from there, with the same other arguments.'),
+    neighbours: z
+      .int()
+      .min(0)
+      .max(NEIGHBOURS)
+      .default(0)
+      .describe('Number of paragraphs to add before start and after end.'),
+    offset: count.optional().describe('nextOffset of the previous result, to continue; keep the other arguments.'),
     maxTokens,
   }),
   output: () =>
@@ -43,18 +50,18 @@ export const read = tool({
       uri: z.string(),
       contentType: z.string(),
       text: z.string(),
-      offset: count.describe('where text begins; in the pages where pages were asked for'),
+      offset: count.describe('offset of the text in the document, or in the requested pages'),
       totalChars: count,
-      nextOffset: count.optional().describe('there is more'),
+      nextOffset: count.optional().describe('offset of the next part; absent at the end'),
       version: positive.optional(),
     }),
   annotations: READS,
   run: async (args, call) => {
     const asked = [args.section, args.pages, args.start ?? args.end].filter((one) => one !== undefined)
     if (asked.length > 1)
-      throw new ToolError('invalid-request', 'section, pages and start are three ways to say what to read', 'Give one.')
+      throw new ToolError('invalid-request', 'section, pages and start exclude each other', 'Give one.')
     if (args.neighbours > 0 && args.start === undefined)
-      throw new ToolError('invalid-request', 'neighbours are those of a passage', 'Give its start and end, too.')
+      throw new ToolError('invalid-request', 'neighbours requires start', 'Give start and end of a passage.')
     if ((args.end ?? Number.POSITIVE_INFINITY) < (args.start ?? 0))
       throw new ToolError(
         'invalid-request',
@@ -120,10 +127,14 @@ function ofText(whole: string, contentType: string, { offset = 0, maxTokens }: A
   return { contentType, text, offset, totalChars: whole.length, ...(isCut ? { nextOffset: offset + chars } : {}) }
 }
 
-/** An empty answer would say that there is nothing. */
+/** An empty result would suggest that there is no text. */
 function checkInside(offset: number, total: number): void {
   if (offset <= total) return
-  throw new ToolError('invalid-request', `there are ${total} characters, fewer than ${offset}`, 'Begin before the end.')
+  throw new ToolError(
+    'invalid-request',
+    `the text has ${total} characters, fewer than the offset ${offset}`,
+    'Give a smaller offset.',
+  )
 }
 
 async function ofFile(

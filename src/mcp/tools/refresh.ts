@@ -11,25 +11,25 @@ export const refresh = tool({
   name: 'refresh',
   title: 'Read documents again',
   description:
-    'Bring documents up to date: read them again from their stored files, or have a web source look for changed pages. Use it where answers are stale or an index is not current; the old version answers until the new one is there.',
+    'Update documents: read them again from their stored files, or crawl a web source for changed pages. Use it if results are stale or an index is not current; the old version is used until the new one is published.',
   input: z.strictObject({
     space,
     documents: z.array(document).max(LIMITS.activeIds).optional().describe('Documents to read again.'),
-    sourceId: z.uuid().optional().describe('A web source to look for changes of.'),
+    sourceId: z.uuid().optional().describe('Id of a web source to crawl for changes.'),
   }),
   output: () =>
     z.strictObject({
       space: z.string(),
-      queued: count.describe('documents that are read again'),
+      queued: count.describe('number of documents queued for reading'),
       notFound: z.array(z.string()),
-      pages: z.record(z.string(), count).optional().describe('pages of the source by what became of them'),
+      pages: z.record(z.string(), count).optional().describe('number of pages of the source by result'),
     }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   run: async (args, { api, spaces }) => {
     const ref = await spaces.named(args.space)
     const at = { id: ref.id }
     if ((args.documents === undefined) === (args.sourceId === undefined))
-      throw new ToolError('invalid-request', 'give either documents or sourceId', 'Name documents, or a source.')
+      throw new ToolError('invalid-request', 'give either documents or sourceId', 'Give one of the two.')
     if (args.sourceId !== undefined) {
       const path = { ...at, sourceId: args.sourceId }
       const crawl = await api.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', { path })
@@ -48,7 +48,7 @@ export const refresh = tool({
     const queued = items.length - notFound.length
     const missing = notFound.length === 0 ? '' : ` Not found: ${notFound.join(', ')}.`
     return {
-      text: `${counted(queued, 'document')} ${queued === 1 ? 'is' : 'are'} read again.${missing}`,
+      text: `${counted(queued, 'document')} ${queued === 1 ? 'is' : 'are'} queued to be read again.${missing}`,
       data: { space: ref.slug, queued, notFound },
     }
   },

@@ -15,7 +15,7 @@ import { argumentsOf, READS, resultOf, tool } from '../tool.js'
 import { uriOf } from '../uri.js'
 
 const ENDED: readonly string[] = ['completed', 'failed', 'canceled']
-/** tokens that the list of sources leaves to the text, at least */
+/** Tokens of a source beyond its names. */
 const SOURCE_TOKENS = 40
 
 const Source = z.strictObject({ number: positive, ...place })
@@ -28,13 +28,13 @@ const Status = z.strictObject({
   error: z.string().optional(),
   report: z
     .strictObject({
-      text: z.string().describe('markdown; [n] are numbers of sources'),
+      text: z.string().describe('Markdown; [n] are numbers of sources'),
       offset: count,
       totalChars: count,
-      nextOffset: count.optional().describe('there is more: call again with this offset'),
+      nextOffset: count.optional().describe('offset of the next part; absent at the end'),
       state: EvidenceState,
       sources: z.array(Source),
-      open: z.array(z.string()).describe('questions that stayed open'),
+      open: z.array(z.string()).describe('questions without a complete answer'),
       degradedReasons: z.array(z.string()),
     })
     .optional(),
@@ -45,11 +45,11 @@ const ResearchInput = z.strictObject({
   question: queryText,
   space,
   mode: PlanResearchBody.shape.mode,
-  budgetUsd: PlanResearchBody.shape.budgetUsd.describe('What models may cost.'),
+  budgetUsd: PlanResearchBody.shape.budgetUsd.describe('Maximum cost of models in US dollars.'),
   limits: ResearchLimits.optional(),
 })
 
-/** Starts a task of the service. */
+/** Starts a research task of the service. */
 export async function startResearch(api: Api, spaces: Spaces, given: unknown): Promise<ResearchTaskJob> {
   const { space: name, mode, budgetUsd, limits, question: query } = argumentsOf('research', ResearchInput, given)
   const ref = await spaces.named(name)
@@ -61,14 +61,14 @@ export const research = tool({
   name: 'research',
   title: 'Start research',
   description:
-    'Start a long question that is worked on in steps in the background and ends in a report with sources. It returns an id at once: ask `research_status` for the progress and the report. For single questions `ask` is faster.',
+    'Start a research task for a complex question; it runs in the background and ends in a report with sources. Returns an id at once: call `research_status` for the progress and the report. For simple questions `ask` is faster.',
   input: ResearchInput,
   output: () => Status,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   isTask: true,
   run: async (args, { api, spaces }) => {
     const data = statusOf(await startResearch(api, spaces, args))
-    const text = `Research ${data.researchTaskId} has begun (${data.stage}). Call research_status with this id for its progress and report.`
+    const text = `Research ${data.researchTaskId} has started (${data.stage}). Call research_status with this id for the progress and the report.`
     return { text, data }
   },
 })
@@ -76,10 +76,10 @@ export const research = tool({
 export const researchStatus = tool({
   name: 'research_status',
   title: 'Progress and report of research',
-  description: 'How far a research task is; once it is completed, its report with sources.',
+  description: 'Get the progress of a research task and, once it is completed, its report with sources.',
   input: z.strictObject({
     researchTaskId: uuid,
-    offset: count.default(0).describe('nextOffset of the last answer, to go on in the report.'),
+    offset: count.default(0).describe('nextOffset of the previous result, to continue the report.'),
     maxTokens,
   }),
   output: () => Status,
@@ -92,7 +92,7 @@ export const researchStatus = tool({
 export const researchCancel = tool({
   name: 'research_cancel',
   title: 'Cancel research',
-  description: 'Cancel a research task that has not ended. What it found is kept.',
+  description: 'Cancel a running research task. Its evidence so far is kept.',
   input: z.strictObject({ researchTaskId: uuid }),
   output: () => Status,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
@@ -108,7 +108,7 @@ function answerOf(data: Status) {
   return { text: told(data), data, links }
 }
 
-/** What `tasks/result` gives: the same as `research_status`. */
+/** The result of `tasks/result`: the same as `research_status`. */
 export function researchResult(status: Status): CallToolResult {
   return { ...resultOf(answerOf(status)), ...(status.stage === 'completed' ? {} : { isError: true }) }
 }
@@ -126,7 +126,7 @@ export async function readStatus(
   return { ...statusOf(job), report: shown(report, ref.slug, offset, budget) }
 }
 
-/** A task may be told completed a moment before its report can be read. */
+/** A task may be completed a moment before its report can be read. */
 async function reportOf(api: Api, id: string): Promise<ResearchReport | undefined> {
   try {
     return await api.request('GET /research-tasks/{id}/report', { path: { id } })
@@ -156,7 +156,7 @@ function shown(report: ResearchReport, slug: string, offset: number, budget: num
     totalChars: report.text.length,
     ...(isCut ? { nextOffset: offset + chars } : {}),
     state: report.state,
-    // only those that the shown text names, where it is a part
+    // If the text is truncated, only the sources cited in it.
     sources: sources.filter(({ number }) => !isCut || text.includes(`[${number}]`)),
     open: report.open,
     degradedReasons: report.degradedReasons,
@@ -170,14 +170,14 @@ function statusOf({ id, stage, cost, error }: ResearchTaskJob): Status {
 function told({ researchTaskId, stage, hasEnded, error, report }: Status): string {
   const writer = new Writer().line(`Research ${researchTaskId}: ${stage}${error === undefined ? '' : ` (${error})`}`)
   if (report === undefined) {
-    if (!hasEnded) writer.line('It goes on: call again in some seconds.')
+    if (!hasEnded) writer.line('It is still running: call again in some seconds.')
     return writer.text()
   }
-  for (const reason of report.degradedReasons) writer.line(`It had to do without something: ${reason}.`)
+  for (const reason of report.degradedReasons) writer.line(`The report is degraded: ${reason}.`)
   writer.content(report.text)
   if (report.nextOffset !== undefined) writer.line(`There is more: call again with offset ${report.nextOffset}.`)
   if (report.sources.length > 0)
     writer.line('Sources:').content(report.sources.map((one) => `[${one.number}] ${oneLine(one.document)}`).join('\n'))
-  for (const question of report.open) writer.line('Stayed open:').content(question)
+  for (const question of report.open) writer.line('Open question:').content(question)
   return writer.text()
 }

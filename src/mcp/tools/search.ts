@@ -18,9 +18,9 @@ export const documentsOf = z
   .array(document)
   .max(LIMITS.activeIds)
   .optional()
-  .describe('Only in these documents: ids, filenames or paths.')
+  .describe('Search only these documents: ids, filenames or paths.')
 
-/** The ids of the documents that arguments name. */
+/** The ids of the documents in the arguments. */
 export async function activeDocuments(call: ToolCall, names: readonly string[], spaceName: string): Promise<string[]> {
   const found = await Promise.all(names.map((name) => documentIdOf(call.spaces, call.api, name, spaceName)))
   return found.map(({ documentId }) => documentId)
@@ -30,14 +30,19 @@ export const search = tool({
   name: 'search',
   title: 'Search passages',
   description:
-    'Find the passages of documents that bear on a question or words, ranked by meaning and words, each with its document, section, page, score and freshness. Use it for facts and quotes; `ask` for a written answer; `grep` for exact strings. The answer tells whether the index is current: only then does finding nothing mean that all documents were searched.',
+    'Find passages relevant to a question or search terms, ranked by meaning and terms, each with its document, section, page, score and freshness. Use it for facts and quotes; use `ask` for a written answer and `grep` for exact strings. The result reports whether the index is current: only then does an empty result mean that all documents were searched.',
   input: z.strictObject({
-    query: queryText.describe('A question or words.'),
+    query: queryText.describe('Question or search terms.'),
     space,
     documents: documentsOf,
-    filter: DocumentFilter.optional().describe('Only documents that say this of themselves.'),
-    mode: ConcreteMode.optional().describe('How hard to look; the default of the space where absent.'),
-    limit: z.int().min(1).max(LIMITS.searchResults.max).default(LIMITS.searchResults.default).describe('Passages.'),
+    filter: DocumentFilter.optional().describe('Only documents whose own metadata matches.'),
+    mode: ConcreteMode.optional().describe('Depth of the search. Default: the mode of the space.'),
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMITS.searchResults.max)
+      .default(LIMITS.searchResults.default)
+      .describe('Maximum number of passages.'),
     maxTokens,
     cursor,
   }),
@@ -46,9 +51,9 @@ export const search = tool({
       space: z.string(),
       passages: z.array(passage),
       searchedFor: z.array(SearchedFor).optional().describe('corrected words of the query'),
-      degradedReasons: z.array(z.string()).describe('what could not be searched'),
+      degradedReasons: z.array(z.string()).describe('parts that could not be searched'),
       index: indexState,
-      leftOut: z.int().describe('passages that were found and did not fit; more may follow'),
+      leftOut: z.int().describe('number of passages found that did not fit; more may follow'),
       nextCursor,
     }),
   annotations: READS,
@@ -62,13 +67,13 @@ export const search = tool({
       limit: wanted,
       ...defined({ mode: args.mode, filter: args.filter, activeDocumentIds: documents }),
     }
-    // before the search: what is published between the two was not searched, and must not pass for searched
+    // Read before the search: documents published in between were not searched and must not count as such.
     const index = await indexStateOf(call.api, ref.id)
     const found = await call.api.request('POST /knowledge-spaces/{id}/queries/search', { path: { id: ref.id }, body })
     const all = found.items.slice(offset).flatMap((item, at) => passageOf(item, offset + at + 1, ref.slug) ?? [])
     const shown = fitted(all, budget)
     const leftOut = all.length - shown.length
-    // a list that is full was cut by its limit
+    // A full list was limited.
     const isFull = found.items.length >= wanted && wanted < LIMITS.searchResults.max
     const next = leftOut > 0 || isFull ? cursorAt(offset + shown.length, args) : undefined
     const writer = new Writer()
@@ -81,7 +86,7 @@ export const search = tool({
     for (const one of shown) writePassage(writer, one)
     if (leftOut > 0) writer.line(`${leftOut} more did not fit: call again with cursor ${next}.`)
     else if (next !== undefined)
-      writer.line(`Passages that fit less well may follow: call again with cursor ${next}, or a larger limit.`)
+      writer.line(`Less relevant passages may follow: call again with cursor ${next}, or a larger limit.`)
     const { degradedReasons, searchedFor } = found
     const data = {
       space: ref.slug,
@@ -95,12 +100,12 @@ export const search = tool({
   },
 })
 
-/** What was looked through, where that is less than the whole space. */
+/** Description of the searched documents, unless it is the complete space. */
 export function whereOf({ documents, filter }: { documents?: unknown; filter?: unknown }): string | undefined {
-  return documents === undefined && filter === undefined ? undefined : 'the documents that were asked for'
+  return documents === undefined && filter === undefined ? undefined : 'the selected documents'
 }
 
-/** As many passages as fit; the first is cut where it does not. */
+/** The passages that fit; the first is truncated if necessary. */
 export function fitted(passages: readonly Passage[], tokens: number): Passage[] {
   const room = tokens - NOTICE_TOKENS
   const count = fitting(passages, room, ({ text }) => text)

@@ -11,7 +11,7 @@ import type { SpaceRef } from '../spaces.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 import { uriOf } from '../uri.js'
 
-/** spaces whose state is asked for in one answer */
+/** Spaces whose state is read for one result. */
 const PAGE = 25
 
 const Space = z.strictObject({
@@ -30,7 +30,7 @@ export const spaces = tool({
   name: 'spaces',
   title: 'List spaces',
   description:
-    'List the knowledge spaces there are, with how much each holds and how current its index is. Call it first where you do not know which space to use.',
+    'List the knowledge spaces with their size and the state of their index. Call it first if you do not know which space to use.',
   input: z.strictObject({ maxTokens, cursor }),
   output: () => z.strictObject({ spaces: z.array(Space), nextCursor }),
   annotations: READS,
@@ -46,14 +46,15 @@ export const spaces = tool({
     const end = offset + shown.length
     const next = end < all.length ? cursorAt(end, 'spaces') : undefined
     const writer = new Writer()
-    if (data.length === 0) writer.line('There is no space yet. `ks ingest PATH` or the tool `ingest` makes the first.')
+    if (data.length === 0)
+      writer.line('There is no space yet. Create the first with `ks ingest PATH` or the tool `ingest`.')
     for (const { slug, name, description, documents, index } of data) {
       const why = index.reasons.length === 0 ? '' : `: ${index.reasons.join('; ')}`
       const state = `${index.isCurrent ? 'index current' : 'index NOT current'}${why}`
       writer.line(`${oneLine(slug)}: ${counted(documents, 'document')}; ${state}`)
       writer.content(description === undefined ? name : `${name}: ${description}`)
     }
-    if (next !== undefined) writer.line(`There are more: call again with cursor ${next}.`)
+    if (next !== undefined) writer.line(`There is more: call again with cursor ${next}.`)
     return {
       text: writer.text(),
       data: { spaces: data, ...defined({ nextCursor: next }) },

@@ -22,7 +22,7 @@ async function placeOf(call: ToolCall, text: string, name: string | undefined) {
     throw new ToolError(
       'invalid-request',
       `${JSON.stringify(oneLine(text))} is not below /workspaces`,
-      'Only files of workspaces can be changed; documents change with their files, and `ingest` brings them.',
+      'Only files of workspaces can be changed; to change a document, change its file and `ingest` it.',
     )
   return { ref: await call.spaces.named(address?.space ?? name), path: at }
 }
@@ -31,7 +31,7 @@ export const write = tool({
   name: 'write',
   title: 'Write a workspace file',
   description:
-    'Write a text file of a workspace, in place of the one that was there. Workspaces keep notes and results of agents beside the documents; they are read with `read` and listed with `list`.',
+    'Write a text file of a workspace, replacing an existing one. Workspaces store notes and results of agents; read them with `read` and list them with `list`.',
   input: z.strictObject({ path, space, content: z.string().max(LIMITS.workspaceFileBytes) }),
   output: () => z.strictObject({ space: z.string(), path: z.string(), uri: z.string(), version: z.int().optional() }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
@@ -60,7 +60,7 @@ export const move = tool({
     if (to.ref.id !== from.ref.id)
       throw new ToolError(
         'invalid-request',
-        'from and to are of different spaces',
+        'from and to are in different spaces',
         'Write the file in the other space.',
       )
     const body = { oldPath: from.path, newPath: to.path }
@@ -80,7 +80,7 @@ export const move = tool({
 export const remove = tool({
   name: 'remove',
   title: 'Remove a workspace file',
-  description: 'Remove a file of a workspace, or a folder with all it holds where recursive is true.',
+  description: 'Remove a file of a workspace, or a folder with its content if recursive is true.',
   input: z.strictObject({ path, space, recursive: z.boolean().default(false) }),
   output: () => z.strictObject({ space: z.string(), path: z.string(), files: count }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -63,12 +63,12 @@ test('a file that is not there, or is empty, gets the entry alone', async () => 
 })
 
 test.each([
-  ['{ "mcpServers": ', json, /is no JSON/],
+  ['{ "mcpServers": ', json, /is not valid JSON/],
   ['[1, 2]', json, /holds no table/],
-  ['{ "mcpServers": [] }', json, /has another thing as mcpServers/],
-  ['a = [', toml, /is no TOML/],
-  ['mcp_servers = { knowledge-spaces = { command = "x" } }', toml, /cannot be edited|is no TOML/],
-  ['text = """\n[mcp_servers.knowledge-spaces]\n"""\n', toml, /is no TOML|cannot be edited/],
+  ['{ "mcpServers": [] }', json, /has a value other than a table at mcpServers/],
+  ['a = [', toml, /is not valid TOML/],
+  ['mcp_servers = { knowledge-spaces = { command = "x" } }', toml, /cannot be edited|is not valid TOML/],
+  ['text = """\n[mcp_servers.knowledge-spaces]\n"""\n', toml, /is not valid TOML|cannot be edited/],
 ] as const)('a file that cannot be edited safely is left alone: %s', async (text, entry, reason) => {
   await expect(withEntry(text, entry, SERVER)).rejects.toThrow(reason)
 })

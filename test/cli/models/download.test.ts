@@ -124,7 +124,7 @@ it('removes a downloaded model with another hash than stated', async () => {
 })
 
 it('removes a download of another size than stated, and reads no more of it', async () => {
-  await expect(fetched('/bytes', { bytes: 5 })).rejects.toThrow('bytes where 5 were stated')
+  await expect(fetched('/bytes', { bytes: 5 })).rejects.toThrow('bytes, expected 5')
   expect(existsSync(part())).toBe(false)
 })
 

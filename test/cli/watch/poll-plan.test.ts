@@ -15,7 +15,7 @@ describe('how a folder is polled', () => {
       everyMs: 2000,
       isSingle: true,
       scanEveryMs: 60_000,
-      description: 'polled every 2 s, since NFS tells of no changes',
+      description: 'polled every 2 s, since NFS reports no changes',
     })
   })
 
@@ -23,12 +23,12 @@ describe('how a folder is polled', () => {
     const disks = [{ path: 'share', kind: 'SMB' }]
     expect(plan({ disks })).toMatchObject({
       roots: ['share'],
-      description: 'polled every 2 s in share, since SMB tells of no changes',
+      description: 'polled every 2 s in share, since SMB reports no changes',
     })
     expect(plan({ disks, askedMs: 5000 })).toMatchObject({
       roots: [''],
       everyMs: 5000,
-      description: 'polled every 5 s, since SMB tells of no changes',
+      description: 'polled every 5 s, since SMB reports no changes',
     })
   })
 
@@ -45,7 +45,7 @@ describe('how a folder is polled', () => {
   test('looks at everything where files are too many to poll them one by one, a twentieth of the time at most', () => {
     const large = plan({ disks: NFS, paths: 20_001, scanMs: 700 })
     expect(large).toMatchObject({ isSingle: false, everyMs: 16_000, scanEveryMs: 16_000 })
-    expect(large?.description).toContain('looked at every 16 s')
+    expect(large?.description).toContain('scanned every 16 s')
   })
 
   test('looks at everything more seldom where a look takes long', () => {

@@ -82,7 +82,7 @@ test('a folder that is gone is not an empty one', () => {
   rmSync(folder, { recursive: true })
   expect(() => folderIdentity(folder)).toThrow(FolderMissing)
   writeFileSync(folder, 'a file')
-  expect(() => folderIdentity(folder)).toThrow('is no folder any more')
+  expect(() => folderIdentity(folder)).toThrow('is no longer a folder')
 })
 
 test('the folders of the program are left out, by whatever way the folder is named', () => {

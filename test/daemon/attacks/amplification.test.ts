@@ -41,11 +41,11 @@ afterAll(async () => {
 const send = (method: string, path: string, json?: unknown) =>
   edge.send(method, path, { token: edge.tokens.ada, ...(json === undefined ? {} : { json }) })
 
-describe('A78: reads that cost much', () => {
+describe('A78: expensive reads', () => {
   const at = () => `/knowledge-spaces/${space}`
   const folder = '/sources/uploads/a/b/c/d/e/f/g/h'
 
-  test('give one page of bounded size, however much is asked for', async () => {
+  test('each returns one page of bounded size, however large the requested limit', async () => {
     type Page = { items?: unknown[]; matches?: unknown[]; truncated: boolean; nextCursor?: string }
     const lists = [
       `/fs/ls?path=${folder}`,
@@ -71,7 +71,7 @@ describe('A78: reads that cost much', () => {
       expect((await send('GET', `${at()}${path}`)).status, path.slice(0, 40)).toBe(400)
   })
 
-  test('in a loop leave the daemon to others', async () => {
+  test('the daemon still answers other clients while expensive reads run in a loop', async () => {
     const expensive = [
       `/fs/tree?path=/knowledge&depth=8&limit=${HUGE}`,
       `/fs/find?path=/knowledge&limit=1000&metadataKey=title&metadataValue=${'x'.repeat(4000)}`,
@@ -101,14 +101,14 @@ describe('A78: reads that cost much', () => {
     }
     await lanes
     expect(waits.length).toBeGreaterThan(5)
-    // whatever is read, nobody waits for all of it
+    // The median: a request may wait for a read, but not for all of them.
     waits.sort((one, other) => one - other)
     expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(2000)
   }, 120_000)
 })
 
-describe('A80: questions that are made to cost', () => {
-  test('a day of them costs no more than the budget of a day, and those past it are answered without a model', async () => {
+describe('A80: expensive questions', () => {
+  test('a day of them stays within the daily token budget, and questions beyond it are answered without a model', async () => {
     const long = 'what does the moon do with the sea at the port '.repeat(400).slice(0, 16_000)
     const json = { knowledgeSpaceId: space, query: long, mode: 'deep', activeDocumentIds: documents.slice(0, 100) }
     expect((await send('POST', '/queries', { ...json, query: `${long}x` })).status).toBe(400)
@@ -123,7 +123,7 @@ describe('A80: questions that are made to cost', () => {
     }
     const task = await send('POST', '/research-tasks', { knowledgeSpaceId: space, query: 'tides', budgetUsd: 1e308 })
     expect([201, 400, 422]).toContain(task.status)
-    // counted as the provider counts, in words
+    // Counts words, as the fake provider does.
     const prompts = model.requests.map(({ body }) => (body.messages ?? []).map(({ content }) => content).join(''))
     expect(prompts.length).toBeGreaterThan(0)
     expect(prompts.reduce((sum, prompt) => sum + (prompt.match(/\S+/g) ?? []).length, 0)).toBeLessThanOrEqual(

@@ -15,7 +15,7 @@ const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'sees' 
 let model: FakeOpenAi
 let running: TestEngine
 let chat: ChatEdge
-/** a link that opens one file without a key, and its parts */
+/** a link that opens one file without a key */
 let link: URL
 beforeAll(async () => {
   model = await startFakeOpenAi()
@@ -42,7 +42,7 @@ afterAll(async () => {
   await model.close()
 })
 
-/** One operation of each part that has a guard: what is asked with, and what it is for. */
+/** Some guarded operations of the gateway, by method and path. */
 const GATEWAY: [string, string][] = [
   ['GET', '/knowledge-spaces'],
   ['POST', '/knowledge-spaces'],
@@ -69,7 +69,7 @@ async function statuses(calls: [string, string][], token: string | undefined): P
   )
 }
 
-test('A11: a key of an application opens nothing of the gateway, and a token of the gateway no application', async () => {
+test('A11: an application key gets 401 from the gateway, and a gateway token gets 401 from an application', async () => {
   expect(await statuses(CHAT.slice(0, 2), chat.key)).toEqual([200, 200])
   expect(await statuses(GATEWAY.slice(0, 1), chat.token)).toEqual([200])
   expect(await statuses(GATEWAY, chat.key)).toEqual(GATEWAY.map(() => 401))
@@ -79,7 +79,7 @@ test('A11: a key of an application opens nothing of the gateway, and a token of 
   expect(await statuses(GATEWAY, forChat)).toEqual(GATEWAY.map(() => 401))
 })
 
-test('A11: nothing of a link to one file is a key or a token, and it opens no other file', async () => {
+test('A11: no part of a file link works as a key or token, and the link opens no other file', async () => {
   const shown = await chat.edge.send('GET', `${link.pathname}${link.search}`)
   expect(shown.status).toBe(200)
   await shown.arrayBuffer()
@@ -92,11 +92,11 @@ test('A11: nothing of a link to one file is a key or a token, and it opens no ot
   const other = link.pathname.replace(/[0-9a-f]{12}\/preview$/, '000000000000/preview')
   const paths = [other, '/v1/info', '/knowledge-spaces']
   const answers = await Promise.all(paths.map((path) => chat.edge.send('GET', `${path}${link.search}`)))
-  // a signature that does not hold is refused as such where one is read
+  // The file route refuses an invalid signature with 403; other routes ignore it.
   expect(answers.map(({ status }) => status)).toEqual([403, 401, 401])
 })
 
-test('A11: no key is made of another, nor of the key that tokens are signed with', async () => {
+test('A11: no application key is derived from another key or from the signing key', async () => {
   const more = await Promise.all(
     [1, 2, 3].map(async () => {
       const answer = await chat.edge.send('POST', `/chat-apps/${chat.app.id}/keys`, { token: chat.token })
@@ -111,6 +111,6 @@ test('A11: no key is made of another, nor of the key that tokens are signed with
     return [bytes.toString('hex'), bytes.toString('base64url')]
   })
   for (const text of made) expect(keys.filter((key) => key.includes(text.slice(0, 16)))).toEqual([])
-  // and what the signing key makes of the application's name opens nothing
+  // Nor does anything derived from the signing key open an application.
   for (const text of made) expect(await statuses(CHAT.slice(0, 1), `app-${text.slice(0, 40)}`)).toEqual([401])
 })

@@ -4,7 +4,7 @@ import { bodyOf, startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
 
 const OPEN = ['127.0.0.0/8', '::1', '0.0.0.0/0']
-/** The switch, in every spelling that somebody might try. */
+/** The egress setting, in every spelling that an attacker might try. */
 const SWITCHES = {
   egressAllow: OPEN,
   egress: { allow: OPEN },
@@ -41,8 +41,8 @@ async function made(metadata: Record<string, unknown>, query = '', headers: Reco
   return await send('POST', `${at()}${query}`, source, headers)
 }
 
-describe('A54: the switch that opens the network of the operator', () => {
-  test('is no key of a request', async () => {
+describe('A54: the setting that opens private networks', () => {
+  test('cannot be set by a key of a request body', async () => {
     const about = { name: 'x', type: 'web', uri: `${byName}/`, permissionScope: [], metadata: {} }
     for (const [name, value] of Object.entries(SWITCHES)) {
       expect((await send('POST', at(), { ...about, [name]: value })).status, name).toBe(400)
@@ -51,7 +51,7 @@ describe('A54: the switch that opens the network of the operator', () => {
     expect(canary.hits).toEqual([])
   })
 
-  test('is nothing that the metadata of a source, a header or the environment of a later moment can set', async () => {
+  test('cannot be set by source metadata, by a header, or by the environment after the start', async () => {
     const headers = { 'x-egress-allow': '127.0.0.0/8', 'x-forwarded-for': '127.0.0.1', 'x-internal': 'true' }
     const answers = [
       await made(SWITCHES),
@@ -89,7 +89,7 @@ describe('A54: the switch that opens the network of the operator', () => {
     expect(canary.hits).toEqual([])
   })
 
-  test('opens no service of metadata, whatever the operator lists', () => {
+  test('never opens cloud metadata addresses, whatever the operator lists', () => {
     const rule = createAddressRule([
       '0.0.0.0/0',
       '::/0',

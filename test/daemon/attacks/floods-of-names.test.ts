@@ -38,7 +38,7 @@ const query = (sessionId?: string) => ({
   ...(sessionId === undefined ? {} : { sessionId }),
 })
 
-/** Milliseconds of the quickest of several runs: what the work itself takes, whatever else the machine does. */
+/** The fastest of several runs in milliseconds, so that a busy machine does not count. */
 async function quickest(times: number, work: () => Promise<void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let n = 0; n < times; n++) {
@@ -49,8 +49,8 @@ async function quickest(times: number, work: () => Promise<void>): Promise<numbe
   return least
 }
 
-describe('A81: floods of names that a client makes up', () => {
-  test('session ids that nobody was given leave one session a question, and no more than the quota', async () => {
+describe('A81: floods of invented identifiers', () => {
+  test('invented session ids create one session per question, and no more than the quota allows', async () => {
     const ids = Array.from({ length: 30 }, () => crypto.randomUUID())
     const given = await Promise.all(
       ids.map(async (id) => {
@@ -63,7 +63,7 @@ describe('A81: floods of names that a client makes up', () => {
     expect(rowsOf(home.path).value('SELECT count(*) FROM sessions')).toBeLessThanOrEqual(QUOTA)
   })
 
-  test('idempotency keys are rows that the clean-up counts out, and cost later requests nothing', async () => {
+  test('idempotency keys are rows that the clean-up limits, and do not slow down later requests', async () => {
     const once = async () => {
       const answer = await send(
         'PATCH',
@@ -79,11 +79,11 @@ describe('A81: floods of names that a client makes up', () => {
       'idempotency',
       Array.from({ length: ROWS }, (_, n) => ({ ...key, key: `flood-${n}`, body: '{}', created_at: Date.now() })),
     )
-    // ten times as much would be no news on a busy machine; a table that is read through takes a hundred times
+    // A factor of ten can be noise on a busy machine; a full table scan takes a hundred times as long.
     await until(async () => (await quickest(10, once)) < 10 * before + 5)
   })
 
-  test('sessions that have ended cost a new one nothing until they are cleaned up', async () => {
+  test('ended sessions do not slow down a new session before they are cleaned up', async () => {
     const once = async () => void (await (await send('POST', '/queries', query())).text())
     const before = await quickest(5, once)
     const now = Date.now()
@@ -116,18 +116,18 @@ function ask(token: string): Promise<Answered> {
       answer.resume()
       answer.on('end', () => done(answer.statusCode ?? 0))
     })
-    // a head past every limit may end with the connection
+    // A head beyond every limit may close the connection.
     asked.on('error', () => done(431))
     asked.end()
   })
 }
 
-describe('A12: giant and worthless tokens', () => {
-  test.each([8 * 1024, 15 * 1024, 1024 * 1024])('of %i characters are refused', async (size) => {
+describe('A12: oversized and invalid tokens', () => {
+  test.each([8 * 1024, 15 * 1024, 1024 * 1024])('a token of %i characters is refused', async (size) => {
     expect([401, 431]).toContain((await ask('a'.repeat(size))).status)
   })
 
-  test('in a flood are refused, and other clients are answered meanwhile', async () => {
+  test('a flood of them is refused while other clients are answered', async () => {
     const valid = edge.tokens.ada
     const [head, claims, signature] = valid.split('.')
     const worthless = (n: number) =>
@@ -157,7 +157,7 @@ describe('A12: giant and worthless tokens', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
     const sorted = answers.map(({ ms }) => ms).sort((one, other) => one - other)
     expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(1000)
-    // no refused token is kept, and the good one is good after it
+    // Refused tokens are not cached, and a valid token still works afterwards.
     expect((await bodyOf<{ items: unknown[] }>(await send('GET', '/knowledge-spaces'))).items).toHaveLength(1)
   })
 })

@@ -10,7 +10,7 @@ import { sample, schemaOf } from '../../conformance/samples.js'
 import { bodyOf, type Sent, startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 
-/** Stands in each hostile text, and in no statement of ours. */
+/** Part of each hostile text, and of no SQL statement of ours. */
 const MARK = 'zq7'
 const HOSTILE = [
   `${MARK}' OR '1'='1' --`,
@@ -19,7 +19,7 @@ const HOSTILE = [
   `$.${MARK}[*]."a"'||(SELECT 1)||'`,
 ]
 const TEMPLATES = [`\${${MARK}} {{${MARK}}} {{7919*7907}} %s%n$&$1$\`$' #{7919*7907} <%= 7919*7907 %>`]
-/** They would take away what the others are asked about. */
+/** These would remove what the other routes are asked about. */
 const ENDS = ['deleteKnowledgeSpace', 'deleteSource', 'deleteChatApp', 'stopDaemon']
 
 const routes: readonly RouteDefinition[] = [...gatewayRoutes, ...chatAppRoutes, ...chatRoutes].filter(
@@ -46,7 +46,10 @@ afterAll(async () => {
   await edge.end()
 })
 
-/** Values that fit a schema but for one text, which is hostile; each text of the schema in turn, keys among them. */
+/**
+ * Values that fit a schema except for one hostile text, in the position of each text of the schema in turn, keys
+ * included.
+ */
 function withText(root: JsonSchema, schema: JsonSchema, text: string, base?: unknown): unknown[] {
   const at = resolveRef(root, schema)
   if (at.anyOf !== undefined) return at.anyOf.flatMap((one) => withText(root, one, text))
@@ -66,7 +69,7 @@ interface Asked {
   sent: Sent
 }
 
-/** A request for each place of a route where a text may stand. */
+/** One request for each position of a route that accepts text. */
 function hostileRequests(route: RouteDefinition, text: string): Asked[] {
   const [plain] = requestsOf(route, planted, { bodies: {}, queries: {} })
   if (plain === undefined) return []
@@ -80,7 +83,7 @@ function hostileRequests(route: RouteDefinition, text: string): Asked[] {
       sent: plain.sent,
     }
   })
-  // what ends something is asked of nothing that is there
+  // A DELETE must not remove what other tests use.
   if (route.method === 'DELETE') return asked
   const given = Object.fromEntries(new URLSearchParams(query))
   if (route.query !== undefined) {
@@ -110,28 +113,28 @@ async function sendAll(route: RouteDefinition, text: string): Promise<Response[]
   for (const { path, sent } of hostileRequests(route, text)) {
     const response = await edge.send(route.method, path, { ...sent, token })
     const body = await response.text()
-    // a provider that nobody has configured is told with 503
+    // A provider that is not configured is reported with 503.
     const isNamed = response.headers.get('x-error-code') === 'provider-not-configured'
     const asked = `${route.method} ${path} ${JSON.stringify(sent)}: ${body.slice(0, 300)}`
     expect(isNamed ? 400 : response.status, asked).toBeLessThan(500)
     expect(body).not.toMatch(/SQLITE|sqlite error|syntax error|no such (?:table|column)/i)
-    // a template that was filled in
+    // The value of a template that was evaluated.
     if (TEMPLATES.includes(text)) expect(body).not.toContain('62615533')
     answers.push(response)
   }
   return answers
 }
 
-describe('A68, A74: texts that mean something to SQL, JSON paths or templates', () => {
+describe('A68, A74: texts with a meaning in SQL, JSON paths or templates', () => {
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'are only texts to %s',
+    'cause no error of 500 or SQL error as input of %s',
     async (_title, route) => {
       for (const text of [...HOSTILE, ...TEMPLATES]) await sendAll(route, text)
     },
     60_000,
   )
 
-  test('stand in no statement of the database, and leave it as it was', async () => {
+  test('appear in no SQL statement and leave the database unchanged', async () => {
     expect(statements.size).toBeGreaterThan(100)
     expect([...statements].filter((sql) => sql.includes(MARK))).toEqual([])
     for (const id of planted.documents) {
@@ -142,7 +145,7 @@ describe('A68, A74: texts that mean something to SQL, JSON paths or templates', 
   })
 })
 
-describe('A68: signs that stand for others in SQL and in patterns', () => {
+describe('A68: wildcards of SQL and patterns', () => {
   const NAMES = ['100% sure.md', '100x sure.md', 'a_b.md', 'acb.md', `o'brien.md`, 'star*.md']
   let space = ''
   beforeAll(async () => {
@@ -167,7 +170,7 @@ describe('A68: signs that stand for others in SQL and in patterns', () => {
     ['*', ['star*.md']],
     ['a_b', ['a_b.md']],
     [`' OR 1=1 --`, []],
-  ])('are themselves where names are looked for: %s', async (nameContains, names) => {
+  ])('match literally in the search for names: %s', async (nameContains, names) => {
     expect(await found({ nameContains })).toEqual(names)
   })
 
@@ -175,7 +178,7 @@ describe('A68: signs that stand for others in SQL and in patterns', () => {
     ['%', ['100% sure.md']],
     ['a_b', ['a_b.md']],
     [`o'brien`, [`o'brien.md`]],
-  ])('are themselves where texts are looked for: %s', async (q, names) => {
+  ])('match literally in the search for texts: %s', async (q, names) => {
     const search = new URLSearchParams({ path: '/knowledge/documents', limit: '50', q })
     const response = await edge.send('GET', `/knowledge-spaces/${space}/fs/grep?${search}`, { token: edge.tokens.ada })
     const { matches } = await bodyOf<{ matches: { snippet: string }[] }>(response)
@@ -186,15 +189,15 @@ describe('A68: signs that stand for others in SQL and in patterns', () => {
   })
 
   test.each(['$.a', '$', '$[0]', '$.*', `a'."b`, 'sourceId'])(
-    'name no metadata but their own: %s',
+    'match only metadata keys of this exact name: %s',
     async (metadataKey) => {
       expect(await found({ metadataKey, metadataValue: 'x' })).toEqual([])
     },
   )
 })
 
-describe('A74: templates and patterns of replacement', () => {
-  test('are kept in names and texts as they were written', async () => {
+describe('A74: templates and replacement patterns', () => {
+  test('come back unchanged in names and texts', async () => {
     const text = `\${7*7} {{name}} %s $& $1 $\` $' \\1`
     const token = edge.tokens.ada
     const space = await bodyOf<{ id: string; name: string }>(

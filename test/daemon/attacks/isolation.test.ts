@@ -7,9 +7,9 @@ import { bodyOf, startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-/** Words that stand in one tenant's document each, and that everybody asks for. */
+/** Words that each appear in the document of one tenant, and in every query. */
 const MARKERS = ['alvarite', 'bromelow', 'cindervane', 'dorinth', 'elmarrow', 'fennoxid', 'galbrith', 'hesperule']
-/** What stands beside them, and nobody asks for. */
+/** Secrets next to these words, in no query. */
 const SECRETS = MARKERS.map((marker) => [...marker].reverse().join(''))
 const COMMON = `# Handbook
 
@@ -53,8 +53,8 @@ async function ask(token: string, json: Record<string, unknown>) {
   return { status: response.status, text, trace, session: response.headers.get('x-session-id') ?? '' }
 }
 
-describe('A15: the id of a session of another tenant, subject or space', () => {
-  test('is treated as unknown: a new session without the questions of the other', async () => {
+describe('A15: the session id of another tenant, subject or space', () => {
+  test("counts as unknown: the answer uses a new session without the other's questions", async () => {
     const { token, space, name, marker, secret } = first()
     const mine = await ask(token, { knowledgeSpaceId: space, query: `Where is the pass kept by ${marker}?` })
     const sessionId = mine.session
@@ -75,12 +75,12 @@ describe('A15: the id of a session of another tenant, subject or space', () => {
       const answer = await ask(theirs, { knowledgeSpaceId, query, sessionId })
       expect(answer.status).toBe(200)
       expect(answer.session).not.toBe(sessionId)
-      // what it is about stands in the question before, which is not theirs: as if no session had been named
+      // The subject is in a previous question of the other session, so the answer equals one without a session id.
       const alone = await ask(theirs, { knowledgeSpaceId, query })
       expect(deltasOf(answer.text)).toBe(deltasOf(alone.text))
       expect(foreign(answer.text, knowledgeSpaceId === space ? secret : second().secret)).toEqual([])
     }
-    // its own conversation goes on, and nobody has added to it
+    // The owner's conversation continues with its own turns only.
     expect(deltasOf(await turns())).toContain(secret)
     const workspace = { knowledgeSpaceId: space, workspace: 'w' }
     await edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, {
@@ -96,14 +96,14 @@ describe('A15: the id of a session of another tenant, subject or space', () => {
   })
 })
 
-/** What an answer says. */
+/** The text of an answer. */
 function deltasOf(stream: string): string {
   return [...stream.matchAll(/event: answer\.delta\ndata: (.*)/g)]
     .map(([, data]) => (JSON.parse(data ?? '{}') as { delta: string }).delta)
     .join('')
 }
 
-describe('A18: bytes that another tenant holds', () => {
+describe('A18: bytes that another tenant has stored', () => {
   const bytes = (seed: number) => `${seed} `.repeat(60_000)
   const upload = async ({ token, space }: Tenant, text: string, name = 'same.md') => {
     const form = new FormData()
@@ -117,7 +117,7 @@ describe('A18: bytes that another tenant holds', () => {
       await edge.send('DELETE', `/knowledge-spaces/${space}/documents/bulk`, { token, json: { documentIds: [id] } })
     ).text()
 
-  test('are told by no status, size, id, deletion or time', async () => {
+  test('cannot be detected by status, size, id, deletion or check', async () => {
     const text = bytes(1)
     const held = await upload(first(), text)
     await edge.engine.documents.settled({ tenant: first().name, subject: 'sam' }, first().space, held.body)
@@ -138,13 +138,13 @@ describe('A18: bytes that another tenant holds', () => {
     expect(same.body.asset.id).not.toBe(held.body.asset.id)
     for (const { body } of [same, fresh])
       await edge.engine.documents.settled({ tenant: second().name, subject: 'sam' }, second().space, body)
-    // each tenant has a file of its own
+    // Each tenant has a separate file.
     const files = readdirSync(join(edge.dataDir, 'objects'), { recursive: true }).map(String)
     expect(files.filter((name) => name.endsWith(known))).toHaveLength(2)
     const removed = [await remove(second(), same.body.asset.id), await remove(second(), fresh.body.asset.id)]
     expect(shapeOf(JSON.parse(removed[0] ?? ''))).toEqual(shapeOf(JSON.parse(removed[1] ?? '')))
     expect(removed[0]).toContain('"objectDeleted":true')
-    // and that of the other is still there
+    // The other tenant's file still exists.
     const asset = await edge.send('GET', `/knowledge-spaces/${first().space}/documents/${held.body.asset.id}`, {
       token: first().token,
     })
@@ -153,10 +153,10 @@ describe('A18: bytes that another tenant holds', () => {
     expect(left.filter((name) => name.endsWith(known))).toHaveLength(1)
   })
 
-  test('take as long as any others', async () => {
+  test('take as long to upload as new bytes', async () => {
     await until(async () => (await edge.engine.activity()).activeJobs === 0)
     let round = 0
-    // the quickest of several is what the work itself takes; a busy machine may need more than one look
+    // The fastest of several runs measures the work itself; a busy machine may need several rounds.
     await until(async () => {
       const times: { known: number[]; fresh: number[] } = { known: [], fresh: [] }
       for (let n = 0; n < 6; n++) {
@@ -172,7 +172,7 @@ describe('A18: bytes that another tenant holds', () => {
   })
 })
 
-/** What stays of an answer without the values that differ by nature. */
+/** An answer without the values that always differ. */
 function shapeOf(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
@@ -184,12 +184,12 @@ function shapeOf(value: unknown): unknown {
   return JSON.parse(text)
 }
 
-describe('A21: searches of ten thousand kinds', () => {
+describe('A21: random searches by several tenants', () => {
   const words = ['harbour', 'pass', 'kept', 'number', 'office', 'spring', 'master', 'notes', 'renewed']
   const random = generator(20261122)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
 
-  test('bring nothing of another tenant into an answer, trace or bundle', async () => {
+  test('return nothing of another tenant in an answer, trace, search or grep', async () => {
     let asked = 0
     for (let n = 0; n < 150; n++) {
       const { token, space, secret } = pick(tenants)
@@ -211,7 +211,7 @@ describe('A21: searches of ten thousand kinds', () => {
     expect(asked).toBe(150)
   })
 
-  test('find what is their own', async () => {
+  test("find the tenant's own secret", async () => {
     for (const { token, space, marker, secret } of tenants)
       expect((await ask(token, { knowledgeSpaceId: space, query: `Who keeps the ${marker} pass?` })).text).toContain(
         secret,
@@ -219,7 +219,7 @@ describe('A21: searches of ten thousand kinds', () => {
   })
 })
 
-/** Numbers from 0 to 1, always the same ones. */
+/** A deterministic generator of numbers from 0 to 1. */
 function generator(seed: number): () => number {
   let state = seed
   return () => {
@@ -229,7 +229,7 @@ function generator(seed: number): () => number {
 }
 
 describe('A22: counts, names and ids', () => {
-  test('of other tenants stand in no status, list, cluster or refusal', async () => {
+  test("another tenant's data appears in no status, list, cluster or refusal", async () => {
     const { token } = await createToken(edge.dataDir, {
       tenant: 'newcomer',
       subject: 'eve',
@@ -267,7 +267,7 @@ describe('A22: counts, names and ids', () => {
     }
   })
 
-  test('no id leads to the next one', async () => {
+  test('ids of new sources are random: none can be computed from another', async () => {
     const { token, space } = first()
     const made = await Promise.all(
       Array.from({ length: 40 }, async (_, n) => {
@@ -279,7 +279,7 @@ describe('A22: counts, names and ids', () => {
     expect(
       made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)),
     ).toBe(true)
-    // the last 62 bits are chance alone: no two share as much as half of them, and they do not go up one by one
+    // The last 62 bits are random: no two ids share the upper half of them, and they do not count up.
     const tails = made.map((id) => BigInt(`0x${id.slice(19).replaceAll('-', '')}`) & ((1n << 62n) - 1n))
     expect(new Set(tails.map((tail) => tail >> 31n)).size).toBe(made.length)
     const steps = tails.slice(1).map((tail, n) => tail - (tails[n] ?? 0n))

@@ -55,7 +55,7 @@ afterAll(async () => {
   home.remove()
 })
 
-/** A query whose answer nobody takes: only its first line is looked at. */
+/** A query whose answer is not read beyond its first line. */
 async function openStream(token: string, json: object): Promise<{ status(): number }> {
   const { hostname, port, host } = new URL(tcp.url)
   const socket = connect(Number(port), hostname)
@@ -75,8 +75,8 @@ async function openStream(token: string, json: object): Promise<{ status(): numb
   return { status: () => Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1] ?? 0) }
 }
 
-describe('A79: a tenant that opens more streams than there is room for', () => {
-  test('is refused past its share, and others are answered as if it was not there', async () => {
+describe('A79: a tenant that opens too many streams', () => {
+  test('gets 429 beyond its share, while other tenants are answered promptly', async () => {
     model.always({ kind: 'slow', ms: 700 })
     const json = { knowledgeSpaceId: spaces.ada, query: 'What does the moon do with the sea?' }
     const flood = await Promise.all(Array.from({ length: 500 }, () => openStream(edge.tokens.ada, json)))
@@ -87,7 +87,7 @@ describe('A79: a tenant that opens more streams than there is room for', () => {
       const before = count(200)
       const answer = await edge.send('POST', '/queries', { token: edge.tokens.bob, json: asked })
       expect([answer.status, (await answer.text()).includes('answer.done')]).toEqual([200, true])
-      // it waits for one place to be given back, and not for all who came before
+      // It waits for one free slot, not for all earlier requests.
       expect(count(200) - before).toBeLessThan(WAITING / 2)
     }
     expect(count(429)).toBeGreaterThan(400)
@@ -96,11 +96,11 @@ describe('A79: a tenant that opens more streams than there is room for', () => {
   })
 })
 
-describe('A79: the places of queries', () => {
+describe('A79: query slots', () => {
   const never = new AbortController().signal
   const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-  test('are given in turns to the tenants that wait, and all of them to one that is alone', async () => {
+  test('alternate between waiting tenants; a tenant that is alone gets all of them', async () => {
     const gate = new QueryGate(1, 6)
     const order: string[] = []
     const leave = await gate.enter('a', never)
@@ -114,11 +114,11 @@ describe('A79: the places of queries', () => {
       )
     const asked = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'].map((name) => ask('a', name))
     await tick()
-    // one tenant alone has all places, and no more
+    // A tenant that is alone has all slots, and no more.
     expect(order).toEqual(['a7 busy'])
     asked.push(ask('b', 'b1'), ask('b', 'b2'), ask('b', 'b3'), ask('b', 'b4'))
     await tick()
-    // as many of each as of the other are left: the latest of the one that had most gave way
+    // Both tenants keep the same number of waiting queries: the newest of the larger one were refused.
     expect([...order].sort()).toEqual(['a4 busy', 'a5 busy', 'a6 busy', 'a7 busy', 'b4 busy'])
     leave()
     await Promise.all(asked)
@@ -126,7 +126,7 @@ describe('A79: the places of queries', () => {
     expect(gate.running).toBe(0)
   })
 
-  test('are given back by who leaves while waiting', async () => {
+  test('become free when a waiting client leaves', async () => {
     const gate = new QueryGate(1, 1)
     const leave = await gate.enter('a', never)
     const stop = new AbortController()

@@ -25,13 +25,13 @@ const accept = (token: string, verifier = local) => verifier.authenticate(`Beare
 beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'ks-auth-'))
   prepareDataDir(dataDir, { allowNetworkDisk: true })
-  // the first look makes it
+  // The first call creates it.
   loadSigningKey(dataDir)
 })
 afterAll(() => removeFolder(dataDir))
 afterEach(() => vi.useRealTimers())
 
-/** A verifier that has seen no token yet. */
+/** A verifier with an empty cache. */
 function fresh(): TokenVerifier {
   asked = []
   local = createTokenVerifier({
@@ -44,14 +44,14 @@ function fresh(): TokenVerifier {
   return local
 }
 
-describe('what a scope allows', () => {
+describe('the rights of a token', () => {
   it.each([
     ['knowledge-spaces:read', ['read']],
     ['knowledge-spaces:write', ['write']],
     ['knowledge-spaces:*', ['read', 'write']],
     ['knowledge-spaces:read knowledge-spaces:write', ['read', 'write']],
     ['', []],
-  ])('of a token with %j is exactly %j', async (scope, allowed) => {
+  ])('with scope %j are exactly %j', async (scope, allowed) => {
     const session = await accept(await signedToken(dataDir, { scope }), fresh())
     for (const wanted of ['read', 'write'] as const) {
       const require = () => requireRight({ scope: wanted }, session)
@@ -60,7 +60,7 @@ describe('what a scope allows', () => {
     }
   })
 
-  it('is refused with the code that says a scope is missing', async () => {
+  it('a request without the required scope is refused with code scope-missing', async () => {
     const session = await accept(await signedToken(dataDir, { scope: '' }), fresh())
     try {
       requireRight({ scope: 'read' }, session)
@@ -71,8 +71,8 @@ describe('what a scope allows', () => {
   })
 })
 
-describe('a token that was verified', () => {
-  it('is not verified again for half a minute, and is asked after its revocation every time', async () => {
+describe('a verified token', () => {
+  it('stays cached for 30 seconds, but its revocation is checked at every request', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const token = await signedToken(dataDir, { jti: 'mine' })
     const first = await accept(token, fresh())
@@ -85,7 +85,7 @@ describe('a token that was verified', () => {
     expect(asked).toEqual(['mine', 'mine', 'mine'])
   })
 
-  it('is refused from its exp on without leeway, even if it is in the cache of verified tokens', async () => {
+  it('expires without leeway at exp, even in the cache of verified tokens', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const end = seconds() + 5
     const token = await signedToken(dataDir, { exp: end })
@@ -97,7 +97,7 @@ describe('a token that was verified', () => {
     await expect(accept(token, fresh())).rejects.toMatchObject(REFUSED)
   })
 
-  it('has a key of its own for the rate limit', async () => {
+  it('gets a distinct hash as its rate limit key, which does not contain the token', async () => {
     const [one, other] = [await signedToken(dataDir), await signedToken(dataDir, { sub: 'bob' })]
     const first = await accept(one, fresh())
     expect((await accept(other)).tokenHash).not.toBe(first.tokenHash)
@@ -106,7 +106,7 @@ describe('a token that was verified', () => {
     expect(first.tokenHash.length).toBeGreaterThan(20)
   })
 
-  it('is refused at its first use when it was revoked before', async () => {
+  it('gets refused at first use if it was revoked before', async () => {
     await expect(accept(await signedToken(dataDir, { jti: 'revoked' }), fresh())).rejects.toMatchObject(REFUSED)
   })
 })
@@ -127,7 +127,7 @@ describe('the claims of a token', () => {
     else await expect(answer).rejects.toMatchObject(REFUSED)
   })
 
-  it('are read up to the longest header field and not beyond', async () => {
+  it('can fill an Authorization header of up to 8192 characters, but no more', async () => {
     const of = async (chars: number) => `Bearer ${await signedToken(dataDir, { note: 'n'.repeat(chars) })}`
     const short = await of(0)
     const most = Math.floor(((8192 - short.length) * 3) / 4)
@@ -141,7 +141,7 @@ describe('the claims of a token', () => {
     await expect(fresh().authenticate(tooLong)).rejects.toMatchObject(REFUSED)
   })
 
-  it('of a local token may name its type, and nothing that a key could be looked up by', async () => {
+  it('may include the header field typ, but none that looks up a key', async () => {
     expect((await accept(await signedToken(dataDir, {}, { typ: 'JWT' }), fresh())).caller.subject).toBe('ada')
     await expect(accept(await signedToken(dataDir, {}, { kid: 'x' }), fresh())).rejects.toMatchObject(REFUSED)
     await expect(accept(forgedToken('no object', {}, 'AAAA'), fresh())).rejects.toMatchObject(REFUSED)
@@ -163,7 +163,7 @@ describe('tokens of an identity provider', () => {
       .sign(pair.privateKey)
   }
 
-  it('never manage the daemon, whatever tenant they name', async () => {
+  it('never get operator rights, whatever tenant they name', async () => {
     const session = await accept(await token(), verifier())
     expect(session).toMatchObject({ caller: { tenant: 'local', subject: 'eve' }, operator: false })
     expect([...session.scopes]).toEqual(['knowledge-spaces:*'])
@@ -178,13 +178,13 @@ describe('tokens of an identity provider', () => {
     ['not without an end', { exp: undefined }, false],
     ['without an id', { jti: undefined }, true],
     ['not once they are revoked', { jti: 'gone' }, false],
-  ])('are accepted %s: %#', async (_, claims, isGood) => {
+  ])('must satisfy the rules for times, issuer, audience, subject and revocation; accepted %s: %#', async (_, claims, isGood) => {
     const answer = accept(await token(claims), verifier())
     if (isGood) expect((await answer).caller.subject).toBe('eve')
     else await expect(answer).rejects.toMatchObject(REFUSED)
   })
 
-  it('are refused where no provider is configured, and a provider without keys is refused at the start', async () => {
+  it('need a configured provider, and a provider needs keys at startup', async () => {
     await expect(accept(await token(), fresh())).rejects.toMatchObject(REFUSED)
     const { publicKeyFile: _, ...none } = { publicKeyFile: '', ...rules }
     expect(() => createTokenVerifier({ outside: none, isRevoked: () => false })).toThrow(
@@ -192,7 +192,7 @@ describe('tokens of an identity provider', () => {
     )
   })
 
-  it.each(['RS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
+  it.each(['RS256', 'ES256', 'EdDSA'])('can be signed with %s', async (alg) => {
     const { publicKey, privateKey } =
       alg === 'RS256'
         ? generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -207,7 +207,7 @@ describe('tokens of an identity provider', () => {
     expect((await accept(signed, byFile)).caller).toEqual({ tenant: 'acme', subject: 'eve' })
   })
 
-  it('are told to be of an unknown key where their provider has none of that name', async () => {
+  it('get the reason "unknown key" if the provider has no key of their id', async () => {
     const jwk = { ...createPublicKey(pair.privateKey).export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' }
     const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -230,7 +230,7 @@ describe('tokens of an identity provider', () => {
     }
   })
 
-  it('and those of the data directory are both accepted where both are configured, each read by its own claims', async () => {
+  it('work next to local tokens if both are configured, each read by its own claim names', async () => {
     const publicKeyFile = join(dataDir, 'outside.pem')
     writeFileSync(publicKeyFile, createPublicKey(pair.privateKey).export({ type: 'spki', format: 'pem' }))
     const both = createTokenVerifier({

@@ -7,7 +7,7 @@ import { type ChatEdge, eventsOf, startChat } from './helpers.js'
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
 const MODEL = { ...PROVIDER, model: 'caller' }
 const WINDOW = 4096
-/** also within a result that was cut, where it stands in a string */
+/** also matches within a truncated result, where it is part of a string */
 const NEXT = /nextOffset\\?":(\d+)/
 const LINE = 'The keeper of the shop writes the takings of the day into the long book of the house. '
 
@@ -15,7 +15,7 @@ let server: FakeOpenAi
 let running: TestEngine
 let chat: ChatEdge
 
-/** Searches, reads the long document from its beginning and goes on where that ended, then answers. */
+/** Searches, reads the long document, continues where that read ended, then answers. */
 function calls(messages: { role: string; content: string }[]) {
   const call = (name: string, input: object) => [{ name, arguments: JSON.stringify(input) }]
   const [listed, ...read] = messages.filter(({ role }) => role === 'tool')
@@ -50,7 +50,7 @@ const ask = async () => {
   return { events, asked: server.requests.slice(from).map(({ body }) => body) }
 }
 
-test('what an agent finds fits the window of its model, and what was left out is said', async () => {
+test('an agent fits results into the context window of its model, and tells the model what was omitted', async () => {
   const { events, asked } = await ask()
   expect(events.at(-1)?.event).toBe('message_end')
   expect(asked).toHaveLength(5)
@@ -61,13 +61,13 @@ test('what an agent finds fits the window of its model, and what was left out is
   }
   const results = asked.at(-1)?.messages?.filter(({ role }) => role === 'tool') ?? []
   expect(results[0]?.content).toContain('fit')
-  // the second part begins where the first one ended
+  // The second read continues where the first one ended.
   const next = Number(NEXT.exec(results[2]?.content ?? '')?.[1])
   expect(next).toBeGreaterThan(0)
   expect(results[3]?.content).toMatch(new RegExp(`offset\\\\?":${next}\\b`))
 })
 
-test('an agent whose model says that its window is smaller goes on with less', async () => {
+test('an agent retries with shorter results if its model reports a smaller context window', async () => {
   const tooLong = { kind: 'status' as const, status: 400, body: '{"error":{"code":"context_length_exceeded"}}' }
   server.script({ kind: 'ok' }, { kind: 'ok' }, tooLong)
   const { events, asked } = await ask()

@@ -14,7 +14,7 @@ let server: FakeOpenAi
 let running: TestEngine
 let chat: ChatEdge
 
-/** Looks around first, then searches and reads at once, then answers; `endless` never comes to an end. */
+/** Lists first, then searches and reads in one step, then answers; `endless` never answers. */
 function calls(messages: Messages) {
   const asked = messages.findLast(({ role }) => role === 'user')?.content ?? ''
   const answers = messages.filter(({ role }) => role === 'tool')
@@ -52,12 +52,12 @@ function thoughtsOf(events: Event[]): Event[] {
   return events.filter(({ event }) => event === 'agent_thought')
 }
 
-/** Event names, each run of the same once. */
+/** Event names without repetitions in a row. */
 function kindsOf(events: Event[]): string[] {
   return events.map(({ event }) => event).filter((event, at, all) => event !== all[at - 1] || event === 'agent_thought')
 }
 
-test('an agent lists, searches and reads, and says so in the order that clients expect', async () => {
+test('an agent lists, searches and reads, and sends events in the order that clients expect', async () => {
   const from = server.requests.length
   const events = await ask('When do you open?')
   expect(kindsOf(events)).toEqual([
@@ -108,7 +108,7 @@ test('an agent lists, searches and reads, and says so in the order that clients 
   ])
 })
 
-test('an agent has five steps; the last one is offered no tools', async () => {
+test('an agent gets five steps and no tools in the last one', async () => {
   const from = server.requests.length
   const events = await ask('endless')
   expect(thoughtsOf(events).at(-1)).toMatchObject({ position: 5, tool: '' })
@@ -118,7 +118,7 @@ test('an agent has five steps; the last one is offered no tools', async () => {
   expect(tools).toEqual([all, all, all, all, undefined])
 })
 
-test('a call that is wrong is told to the model, which goes on', async () => {
+test('an agent reports an invalid tool call to the model, which then continues', async () => {
   const events = await ask('wrong')
   const observed = JSON.parse(String(thoughtsOf(events)[2]?.observation))
   expect(observed.search).toContain('must be a JSON object')
@@ -126,7 +126,7 @@ test('a call that is wrong is told to the model, which goes on', async () => {
   expect(events.at(-1)?.event).toBe('message_end')
 })
 
-test('an agent that asks for nothing answers in one step', async () => {
+test('an agent answers in one step if the model calls no tool', async () => {
   expect(kindsOf(await ask('plain'))).toEqual([
     'ping',
     'agent_thought',
@@ -136,7 +136,7 @@ test('an agent that asks for nothing answers in one step', async () => {
   ])
 })
 
-test('blocking is refused; info and meta tell what the application is', async () => {
+test('an agent refuses blocking mode; /info and /meta describe it as agent-chat with its tools', async () => {
   const json = { query: 'hi', user: 'u', response_mode: 'blocking' }
   const refused = await chat.chat('POST', '/chat-messages', { json })
   expect(await refused.json()).toMatchObject({
@@ -149,7 +149,7 @@ test('blocking is refused; info and meta tell what the application is', async ()
   expect(Object.keys(tool_icons)).toEqual(['search', 'list', 'read'])
 })
 
-test('an agent pays from the daily budget of its space', async () => {
+test('an agent uses the daily token budget of its space', async () => {
   const used = async () =>
     (await running.engine.models.inUse()).budgets.find(({ counter }) => counter === 'llmTokens')?.used ?? 0
   const before = await used()

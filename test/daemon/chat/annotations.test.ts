@@ -70,7 +70,7 @@ async function say(query: string) {
 }
 
 describe('annotations', () => {
-  test('are made, changed, found and deleted', async () => {
+  test('can be created, changed, searched and deleted', async () => {
     const first = await add('Was kostet ein Kessel?', 'Vierzig Kronen. ÄPFEL')
     expect(first).toEqual({
       id: first.id,
@@ -108,11 +108,11 @@ describe('annotations', () => {
     ['POST', '/apps/annotation-reply/toggle', { score_threshold: 0.5 }, 'invalid_param', 400],
     ['GET', `/apps/annotation-reply/enable/status/${UNKNOWN}`, undefined, 'invalid_param', 400],
     ['GET', '/apps/annotation-reply/enable/status/nonsense', undefined, 'invalid_param', 400],
-  ])('%s %s with %j is refused', async (method, target, json, code, status) => {
+  ])('%s %s refuses %j', async (method, target, json, code, status) => {
     expect(await refused(method, target, json)).toMatchObject({ code, status })
   })
 
-  test('belong to their application', async () => {
+  test('belong to one application: another can neither list nor delete them', async () => {
     const { id } = await add('Mine?', 'Yes.')
     const other = await chat.edge.send('POST', '/chat-apps', { token: chat.token, json: { name: 'Other' } })
     const { id: otherId } = await bodyOf<{ id: string }>(other)
@@ -124,8 +124,8 @@ describe('annotations', () => {
   })
 })
 
-describe('replies by annotations', () => {
-  test('answer in place of retrieval: blocking, streamed and in history; hits are counted', async () => {
+describe('annotation replies', () => {
+  test('replace retrieval in blocking mode, in streams and in the history, and count hits', async () => {
     const { id } = await add('When does the shop in Oslo open?', 'Fixed: at ten.')
     expect((await say('When does the shop in Oslo open?')).answer).toContain('nine')
     await switched('enable', { score_threshold: 0.9, embedding_provider_name: null, embedding_model_name: 'any' })
@@ -150,7 +150,7 @@ describe('replies by annotations', () => {
     expect(await (await chat.chat('GET', '/parameters')).json()).toMatchObject({ annotation_reply: { enabled: false } })
   })
 
-  test('a question about something else is not taken for the same, a reworded one is where the threshold allows', async () => {
+  test('answer a reworded question within the threshold, and never a question about something else', async () => {
     await add('How much is a blue kettle?', 'Fixed: forty.')
     await switched('enable', { score_threshold: 0.9 })
     expect((await say('How much is a red kettle?')).answer).not.toContain('Fixed')

@@ -31,17 +31,17 @@ const ask = async () => {
   return (await bodyOf<{ metadata: { retriever_resources: object[] } }>(answer)).metadata.retriever_resources
 }
 
-test('model names the model that answers, in place of the default', async () => {
+test('the field model selects the model that answers, instead of the default', async () => {
   const models = () => fake.requests.filter(({ path }) => path.endsWith('/completions')).map(({ body }) => body.model)
   await ask()
   expect(new Set(models())).toEqual(new Set(['the-default']))
   expect((await change({ model: { ...LOCAL, model: 'its-own' } })).status).toBe(200)
   await ask()
-  // the name of the first conversation may still be asked of the other one
+  // The default model may still receive a request for the name of the first conversation.
   expect(models()).toContain('its-own')
 })
 
-test('retrieverResource decides whether answers name their passages', async () => {
+test('the field retrieverResource decides whether answers list their passages', async () => {
   expect(await ask()).not.toEqual([])
   expect((await change({ retrieverResource: false })).status).toBe(200)
   expect(await ask()).toEqual([])

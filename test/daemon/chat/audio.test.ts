@@ -23,7 +23,7 @@ const hasPrograms = ['espeak-ng', 'pocketsphinx_continuous'].every(
 )
 if (!hasPrograms) console.log('SKIPPED: espeak-ng or pocketsphinx_continuous is not installed')
 
-/** what may be said: the free model of the language understands little of a synthetic voice */
+/** the sentences to recognize: the free model understands few others of a synthetic voice */
 const GRAMMAR = `#JSGF V1.0;
 grammar hours;
 public <said> = the shop opens at (six | seven | eight | nine | ten | eleven) in the (morning | evening | afternoon);
@@ -33,7 +33,7 @@ let grammar: ReturnType<typeof temporaryDir>
 let model: FakeOpenAi
 let running: TestEngine
 let chat: ChatEdge
-/** of an application that speaks and listens through the server, with a voice of its own */
+/** key of an application with speech, transcription and a configured voice */
 let key: string
 let appId: string
 
@@ -110,7 +110,7 @@ async function ask(user: string, token = key, more: object = {}) {
 }
 
 describe('POST /audio-to-text', () => {
-  test('the words of an audio file come back, whatever clients call its type', async () => {
+  test('transcribes an audio file, whatever media type clients declare', async () => {
     for (const file of [
       sound(),
       sound('a.mp4', 'video/mp4'),
@@ -149,16 +149,16 @@ describe('POST /audio-to-text', () => {
       413,
       'audio_too_large',
     ],
-  ])('%s is refused', async (_what, body, status, code) => {
+  ])('refuses %s', async (_what, body, status, code) => {
     expect(await refusal(await listen(body()))).toMatchObject({ status, code })
   })
 
-  test('15 MB are taken', async () => {
+  test('accepts 15 MB', async () => {
     const file = sound('a.mp3', 'audio/mpeg', Buffer.alloc(15 * MB, 1))
     expect((await listen(form({ file, user: 'u' }))).status).toBe(200)
   })
 
-  test('off, it is refused, and so it is where the program fails', async () => {
+  test('refuses audio if the feature is off, if the program fails, or with an unknown key', async () => {
     const off = await appWith({})
     expect(await refusal(await listen(form({ file: sound(), user: 'u' }), off.key))).toMatchObject({
       status: 400,
@@ -172,7 +172,7 @@ describe('POST /audio-to-text', () => {
 })
 
 describe('POST /text-to-audio', () => {
-  test('a text is read aloud, from JSON and from both kinds of forms', async () => {
+  test('reads a text aloud, from JSON and from both kinds of forms', async () => {
     const { edge } = chat
     const fields = { text: 'Good morning', user: 'u', streaming: 'false' }
     const ways = [
@@ -200,7 +200,7 @@ describe('POST /text-to-audio', () => {
     expect(model.requests.at(-1)?.body.voice).toBe('echo')
   })
 
-  test('a message goes before a text, and belongs to its user', async () => {
+  test('prefers a message to a text, and reads it to its own user only', async () => {
     const { message_id } = await ask('u')
     const audio = await (await speak({ message_id, text: 'not this', user: 'u' })).text()
     expect(audio).toContain('The shop opens at nine in the morning . On Sundays')
@@ -217,7 +217,7 @@ describe('POST /text-to-audio', () => {
     expect(await (await speak({ message_id: '', text: 'this', user: 'u' })).text()).toBe('ID3(this)')
   })
 
-  test('a long text is asked for in pieces that make one sound', async () => {
+  test('splits a long text into several requests and returns one audio file', async () => {
     const before = model.requests.length
     const text = 'All work and no play makes a dull day. '.repeat(250)
     const response = await speak({ text, user: 'u' })
@@ -236,13 +236,13 @@ describe('POST /text-to-audio', () => {
     ['nothing to say', { user: 'u', text: '***' }, 'nothing that can be read aloud'],
     ['a voice that looks like an option', { user: 'u', text: 'x', voice: '-w/etc/x' }, 'voice'],
     ['a text over the bound', { user: 'u', text: 'x'.repeat(10_001) }, 'text'],
-  ])('%s is refused', async (_what, json, sentence) => {
+  ])('refuses %s', async (_what, json, sentence) => {
     const body = await refusal(await speak(json))
     expect(body).toMatchObject({ status: 400, code: 'invalid_param' })
     expect(body.message).toContain(sentence)
   })
 
-  test('off, it is refused; a body of another type, a program that fails, too', async () => {
+  test('refuses a text if the feature is off, if the program fails, or if the body has another type', async () => {
     const off = await appWith({})
     expect(await refusal(await speak({ text: 'x', user: 'u' }, off.key))).toMatchObject({ code: 'app_unavailable' })
     const broken = await appWith({ textToSpeech: { enabled: true, model: BROKEN } })
@@ -252,7 +252,7 @@ describe('POST /text-to-audio', () => {
     expect(await refusal(await chat.edge.send('POST', '/v1/text-to-audio', xml))).toMatchObject({ code: 'bad_request' })
   })
 
-  test('without a model nothing speaks and nothing listens, and /parameters says so', async () => {
+  test('answers 400 without an audio model, and /parameters reports both features as off', async () => {
     const features = {
       textToSpeech: { enabled: true, voice: 'v1', language: 'en-US' },
       speechToText: { enabled: true },
@@ -280,7 +280,7 @@ describe('POST /text-to-audio', () => {
   })
 })
 
-describe('answers that bring their own audio', () => {
+describe('answers with audio', () => {
   const stream = async (user: string, token = key) => {
     const json = { query: 'hours?', user }
     return chat.edge.send('POST', '/v1/chat-messages', { token, json })
@@ -290,7 +290,7 @@ describe('answers that bring their own audio', () => {
       events.filter(({ event }) => event === 'tts_message').map(({ audio }) => Buffer.from(String(audio), 'base64')),
     )
 
-  test('audio goes with the text sentence by sentence and ends after message_end', async () => {
+  test('stream audio sentence by sentence between the text events, and end after message_end', async () => {
     const events = await eventsOf(await stream('a'))
     const kinds = events.map(({ event }) => event)
     expect(kinds.at(-1)).toBe('tts_message_end')
@@ -301,14 +301,14 @@ describe('answers that bring their own audio', () => {
     expect(heard(events).toString()).toBe(
       'ID3(The shop opens at nine in the morning .)ID3(On Sundays it stays closed for the whole day.)ID3(A kettle costs forty.)',
     )
-    // a replay is the answer without its audio
+    // A replay omits the audio.
     const again = await chat.edge.send('GET', `/v1/chat-messages/${events[0]?.task_id}/events?user=a`, { token: key })
     const replayed = (await eventsOf(again)).map(({ event }) => event)
     expect(replayed).not.toContain('tts_message')
     expect(replayed).toContain('message_end')
   })
 
-  test('a blocking answer, and one of an application that does not play, has none', async () => {
+  test('stay without audio in blocking mode, and in applications without autoPlay', async () => {
     const before = model.requests.filter(({ path }) => path.endsWith('/speech')).length
     await ask('b')
     const quiet = await appWith({ textToSpeech: { enabled: true } })
@@ -317,7 +317,7 @@ describe('answers that bring their own audio', () => {
     expect(model.requests.filter(({ path }) => path.endsWith('/speech'))).toHaveLength(before)
   })
 
-  test('a voice that fails is silent, and the answer is whole', async () => {
+  test('arrive complete without audio if the speech program fails', async () => {
     const broken = await appWith({ textToSpeech: { enabled: true, autoPlay: true, model: BROKEN } })
     const events = await eventsOf(await stream('c', broken.key))
     const kinds = events.map(({ event }) => event)
@@ -325,7 +325,7 @@ describe('answers that bring their own audio', () => {
     expect(kinds.slice(-2)).toEqual(['message_end', 'tts_message_end'])
   })
 
-  test('stopping an answer, or no longer listening, stops its voice', async () => {
+  test('end when the turn is stopped, and complete in the history when the client leaves', async () => {
     const marks = join(running.dataDir, 'spoken')
     const slow = `require('fs').appendFileSync(${JSON.stringify(marks)}, 'x'); setTimeout(() => console.log('ID3'), 60000)`
     writeFileSync(join(running.dataDir, 'slow.cjs'), slow)
@@ -373,8 +373,8 @@ describe('answers that bring their own audio', () => {
   })
 })
 
-describe.skipIf(!hasPrograms)('programs of this machine', () => {
-  test('what espeak-ng says, pocketsphinx writes down', async () => {
+describe.skipIf(!hasPrograms)('installed audio programs', () => {
+  test('pocketsphinx transcribes what espeak-ng speaks', async () => {
     const local = await appWith({
       textToSpeech: { enabled: true, model: LOCAL, autoPlay: true },
       speechToText: { enabled: true, model: LOCAL },

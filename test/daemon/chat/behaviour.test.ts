@@ -35,7 +35,7 @@ interface Completion {
   metadata: { usage: Record<string, unknown> }
 }
 
-/** An application of these fields. */
+/** Creates an application with these fields. */
 async function appOf(fields: object): Promise<string> {
   const { edge, token } = chat
   const made = await edge.send('POST', '/chat-apps', { token, json: { name: 'App', ...fields } })
@@ -44,7 +44,7 @@ async function appOf(fields: object): Promise<string> {
   return (await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${id}/keys`, { token }))).key
 }
 
-/** Asks without a name for the conversation: the model would be asked for it at any time, in the middle of another test. */
+/** Sends a message without generating a name: such a request to the model could arrive during another test. */
 async function ask(token: string, json: object): Promise<Response> {
   const body = { user: 'u', auto_generate_name: false, ...json }
   return chat.edge.send('POST', '/v1/chat-messages', { token, json: body })
@@ -54,7 +54,7 @@ async function blocking(token: string, json: object): Promise<Completion> {
   return bodyOf<Completion>(await ask(token, { response_mode: 'blocking', ...json }))
 }
 
-describe('words that are not let through', () => {
+describe('blocked words', () => {
   const words = {
     enabled: true,
     words: ['Bomb', 'se cret'],
@@ -62,7 +62,7 @@ describe('words that are not let through', () => {
     outputs: { enabled: true, response: 'Taken back.' },
   }
 
-  test('a question that holds one, or a variable, is answered with the set words and no call of the model', async () => {
+  test('a question or variable that contains one gets the configured response without a model call', async () => {
     const form = [{ 'text-input': { label: 'City', variable: 'city', required: false } }]
     const token = await appOf({ sensitiveWords: words, userInputForm: form })
     const before = server.requests.length
@@ -72,14 +72,14 @@ describe('words that are not let through', () => {
     const varied = await blocking(token, { query: 'hi', inputs: { city: 'BOMBAY' }, auto_generate_name: true })
     expect(varied.answer).toBe('We do not talk about that.')
     expect(varied.metadata.usage).toMatchObject({ total_tokens: 0 })
-    // nor does a model name the conversation
+    // Nor does a model name the conversation.
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(server.requests).toHaveLength(before)
     const parameters = await chat.edge.send('GET', '/v1/parameters', { token })
     expect(await parameters.json()).toMatchObject({ sensitive_word_avoidance: { enabled: true } })
   })
 
-  test('an answer that comes to one is replaced, also where the word comes in two pieces, and saved as replaced', async () => {
+  test('an answer that contains one, even across two deltas, is replaced in the stream and in the history', async () => {
     const token = await appOf({ sensitiveWords: words })
     const events = await eventsOf(await ask(token, { query: 'hello' }))
     const kinds = events.map(({ event }) => event).filter((event, at, all) => event !== all[at - 1])
@@ -94,7 +94,7 @@ describe('words that are not let through', () => {
     expect(await page.json()).toMatchObject({ data: [{ answer: 'Taken back.', status: 'normal' }] })
   })
 
-  test('a side without a response is refused', async () => {
+  test('an application with a filter but without a response for it is refused', async () => {
     const sensitiveWords = { ...words, outputs: { enabled: true } }
     const json = { name: 'App', sensitiveWords }
     const refused = await chat.edge.send('POST', '/chat-apps', { token: chat.token, json })
@@ -102,7 +102,7 @@ describe('words that are not let through', () => {
   })
 })
 
-describe('what an application asks of its model', () => {
+describe('the model settings of an application', () => {
   const form = [{ 'text-input': { label: 'Tone', variable: 'tone', required: false, default: 'plain' } }]
   const fields = {
     instructions: 'Speak in a {{tone}} tone.',
@@ -114,14 +114,14 @@ describe('what an application asks of its model', () => {
   test.each([
     ['alone', []],
     ['over a space', ['space']],
-  ])('instructions, temperature and length are sent, and tokens are priced: %s', async (_, spaces) => {
+  ])('send instructions, temperature and maximal length, and price the tokens: %s', async (_, spaces) => {
     const token = await appOf({ ...fields, knowledgeSpaceIds: spaces.map(() => chat.spaceId) })
     const query = spaces.length === 0 ? 'hello' : 'How much is a blue kettle?'
     const done = await blocking(token, { query, inputs: { tone: 'warm' } })
     const seen = server.requests.at(-1)?.body
     expect(seen).toMatchObject({ temperature: 0.25, max_tokens: 3 })
     expect(seen?.messages?.[0]?.content).toContain('Speak in a warm tone.')
-    // no passage supports it over a space
+    // No passage supports the model's answer, so a quotation replaces it.
     if (spaces.length === 0) expect(done.answer).toBe('The se cret')
     else expect(done.answer).toContain('forty crowns')
     const { prompt_tokens } = done.metadata.usage
@@ -138,7 +138,7 @@ describe('what an application asks of its model', () => {
   test.each([
     ['alone', []],
     ['over a space', ['space']],
-  ])('without prices of its own, those of the configured model count: %s', async (_, spaces) => {
+  ])('use the prices of the configured model if the application has none: %s', async (_, spaces) => {
     const model = { ...PROVIDER, provider: 'dear', model: 'talker' }
     const knowledgeSpaceIds = spaces.map(() => chat.spaceId)
     const token = await appOf({ model, modelSettings: { maxTokens: 3 }, knowledgeSpaceIds })
@@ -154,14 +154,14 @@ describe('what an application asks of its model', () => {
   })
 })
 
-test('what no passage seems to answer goes to the model with the passages that are near and what was said before', async () => {
+test('a question without an answer in the passages goes to the model with the closest passages and the previous turn', async () => {
   const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
   const first = await blocking(token, { query: 'How much is a blue kettle?' })
   const { conversation_id } = first
   const near = 'Which expenditure would somebody incur acquiring some kettle nowadays?'
   const text = await (await ask(token, { query: near, conversation_id })).text()
   const end = JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')
-  // no passage supports the answer of the model, and the closest passage replaces it
+  // No passage supports the model's answer, so the closest passage replaces it.
   expect(end).toMatchObject({ event: 'message_end', metadata: { retriever_resources: [{ position: 1, cited: true }] } })
   const messages = server.requests.at(-1)?.body.messages ?? []
   expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
@@ -171,7 +171,7 @@ test('what no passage seems to answer goes to the model with the passages that a
   expect(messages[3]?.content).toContain('costs forty crowns')
 })
 
-test('a chat over two spaces asks the model of the one that has one, with the passages of both', async () => {
+test('a chat over two spaces uses the model of the space that has one, with passages of both', async () => {
   const { edge } = chat
   const caller = { tenant: 'tenant-a', subject: 'ada' }
   const spaces: string[] = []
@@ -206,7 +206,7 @@ test('a chat over two spaces asks the model of the one that has one, with the pa
   }
 })
 
-test('a model is told when nothing at all was found; without one the answer says so', async () => {
+test('a model learns that nothing was found; without a model the answer says so', async () => {
   const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
   await blocking(token, { query: 'Zygomorphic ranunculus xylem?' })
   expect(server.requests.at(-1)?.body.messages?.[0]?.content).toMatch(/^No passage was found.*Be brief\.$/s)

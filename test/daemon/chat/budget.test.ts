@@ -6,7 +6,7 @@ import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { type ChatEdge, startChat } from './helpers.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
-/** holds a few answers of a few tokens */
+/** enough for a few short answers */
 const BUDGET = 4000
 
 let server: FakeOpenAi
@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** Sends some questions to an application without a space. @returns codes of the refusals */
+/** Sends some questions to an application without a space. @returns error codes of the refused ones */
 async function askOften(token: string, times: number, more: object = {}): Promise<string[]> {
   const app = await bodyOf<ChatApp>(
     await chat.edge.send('POST', '/chat-apps', { token, json: { name: 'Free', ...more } }),
@@ -53,6 +53,6 @@ test('applications of a tenant without a space share the daily budget of the dep
   // a second application has no separate budget
   expect(await askOften(ada, 2)).toHaveLength(2)
   expect(server.requests.length - from).toBe(0)
-  // another tenant does
+  // Another tenant has a separate budget.
   expect(await askOften(bob, 1)).toEqual([])
 })

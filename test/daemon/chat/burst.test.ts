@@ -32,7 +32,7 @@ async function history(user: string, conversationId: string) {
   return page.data.map(({ query }) => query)
 }
 
-test('in a burst, the message of every stream that has begun is found at once, and can be followed up', async () => {
+test('in a burst of 40 streams, every message is readable and can be followed up right after its first event', async () => {
   const streams = await Promise.all(
     Array.from({ length: MESSAGES }, async (_, n) => {
       const stream = await opened(`question ${n}`)
@@ -50,7 +50,7 @@ test('in a burst, the message of every stream that has begun is found at once, a
   for (const stream of streams) expect(await stream.rest()).toContain('"event":"message_end"')
 })
 
-test('messages that go on with conversations are a burst like any other, each answered in its own conversation', async () => {
+test('in a burst of follow-up messages, each is answered in its own conversation', async () => {
   const begun = await Promise.all(
     Array.from({ length: MESSAGES }, async (_, n) => {
       const stream = await opened(`first ${n}`)
@@ -68,7 +68,7 @@ test('messages that go on with conversations are a burst like any other, each an
   )
 })
 
-test('in a burst, an answer that is stopped at its first event is stored as stopped there', async () => {
+test('in a burst of answers that are stopped at their first event, each is stored once', async () => {
   const streams = await Promise.all(
     Array.from({ length: MESSAGES }, async (_, n) => {
       const stream = await opened(`stopped ${n}`)
@@ -84,7 +84,7 @@ test('in a burst, an answer that is stopped at its first event is stored as stop
   }
 })
 
-test('an application that is deleted in a burst leaves no stream open', async () => {
+test('an application that is deleted during a burst leaves no stream open', async () => {
   const app = await bodyOf<{ id: string }>(
     await chat.edge.send('POST', '/chat-apps', {
       token: chat.token,

@@ -5,11 +5,11 @@ import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { type ChatEdge, eventsOf, startChat } from './helpers.js'
 
-/** Habits of public clients that the service puts up with, and what their readers of streams stumble over. */
+/** Habits of public clients that the service tolerates, and what their stream readers trip over. */
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
 const MODEL = { ...PROVIDER, model: 'talker' }
-/** U+2028 and U+0085 end a line for Python's `splitlines`, which some clients read streams with */
+/** Python's `splitlines`, which some clients read streams with, ends a line at U+2028 and U+0085 */
 const ODD = 'Grüße 你好 👩‍👩‍👧 one\u2028two\u0085three "quoted" \\ data: {"event":"fake"}\n\ndata:done'
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -70,7 +70,7 @@ async function answered(response: Response): Promise<Message> {
 }
 
 describe('a stream', () => {
-  test('can be split at `data:`, whatever is said', async () => {
+  test('can be split at `data:`, whatever the answer contains', async () => {
     const text = await (await send('odd')).text()
     const events = text
       .split('data:')
@@ -80,7 +80,7 @@ describe('a stream', () => {
     expect(said).toBe(ODD)
   })
 
-  test('holds ASCII only while its events are short, so that it may be cut and decoded anywhere', async () => {
+  test('contains only ASCII if its events are short, so that clients can cut and decode it anywhere', async () => {
     const text = await (await send('odd')).clone().text()
     expect(text).toMatch(/^[\n -~]*$/)
     const events = await eventsOf(new Response(text))
@@ -88,7 +88,7 @@ describe('a stream', () => {
     expect(said).toBe(ODD)
   })
 
-  test('keeps an event that holds many passages below the longest line that clients read', () => {
+  test('keeps an event with many passages below the maximal line length of clients', () => {
     const passages = Array.from({ length: 15 }, () => `${'早上九点开门。'.repeat(170)}\u2028\u2029\u0085`)
     const bytes = encodeChatFrame({ event: 'message_end', passages })
     expect(bytes.length).toBeLessThan(65_536)
@@ -97,7 +97,7 @@ describe('a stream', () => {
     expect(JSON.parse(text.slice(6))).toEqual({ event: 'message_end', passages })
   })
 
-  test('brings a long piece of a model in short events, with no character torn apart', async () => {
+  test('splits a long delta of a model into short events without breaking a character', async () => {
     const response = await send('unbroken')
     const text = await response.text()
     for (const line of text.split('\n')) expect(line.length).toBeLessThan(16_384)
@@ -111,18 +111,18 @@ describe('a stream', () => {
   })
 })
 
-describe('a model that does not answer', () => {
+describe('a model that cannot answer', () => {
   const limited = { kind: 'status', status: 429, retryAfter: '0' } as const
 
   test.each([
     ['limits the rate', 429, 'rate_limit_error', {}],
     ['refuses the credentials', 400, 'provider_not_initialize', {}],
     ['does not know the name', 400, 'model_currently_not_support', { model: { ...PROVIDER, model: 'unknown' } }],
-  ])('because its provider %s: %d %s, streamed or not', async (why, status, code, fields) => {
+  ])('because its provider %s is reported with %d %s, blocking and streamed', async (why, status, code, fields) => {
     const token = await keyOf(fields)
     const fault = why.startsWith('limits') ? limited : { kind: 'echo-key' as const }
     for (const response_mode of ['blocking', 'streaming']) {
-      // as many as there are tries, and more
+      // more than there are attempts
       if (status === 429 || why.startsWith('refuses')) server.script(...Array.from({ length: 10 }, () => fault))
       const response = await send('q', { response_mode }, token)
       if (response_mode === 'streaming') {
@@ -138,27 +138,27 @@ describe('a model that does not answer', () => {
   })
 })
 
-describe('a request', () => {
+describe('a request of a client', () => {
   test.each([
     'application/json; charset=utf8',
     'application/json; charset=ISO-8859-1',
     'application/json;odata=verbose',
     'application/vnd.api+json',
     'text/json',
-  ])('may call its JSON %s', async (type) => {
+  ])('can declare its JSON as %s', async (type) => {
     const body = JSON.stringify({ query: 'é', user: 'u', response_mode: 'blocking' })
     const headers = { 'content-type': type }
     const response = await chat.edge.send('POST', '/v1/chat-messages', { token: talk, body, headers })
     expect((await answered(response)).answer).toBe('You wrote 1')
   })
 
-  test('may hold a whole conversation as its question; what is searched is its last line', async () => {
+  test('can contain a whole conversation as its question: only the last line is searched', async () => {
     const before = 'USER: tell me about the weather\nASSISTANT: it rains\n'.repeat(1900)
     const query = `${before}USER: When does the shop in Oslo open?`
     expect((await answered(await send(query, { response_mode: 'blocking' }))).answer).toBe(`You wrote ${query.length}`)
     const { metadata } = await answered(await send(query, { response_mode: 'blocking' }, chat.key))
     expect(metadata.retriever_resources[0]?.document_name).toBe('hours.md')
-    // what no passage answers is left to the model, which was given more than a question
+    // A question that no passage answers goes to the model with the complete text.
     const own = `${before}USER: Is it wet outside?`
     expect((await answered(await send(own, { response_mode: 'blocking' }, chat.key))).answer).toBe(
       `You wrote ${own.length}`,
@@ -167,17 +167,17 @@ describe('a request', () => {
     expect(await longer.json()).toMatchObject({ status: 400, code: 'invalid_param', params: 'query' })
   })
 
-  test('may have a base address that ends in a slash', async () => {
+  test('can use a base URL that ends in a slash', async () => {
     for (const path of ['/v1//info', '//v1/info', '/v1//messages//x/feedbacks'])
       expect([path, (await chat.edge.send('GET', path, { token: talk })).status]).toEqual([
         path,
         path.endsWith('feedbacks') ? 405 : 200,
       ])
-    // below other paths every slash counts
+    // Below other paths every slash counts.
     expect((await chat.edge.send('GET', '//knowledge-spaces', { token: chat.token })).status).toBe(404)
   })
 
-  test('that deletes may have `null` for a body', async () => {
+  test('can delete with `null` as its body', async () => {
     const { conversation_id } = await answered(await send('x', { response_mode: 'blocking' }))
     const headers = { 'content-type': 'application/json' }
     const path = `/v1/conversations/${conversation_id}`
@@ -187,7 +187,7 @@ describe('a request', () => {
     expect(named.status).toBe(204)
   })
 
-  test('may write ids in capitals', async () => {
+  test('can write ids in upper case', async () => {
     const { conversation_id, message_id } = await answered(await send('x', { response_mode: 'blocking' }))
     const more = { response_mode: 'blocking', conversation_id: conversation_id.toUpperCase() }
     expect((await answered(await send('y', more))).conversation_id).toBe(conversation_id)
@@ -202,12 +202,12 @@ describe('a request', () => {
       token: talk,
       json: { user: 'u' },
     })
-    // ends, although the model says nothing more
+    // The stop ends the stream although the model sends nothing more.
     while (!(await reader?.read())?.done);
     server.clear()
   })
 
-  test('may name its user by a number', async () => {
+  test('can name its user by an integer', async () => {
     const { conversation_id } = await answered(await send('x', { response_mode: 'blocking', user: 4711 }))
     const path = `/v1/messages?user=4711&conversation_id=${conversation_id}`
     expect((await chat.edge.send('GET', path, { token: talk })).status).toBe(200)
@@ -215,7 +215,7 @@ describe('a request', () => {
       expect(await (await send('x', { user })).json()).toMatchObject({ status: 400, params: 'user' })
   })
 
-  test('of a page may carry headers of its own', async () => {
+  test('can send additional headers from a web page: the preflight allows them', async () => {
     const headers = {
       origin: 'http://page.test',
       'access-control-request-method': 'POST',
@@ -226,20 +226,20 @@ describe('a request', () => {
     expect(allowed).toEqual(expect.arrayContaining(['Authorization', 'Content-Type', '*']))
   })
 
-  test('with an id that is none is told so in the words that clients look for', async () => {
+  test('with a malformed id gets the phrase "is not a valid uuid" that clients look for', async () => {
     const response = await send('x', { conversation_id: 'session-1' })
     const body = await bodyOf<{ message: string }>(response)
     expect(body).toMatchObject({ status: 400, code: 'invalid_param', params: 'conversation_id' })
     expect(body.message).toContain('is not a valid uuid')
   })
 
-  test('may write no inputs as an empty list, as PHP does, and nothing else in their place', async () => {
+  test('can send empty inputs as an empty list, as PHP does, but no other list', async () => {
     expect((await answered(await send('x', { response_mode: 'blocking', inputs: [] }))).answer).toBe('You wrote 1')
     const refused = await bodyOf<object>(await send('x', { inputs: ['city'] }))
     expect(refused).toMatchObject({ status: 400, code: 'invalid_param', params: 'inputs' })
   })
 
-  test('may spell the mode as responseMode, which gives way to response_mode', async () => {
+  test('can spell the mode as responseMode; response_mode takes precedence', async () => {
     expect((await answered(await send('x', { responseMode: 'blocking' }))).answer).toBe('You wrote 1')
     const streamed = await send('x', { responseMode: 'blocking', response_mode: 'streaming' })
     expect(streamed.headers.get('content-type')).toContain('text/event-stream')
@@ -247,7 +247,7 @@ describe('a request', () => {
     expect(await bodyOf<object>(await send('x', { responseMode: 'loud' }))).toMatchObject({ params: 'response_mode' })
   })
 
-  test('may name a conversation with PATCH, of its own user alone', async () => {
+  test('can rename a conversation of its own user with PATCH', async () => {
     const { conversation_id } = await answered(await send('x', { response_mode: 'blocking' }))
     const path = `/v1/conversations/${conversation_id}`
     const rename = (user: string) =>
@@ -262,7 +262,7 @@ describe('a request', () => {
     expect(data.find(({ id }) => id === conversation_id)?.name).toBe('By an old client')
   })
 
-  test('that uploads is answered with 200, or with 201 where the application says so', async () => {
+  test('that uploads a file gets 200, or 201 if the application says so', async () => {
     for (const [fields, status] of [
       [{}, 200],
       [{ uploadStatus: 201 }, 201],
@@ -278,7 +278,7 @@ describe('a request', () => {
     expect((await chat.edge.send('POST', '/chat-apps', { token: chat.token, json })).status).toBe(400)
   })
 
-  test('whose input is too long is told how long it may be', async () => {
+  test('with an overlong input learns the maximal length', async () => {
     const userInputForm = [{ 'text-input': { label: 'City', variable: 'city', required: true, max_length: 5 } }]
     const token = await keyOf({ userInputForm })
     const send = (city: string) =>
@@ -293,7 +293,7 @@ describe('a request', () => {
     })
   })
 
-  test('may be HEAD wherever GET is served', async () => {
+  test('can use HEAD wherever GET is served', async () => {
     for (const path of ['/v1/', '/v1/info', '/v1/parameters']) {
       const [head, get] = await Promise.all(
         ['HEAD', 'GET'].map((method) => chat.edge.send(method, path, { token: talk })),

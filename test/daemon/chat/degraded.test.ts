@@ -30,7 +30,7 @@ const send = (mode: 'streaming' | 'blocking') =>
     json: { query: 'When does the shop in Oslo open?', user: 'u1', response_mode: mode },
   })
 
-test('a chat answer that was searched for without vectors says so with the class, whole and streamed', async () => {
+test('a chat answer without vector search reports degraded and its class, blocking and streamed', async () => {
   const told = { degraded: true, degraded_class: 'auth' }
   const reason = 'the question could not be embedded: provider "fake" refused the credentials (401)'
   server.script({ kind: 'status', status: 401 })
@@ -43,7 +43,7 @@ test('a chat answer that was searched for without vectors says so with the class
   expect(end).toMatchObject({ event: 'message_end', metadata: told })
 })
 
-test('a chat answer that lacks nothing has no such word in its metadata', async () => {
+test('a chat answer with everything that is configured has no key degraded in its metadata', async () => {
   await expect
     .poll(async () => (await bodyOf<{ metadata: object }>(await send('blocking'))).metadata)
     .not.toHaveProperty('degraded')

@@ -6,11 +6,11 @@ import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { testTokens } from '../../helpers/tokens.js'
 import { PNG } from './images.js'
 
-/** The client library that applications of this kind use, as it is published, against a daemon of its own. */
+/** The published client library of such applications, against a daemon. */
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
 const UNKNOWN = '01890000-0000-7000-8000-000000000000'
-const user = 'user_app:1' // colons and the like must pass
+const user = 'user_app:1' // Colons in a user name must pass.
 
 const dir = temporaryDir()
 let server: FakeOpenAi
@@ -62,7 +62,7 @@ interface Frame {
   answer?: string
 }
 
-/** The frames of a stream; `seen` is told of each as it comes. */
+/** The frames of a stream; `seen` gets each one as it arrives. */
 async function framesOf(stream: Readable, seen: (frame: Frame) => void = () => {}): Promise<Frame[]> {
   const frames: Frame[] = []
   let rest = ''
@@ -80,7 +80,7 @@ async function framesOf(stream: Readable, seen: (frame: Frame) => void = () => {
   return frames
 }
 
-/** What a request is refused with. */
+/** The error of a refused request. */
 async function refusal(work: Promise<unknown>): Promise<unknown> {
   const { response } = await work.then(
     () => expect.fail('nothing was refused'),
@@ -95,7 +95,7 @@ async function say(query: string, conversation: string | null = null) {
   return data as { answer: string; conversation_id: string; message_id: string; task_id: string; metadata: object }
 }
 
-test('parameters tell what to draw', async () => {
+test('the client library reads the parameters of the application', async () => {
   const { data } = await client.getApplicationParameters(user)
   expect(data).toMatchObject({
     opening_statement: 'Hello {{city}}',
@@ -105,7 +105,7 @@ test('parameters tell what to draw', async () => {
   })
 })
 
-test('a blocking message, continued, read back, renamed and deleted', async () => {
+test('the client library sends a blocking message, continues, reads back, renames and deletes the conversation', async () => {
   const first = await say('one?')
   expect(first).toMatchObject({ event: 'message', mode: 'chat', answer: 'You asked: one?' })
   const second = await say('two?', first.conversation_id)
@@ -126,7 +126,7 @@ test('a blocking message, continued, read back, renamed and deleted', async () =
   })
 })
 
-test('a streamed message ends with message_end, and its connection closes', async () => {
+test('the client library reads a stream up to message_end, and the connection closes', async () => {
   const { data: stream, headers } = await client.createChatMessage(inputs, 'stream?', user, true)
   expect(headers['content-type']).toContain('text/event-stream')
   const frames = await framesOf(stream)
@@ -137,7 +137,7 @@ test('a streamed message ends with message_end, and its connection closes', asyn
   )
 })
 
-test('a stream is stopped, and keeps what it said', async () => {
+test('the client library stops a stream, and the history keeps the text up to there', async () => {
   const { data: stream } = await client.createChatMessage(inputs, 'long', user, true)
   let stopped: Promise<{ data: object }> | undefined
   const frames = await framesOf(stream, ({ event, task_id }) => {
@@ -151,9 +151,9 @@ test('a stream is stopped, and keeps what it said', async () => {
   expect(data.data[0]).toMatchObject({ answer: said, status: 'normal' })
 })
 
-test('a message is rated, and the rating taken back; questions are suggested', async () => {
+test('the client library rates a message, withdraws the rating, and gets suggested questions', async () => {
   const { message_id, conversation_id } = await say('rate me')
-  // the declared type of a rating is a number, the library passes on whatever it is given
+  // The library declares a rating as a number, but passes on any value.
   const rate = async (rating: unknown) => {
     const { data } = await client.messageFeedback(message_id, rating as number, user)
     expect(data).toEqual({ result: 'success' })
@@ -165,7 +165,7 @@ test('a message is rated, and the rating taken back; questions are suggested', a
   expect(suggested.data).toEqual({ result: 'success', data: ['When?', 'Where?', 'Why?'] })
 })
 
-test('an image is uploaded and sent', async () => {
+test('the client library uploads an image and sends it with a message', async () => {
   const form = new FormData()
   form.append('file', new Blob([PNG], { type: 'image/png' }), 'dot.png')
   form.append('user', user)
@@ -183,7 +183,7 @@ test('an image is uploaded and sent', async () => {
   expect(page.data[0].message_files).toMatchObject([{ type: 'image', belongs_to: 'user' }])
 })
 
-test('what is refused says why, as the library shows it', async () => {
+test('the client library shows the code, message and status of a refusal', async () => {
   expect(await refusal(client.createChatMessage({}, 'hi', user))).toEqual({
     code: 'invalid_param',
     message: 'city is required in input form',

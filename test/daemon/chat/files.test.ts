@@ -44,7 +44,7 @@ let clock = Date.now()
 let model: FakeOpenAi
 let running: TestEngine
 let chat: ChatEdge
-/** of an application that takes images and has no space */
+/** key of an application with vision and without a space */
 let key: string
 let appId: string
 let web: Server
@@ -86,7 +86,7 @@ async function appWith(fields: object): Promise<{ key: string; appId: string }> 
   return { key: made.key, appId: app.id }
 }
 
-/** A form whose file stands before the user, as browsers and SDKs send it. */
+/** A form with the file before the user, as browsers and SDKs send it. */
 function form(parts: [name: string, value: string | Buffer, filename?: string][]): FormData {
   const data = new FormData()
   for (const [name, value, filename] of parts)
@@ -110,7 +110,9 @@ async function upload(bytes: Buffer, user = 'u1', name = 'cat.PNG', token = key)
   return bodyOf<Uploaded>(response)
 }
 
-/** Asks without a name for the conversation: the model would be asked for it at any time, before a test looks at what it saw. */
+/**
+ * Sends a message without generating a name: such a request to the model could arrive before a test looks at its own.
+ */
 async function send(files: unknown, more: object = {}, token = key): Promise<Response> {
   const how = { user: 'u1', response_mode: 'blocking', auto_generate_name: false }
   const json = { query: 'What is this?', ...how, files, ...more }
@@ -141,7 +143,7 @@ async function refusal(response: Response): Promise<Refusal> {
 }
 
 describe('POST /files/upload', () => {
-  test('A42: an image is told by its bytes, whatever its name and declared type', async () => {
+  test('A42: recognizes an image by its bytes, whatever its name and declared type', async () => {
     const before = Math.floor(Date.now() / 1000)
     const file = await upload(PNG)
     expect(file).toEqual({
@@ -166,7 +168,7 @@ describe('POST /files/upload', () => {
     expect((await upload(PNG, 'u2')).created_by).not.toBe(file.created_by)
   })
 
-  test('the parts may come in any order, among fields and files that nobody asked for', async () => {
+  test('accepts the parts in any order, among unknown fields and files', async () => {
     const data = form([
       ['user', 'u1'],
       ['other', SVG, 'a.svg'],
@@ -176,7 +178,7 @@ describe('POST /files/upload', () => {
     expect((await post(data)).status).toBe(200)
   })
 
-  test('a long name keeps its ending, and one in any script is kept', async () => {
+  test('truncates a long name before its extension, and keeps names in any script', async () => {
     const { name } = await upload(PNG, 'u1', `${'ä'.repeat(300)}.png`)
     expect([...name]).toHaveLength(200)
     expect(name.endsWith('ä.png')).toBe(true)
@@ -260,7 +262,7 @@ describe('POST /files/upload', () => {
       415,
       'unsupported_file_type',
     ],
-  ])('%s is refused', async (_what, body, status, code) => {
+  ])('refuses %s', async (_what, body, status, code) => {
     expect(await refusal(await post(body))).toMatchObject({ status, code })
   })
 
@@ -268,20 +270,20 @@ describe('POST /files/upload', () => {
     ['an empty one', 'filename=""\r\ncontent-type: application/octet-stream'],
     ['an empty one and a type', 'filename=""\r\ncontent-type: image/png'],
     ['an empty one and no type', 'filename=""'],
-  ])('a file without a name is refused: %s', async (_what, more) => {
+  ])('refuses a file without a name: %s', async (_what, more) => {
     const head = `--b\r\ncontent-disposition: form-data; name="file"; ${more}\r\n\r\n`
     const body = Buffer.concat([Buffer.from(head), PNG, Buffer.from('\r\n--b--\r\n')])
     const response = await post(body, key, { 'content-type': 'multipart/form-data; boundary=b' })
     expect(await refusal(response)).toMatchObject({ status: 400, code: 'filename_not_exists_error' })
   })
 
-  test('a form that breaks off is refused', async () => {
+  test('refuses a truncated form', async () => {
     const body = Buffer.from('--b\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\nabc')
     const response = await post(body, key, { 'content-type': 'multipart/form-data; boundary=b' })
     expect((await refusal(response)).status).toBe(400)
   })
 
-  test('10 MB is the most', async () => {
+  test('accepts 10 MB and refuses one more byte with 413', async () => {
     expect((await upload(pngOf(10 * MB))).size).toBe(10 * MB)
     const over = form([
       ['file', pngOf(10 * MB + 1)],
@@ -290,7 +292,7 @@ describe('POST /files/upload', () => {
     expect(await refusal(await post(over))).toMatchObject({ status: 413, code: 'file_too_large' })
   })
 
-  test('it needs a key', async () => {
+  test('needs a valid key', async () => {
     expect(
       (
         await post(
@@ -304,7 +306,7 @@ describe('POST /files/upload', () => {
     ).toBe(401)
   })
 
-  test('a storage that does not take the file is told', async () => {
+  test('answers 503 storage_connection_failed if the object cannot be stored', async () => {
     const objects = join(running.dataDir, 'objects')
     renameSync(join(objects, 'tmp'), join(objects, 'away'))
     const response = await post(
@@ -320,7 +322,7 @@ describe('POST /files/upload', () => {
 })
 
 describe('messages with images', () => {
-  test('the model sees the image, and history shows it', async () => {
+  test('reach the model, and the history lists the image', async () => {
     const file = await upload(PNG)
     const done = await bodyOf<{ conversation_id: string; answer: string }>(await send([local(file.id)]))
     expect(done.answer).toBe('seen: What is this?')
@@ -343,12 +345,12 @@ describe('messages with images', () => {
       upload_file_id: file.id,
     })
     expect(shown?.id).not.toBe(file.id)
-    // a question about it shows it again
+    // A follow-up question includes the image again.
     await send([], { query: 'And its colour?', conversation_id: done.conversation_id })
     expect(model.requests.at(-1)?.body.messages?.at(-1)?.images).toHaveLength(1)
   })
 
-  test('a question that passages answer goes to the model with passages and image', async () => {
+  test('over a space reach the model with the passages and the image', async () => {
     const { key: bound } = await appWith({ knowledgeSpaceIds: [chat.spaceId], vision: { enabled: true } })
     const file = await upload(GIF, 'u1', 'a.gif', bound)
     const ask = async (query: string) => {
@@ -363,7 +365,7 @@ describe('messages with images', () => {
     expect(unknown).toMatchObject({ content: 'xyzzy plugh?', images: [expect.any(String)] })
   })
 
-  test('a remote image is fetched, told by its bytes, and shown under its own address', async () => {
+  test('fetch a remote image, recognize it by its bytes, and list it under its original URL', async () => {
     const { shown } = await sent(remote(`${webUrl}/cat.gif`))
     expect(shown).toMatchObject({
       url: `${webUrl}/cat.gif`,
@@ -388,14 +390,14 @@ describe('messages with images', () => {
     ['/missing', 'status 404'],
     ['/page', 'is not a PNG'],
     ['/big', 'cannot be fetched'],
-  ])('a remote image at %s is refused before a stream begins', async (place, reason) => {
+  ])('with a remote image at %s are refused before the stream starts', async (place, reason) => {
     const url = place.startsWith('/') ? webUrl + place : place
     const body = await refusal(await send([remote(url)], { response_mode: 'streaming' }))
     expect(body).toMatchObject({ status: 400, params: 'files' })
     expect(body.message).toContain(reason)
   })
 
-  test('A24: what is wrong with a file is said: unknown, of another user, of another application, too many, both ways', async () => {
+  test('A24: need valid files: unknown, foreign, ambiguous or too many ones are refused with a reason', async () => {
     const mine = await upload(PNG)
     const theirs = await upload(PNG, 'u2')
     const { key: other } = await appWith({ vision: { enabled: true } })
@@ -414,10 +416,10 @@ describe('messages with images', () => {
       expect(await refusal(await send(files))).toMatchObject({ status: 400, code: 'invalid_param' })
   })
 
-  test('images are refused where the application has no vision, no model, or not this way', async () => {
+  test('with an image are refused without vision, or by a disabled transfer method', async () => {
     const file = await upload(PNG)
     const ways = [
-      [{}, 'invalid_param', 'vision is off'],
+      [{}, 'invalid_param', 'vision is disabled'],
       [{ vision: { enabled: true, transferMethods: ['remote_url'] } }, 'invalid_param', 'local_file'],
     ] as const
     for (const [fields, code, sentence] of ways) {
@@ -427,7 +429,7 @@ describe('messages with images', () => {
     }
   })
 
-  test('without a model nobody could look at an image', async () => {
+  test('with an image are refused without a model, and /parameters reports file_upload as off', async () => {
     const blind = await startChat({ vision: { enabled: true } })
     try {
       const body = form([
@@ -445,7 +447,7 @@ describe('messages with images', () => {
     }
   })
 
-  test('/parameters says what is taken, and a change keeps what it does not name', async () => {
+  test('follow the vision settings that /parameters shows; a PATCH keeps the fields that it does not name', async () => {
     const { edge, token } = chat
     const upload = async () =>
       (await bodyOf<{ file_upload: object }>(await edge.send('GET', '/v1/parameters?user=u', { token: key })))
@@ -469,7 +471,7 @@ describe('messages with images', () => {
 })
 
 describe('GET /files/{file_id}/preview', () => {
-  test('A60: the bytes come with headers that keep them from being a page', async () => {
+  test('A60: sends headers that prevent the bytes from running as a page', async () => {
     const { shown } = await sent(local((await upload(PNG, 'u1', "chat é'.png")).id))
     for (const id of [shown.id, shown.upload_file_id ?? '', shown.id.toUpperCase()]) {
       const response = await preview(id, '?user=anyone')
@@ -501,7 +503,7 @@ describe('GET /files/{file_id}/preview', () => {
     expect(await refusal(await preview(shown.id, '?as_attachment=perhaps'))).toMatchObject({ code: 'invalid_param' })
   })
 
-  test('A66: one range of the bytes, and nothing where nothing changed', async () => {
+  test('A66: supports one range, If-Range, and If-None-Match with 304', async () => {
     const { shown } = await sent(local((await upload(PNG, 'u1', 'part.png')).id))
     const size = PNG.length
     const ask = (headers: Record<string, string>) =>
@@ -548,7 +550,7 @@ describe('GET /files/{file_id}/preview', () => {
     await expect.poll(() => chat.edge.work.count()).toBe(0)
   })
 
-  test('HEAD tells the headers without reading the file', async () => {
+  test('answers HEAD with the headers, without reading the file', async () => {
     const { shown } = await sent(local((await upload(PNG, 'u1', 'head.png')).id))
     const head = await chat.edge.send('HEAD', `/v1/files/${shown.id}/preview`, { token: key })
     expect([head.status, await head.text()]).toEqual([200, ''])
@@ -556,7 +558,7 @@ describe('GET /files/{file_id}/preview', () => {
     await expect.poll(() => chat.edge.work.count()).toBe(0)
   })
 
-  test('only files of messages are shown, only to their application', async () => {
+  test('serves only files of messages, and only to their application', async () => {
     const file = await upload(PNG)
     expect(await refusal(await preview(file.id))).toMatchObject({ status: 404, code: 'file_not_found' })
     expect(await refusal(await preview(UNKNOWN))).toMatchObject({ status: 404, code: 'file_not_found' })
@@ -567,7 +569,7 @@ describe('GET /files/{file_id}/preview', () => {
       expect(await refusal(await preview(id, '', other))).toMatchObject({ status: 403, code: 'file_access_denied' })
   })
 
-  test('the address in history opens without a key, for its file and its time', async () => {
+  test('accepts the signed URL of the history without a key, for this file and until it expires', async () => {
     const { shown } = await sent(local((await upload(PNG)).id))
     const url = new URL(shown.url)
     const open = (path: string) => chat.edge.send('GET', path)
@@ -589,13 +591,13 @@ describe('GET /files/{file_id}/preview', () => {
   })
 })
 
-describe('bytes live as long as somebody has them', () => {
+describe('the bytes of uploads', () => {
   const caller = { tenant: 'tenant-a', subject: 'ada' }
   const day = 24 * 60 * 60 * 1000
   const problems = async () =>
     (await running.engine.integrity.fsck(caller, chat.spaceId, { check: 'raw-objects', deep: false })).issues
 
-  test('unused uploads expire, sent ones go with their conversation', async () => {
+  test('expire if unused, else are removed with their conversation', async () => {
     const kept = await sent(local((await upload(pngOf(50_000, 5))).id))
     const unused = await upload(pngOf(50_001, 6))
     clock += day - 60_000
@@ -612,7 +614,7 @@ describe('bytes live as long as somebody has them', () => {
     await until(async () => (await problems()).length === 0)
   })
 
-  test('uploads that no message has are bounded, for an end user and for an application', async () => {
+  test('have limits by count and size while no message uses them, per end user and per application', async () => {
     const many = await appWith({ vision: { enabled: true } })
     const more = (user: string) =>
       post(
@@ -628,12 +630,12 @@ describe('bytes live as long as somebody has them', () => {
     expect(refused).toMatchObject({ status: 400, code: 'too_many_files' })
     expect(refused.message).toContain('100 uploads')
     expect((await more('u2')).status).toBe(200)
-    // nor can addresses be fetched for messages that are refused then
+    // Neither can a remote image be fetched for a message that would exceed the limit.
     const fetched = await refusal(await send([remote(`${webUrl}/cat.gif`)], { user: 'u1' }, many.key))
     expect(fetched).toMatchObject({ status: 400, code: 'invalid_param', params: 'files' })
     expect(fetched.message).toContain('100 uploads')
     expect(readdirSync(join(running.dataDir, 'objects', 'tmp'))).toEqual([])
-    // a message makes room for one, and time for all
+    // Sending one of them in a message frees a slot, and expiry frees all.
     expect((await send([local(ids[0]!)], { user: 'u1' }, many.key)).status).toBe(200)
     expect((await more('u1')).status).toBe(200)
     expect((await more('u1')).status).toBe(400)
@@ -653,7 +655,7 @@ describe('bytes live as long as somebody has them', () => {
     expect((await more('u1')).status).toBe(200)
   })
 
-  test('fsck names an image whose bytes are gone', async () => {
+  test('appear in the report of fsck if they are missing', async () => {
     const bytes = pngOf(50_003, 8)
     const { shown } = await sent(local((await upload(bytes)).id))
     const sha256 = createHash('sha256').update(bytes).digest('hex')

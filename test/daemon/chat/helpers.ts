@@ -5,7 +5,7 @@ import { ingest } from '../../helpers/engine.js'
 
 export interface ChatEdge {
   edge: TestEdge
-  /** token of the gateway */
+  /** token for the gateway */
   token: string
   app: ChatApp
   key: string
@@ -14,7 +14,7 @@ export interface ChatEdge {
   end(): Promise<void>
 }
 
-/** A daemon with a space of opening hours and an application over it. */
+/** A daemon with a space of opening hours and an application on it. */
 export async function startChat(
   fields: Record<string, unknown> = {},
   start: Parameters<typeof startEdge>[0] = {},
@@ -49,7 +49,7 @@ export async function startChat(
 
 export type Event = Record<string, unknown> & { event: string }
 
-/** The events of a stream, each of which must be one line and stand alone. */
+/** The events of a stream, each of which must be a single line. */
 export async function eventsOf(response: Response): Promise<Event[]> {
   const text = await response.text()
   return text

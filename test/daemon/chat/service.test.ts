@@ -50,8 +50,8 @@ async function refused(method: string, path: string, json?: unknown): Promise<Re
   return body
 }
 
-describe('sending', () => {
-  test('a blocking answer comes from the bound space and names its passages', async () => {
+describe('sending a message', () => {
+  test('returns a blocking answer from the bound space, with its passages', async () => {
     const done = await say('When does the shop in Oslo open?')
     expect(done).toMatchObject({ event: 'message', mode: 'chat', id: done.message_id })
     for (const id of [done.task_id, done.message_id, done.conversation_id]) expect(id).toMatch(UUID)
@@ -65,7 +65,7 @@ describe('sending', () => {
     expect(done.metadata.usage).toMatchObject({ prompt_tokens: 0, total_price: '0', currency: 'USD' })
   })
 
-  test('a stream is data lines only: a ping at once, messages, one message_end, all with the same ids', async () => {
+  test('streams data lines only: a ping at once, messages, one message_end, all with the same ids', async () => {
     const json = { query: 'When does the shop in Oslo open?', user: 'u1', inputs }
     const response = await chat.chat('POST', '/chat-messages', { json })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -82,7 +82,7 @@ describe('sending', () => {
     expect(answerOf(events)).toContain('nine')
   })
 
-  test('a stream that nobody reads is stored all the same, and can be replayed', async () => {
+  test('stores the answer of a stream that the client leaves, and replays it', async () => {
     const json = { query: 'How much is a red kettle?', user: 'away', inputs }
     const response = await chat.chat('POST', '/chat-messages', { json })
     const reader = response.body?.getReader()
@@ -96,7 +96,7 @@ describe('sending', () => {
     expect(await refused('GET', `/chat-messages/${task_id}/events?user=u1`)).toMatchObject({ code: 'not_found' })
   })
 
-  test('a follow-up is completed by the question before it', async () => {
+  test('completes a follow-up question by the previous one', async () => {
     const first = await say('How much is a blue kettle?')
     expect(first.answer).toContain('forty')
     const second = await say('And the red one?', { conversation_id: first.conversation_id })
@@ -104,7 +104,7 @@ describe('sending', () => {
     expect(second.answer).toContain('fifty')
   })
 
-  test('turns that are sent at once to one conversation are kept in their order', async () => {
+  test('keeps concurrent turns of one conversation in order', async () => {
     const { conversation_id } = await say('When does the shop in Oslo open?')
     const queries = ['one kettle?', 'two kettles?', 'three kettles?', 'four kettles?']
     await Promise.all(queries.map((query) => say(query, { conversation_id })))
@@ -128,20 +128,20 @@ describe('sending', () => {
     [
       { query: 'q', user: 'u1', inputs, files: [{ type: 'image', transfer_method: 'remote_url', url: 'http://a/b' }] },
       'invalid_param',
-      'vision is off',
+      'vision is disabled',
     ],
-  ])('%j is refused before a stream begins', async (json, code, message) => {
+  ])('refuses %j before the stream starts', async (json, code, message) => {
     const body = await refused('POST', '/chat-messages', json)
     expect(body.code).toBe(code)
     expect(body.message).toContain(message)
   })
 
-  test('what clients send beside the document is taken: blanks, nulls, unknown keys', async () => {
+  test('accepts blank ids, nulls and unknown keys', async () => {
     const done = await say('When does the shop in Oslo open?', { conversation_id: '', files: null, trace_id: 'x' })
     expect(done.conversation_id).toMatch(UUID)
   })
 
-  test('what is required is asked for although it has a default, and may be named like anything', async () => {
+  test('demands a required input although it has a default, also one named constructor', async () => {
     const { edge, token } = chat
     const control = { label: 'Name', variable: 'constructor', required: true, default: 'Bob' }
     const json = { name: 'Strict', userInputForm: [{ 'text-input': control }], knowledgeSpaceIds: [chat.spaceId] }
@@ -155,13 +155,13 @@ describe('sending', () => {
     expect(await send({ constructor: 'Ada' })).toMatchObject({ event: 'message' })
   })
 
-  test('a length counts characters, not the code units that some of them take', async () => {
+  test('measures the length of an input in characters, not in UTF-16 code units', async () => {
     await say('When?', { inputs: { city: '😀'.repeat(10) } })
     const json = { query: 'When?', user: 'u1', inputs: { city: '😀'.repeat(11) } }
     expect(await refused('POST', '/chat-messages', json)).toMatchObject({ code: 'invalid_param', params: 'inputs' })
   })
 
-  test('half a character is replaced, and history has what the answer was given to', async () => {
+  test('replaces half a surrogate pair, also in the history', async () => {
     const { conversation_id } = await say('Is half \ud83d of it 😀?', { user: 'half' })
     const page = await messages(conversation_id, 'half')
     expect(page.data.map(({ query }) => query)).toEqual(['Is half \ufffd of it 😀?'])
@@ -174,7 +174,7 @@ describe('sending', () => {
     ['a list', { json: [] }],
     ['plain text', { body: '{"query":"q","user":"u1"}', headers: { 'content-type': 'text/plain' } }],
     ['a form', { body: 'query=q', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-  ])('a body that is no JSON object is refused in one sentence: %s', async (_what, sent) => {
+  ])('refuses a body that is no JSON object with one fixed sentence: %s', async (_what, sent) => {
     const response = await chat.chat('POST', '/chat-messages', sent)
     expect([response.status, await response.json()]).toMatchObject([
       400,
@@ -183,8 +183,8 @@ describe('sending', () => {
   })
 })
 
-describe('stopping', () => {
-  test('stop answers success for any task, and asks for a user', async () => {
+describe('the stop route', () => {
+  test('answers success for any task, and requires a user', async () => {
     const stopped = await chat.chat('POST', `/chat-messages/${UNKNOWN}/stop`, { json: { user: 'u1' } })
     expect(await stopped.json()).toEqual({ result: 'success' })
     expect(await refused('POST', `/chat-messages/${UNKNOWN}/stop`, {})).toMatchObject({ code: 'invalid_param' })
@@ -192,7 +192,7 @@ describe('stopping', () => {
 })
 
 describe('conversations', () => {
-  test('paging by last_id shows each once, newest first; names, inputs and introduction stand in the item', async () => {
+  test('list newest first, each once when paged by last_id, with name, inputs and introduction', async () => {
     const user = 'pager'
     const ids: string[] = []
     for (const query of ['first kettle?', 'second kettle?', 'third kettle?'])
@@ -217,7 +217,7 @@ describe('conversations', () => {
       expect(await refused('GET', `/conversations?user=${user}&${bad}`)).toMatchObject({ code: 'invalid_param' })
   })
 
-  test('renaming by hand and by the first question', async () => {
+  test('can be renamed by hand and after their first question', async () => {
     const { conversation_id } = await say('first kettle?', { user: 'namer', auto_generate_name: false })
     expect((await conversations('user=namer')).data[0]?.name).toBe('New conversation')
     const path = `/conversations/${conversation_id}/name`
@@ -228,7 +228,7 @@ describe('conversations', () => {
     expect(await refused('POST', path, { user: 'namer', name: '' })).toMatchObject({ code: 'invalid_param' })
   })
 
-  test('a deleted conversation is gone everywhere, also when the user stands in the query', async () => {
+  test('disappear from every route when deleted, with the user in the body or in the query', async () => {
     for (const inQuery of [true, false]) {
       const { conversation_id, message_id, task_id } = await say('first kettle?', { user: 'leaver' })
       const gone = inQuery
@@ -249,7 +249,7 @@ describe('conversations', () => {
     }
   })
 
-  test('deleting asks for a user, in the body or in the query', async () => {
+  test('cannot be deleted without a user', async () => {
     const { conversation_id } = await say('first kettle?', { user: 'stayer' })
     const path = `/conversations/${conversation_id}`
     const missing = { status: 400, code: 'invalid_param', message: 'Arg user must be provided.', params: 'user' }
@@ -257,7 +257,7 @@ describe('conversations', () => {
     expect(await refused('DELETE', path, { user: '' })).toMatchObject(missing)
   })
 
-  test('variables: none where the application has none, and the code of the document for an unknown conversation', async () => {
+  test('list no variables if the application has none; an unknown one gets conversation_not_exists', async () => {
     const { conversation_id } = await say('first kettle?')
     const page = await chat.chat('GET', `/conversations/${conversation_id}/variables?user=u1`)
     expect(await page.json()).toEqual({ limit: 20, has_more: false, data: [] })
@@ -268,8 +268,8 @@ describe('conversations', () => {
   })
 })
 
-describe('history and feedback', () => {
-  test('pages go back by first_id, oldest first within the page', async () => {
+describe('the history and ratings', () => {
+  test('page back by first_id, oldest first within a page', async () => {
     const user = 'historian'
     const { conversation_id } = await say('kettle 1?', { user })
     for (const n of [2, 3, 4, 5]) await say(`kettle ${n}?`, { user, conversation_id })
@@ -288,7 +288,7 @@ describe('history and feedback', () => {
     expect(unknown).toMatchObject({ status: 404, message: 'First Message Not Exists.' })
   })
 
-  test('a rating is replaced, listed, and taken back any number of times', async () => {
+  test('replace, list and withdraw a rating any number of times', async () => {
     const { message_id, conversation_id } = await say('kettle?', { user: 'rater' })
     const rate = async (body: object) => {
       const response = await chat.chat('POST', `/messages/${message_id}/feedbacks`, {
@@ -311,7 +311,7 @@ describe('history and feedback', () => {
     expect(await refused('GET', '/app/feedbacks?limit=102')).toMatchObject({ code: 'invalid_param' })
   })
 
-  test('suggestions are off unless the application has them on', async () => {
+  test('offer no suggested questions unless the application enables them', async () => {
     const { message_id } = await say('kettle?')
     expect(await refused('GET', `/messages/${message_id}/suggested?user=u1`)).toMatchObject({
       code: 'bad_request',
@@ -320,7 +320,7 @@ describe('history and feedback', () => {
     expect(await refused('GET', `/messages/${UNKNOWN}/suggested?user=u1`)).toMatchObject({ status: 404 })
   })
 
-  test('A24: nothing of one user is seen or touched by another', async () => {
+  test('A24: show and change nothing of another end user', async () => {
     const mine = await say('kettle?', { user: 'owner' })
     await say('kettle?', { user: 'other' })
     const missing = { status: 404, message: 'Conversation Not Exists.' }
@@ -344,7 +344,7 @@ describe('history and feedback', () => {
 })
 
 describe('the application', () => {
-  test('a key that asks too often is told so in the words of a quota', async () => {
+  test('refuses a key beyond its rate limit with 429 rate_limit_error', async () => {
     const small = await startChat({}, { settings: { rateLimit: 2 } })
     const statuses: number[] = []
     for (let n = 0; n < 3; n++) statuses.push((await small.chat('GET', '/info')).status)
@@ -355,7 +355,7 @@ describe('the application', () => {
     await small.end()
   })
 
-  test('info, parameters, meta and site', async () => {
+  test('serves info, parameters, meta and site', async () => {
     const read = async (path: string) => await (await chat.chat('GET', path)).json()
     expect(await read('/info')).toMatchObject({ name: 'Shop assistant', mode: 'chat', tags: [] })
     expect(await read('/parameters')).toMatchObject({
@@ -373,13 +373,13 @@ describe('the application', () => {
     [{ authorization: 'app-nothing' }, "Authorization header must be provided and start with 'Bearer'"],
     [{ authorization: 'Basic abc' }, "Authorization scheme must be 'Bearer'"],
     [{ authorization: 'Bearer app-unknown' }, 'Access token is invalid'],
-  ])('%j is no key', async (headers, message) => {
+  ])('refuses the credentials %j', async (headers, message) => {
     const response = await chat.edge.send('GET', '/v1/info', { headers })
     expect(response.headers.get('www-authenticate')).toBe('Bearer realm="api"')
     expect(await response.json()).toEqual({ code: 'unauthorized', message, status: 401 })
   })
 
-  test('the root says what is there, without a key', async () => {
+  test('describes the service at its root without a key', async () => {
     for (const path of ['/v1', '/v1/']) {
       const response = await chat.edge.send('GET', path)
       expect(response.status).toBe(200)
@@ -389,11 +389,11 @@ describe('the application', () => {
     expect((await chat.edge.send('POST', '/v1/')).status).toBe(405)
   })
 
-  test('what is not served is 404 and a wrong method 405, in the same shape', async () => {
+  test('answers 404 for an unknown path and 405 for a wrong method, in the same shape', async () => {
     expect(await refused('POST', '/workflows/run', {})).toMatchObject({ code: 'not_found', status: 404 })
     expect(await refused('GET', '/apps/nothing')).toMatchObject({ code: 'not_found', status: 404 })
     expect(await refused('PUT', '/info', {})).toMatchObject({ code: 'method_not_allowed', status: 405 })
-    // who has no key is not told what is there
+    // Without a key every path gets 401.
     for (const [method, path] of [
       ['POST', '/v1/workflows/run'],
       ['PUT', '/v1/info'],
@@ -409,7 +409,7 @@ describe('the application', () => {
     expect(await broken.json()).toMatchObject({ code: 'bad_request', status: 400 })
   })
 
-  test('HEAD is GET without the body, a file’s too', async () => {
+  test('answers HEAD like GET without the body', async () => {
     const [get, head] = [await chat.chat('GET', '/info'), await chat.chat('HEAD', '/info')]
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect(head.headers.get('content-length')).toBe(String((await get.arrayBuffer()).byteLength))
@@ -419,7 +419,7 @@ describe('the application', () => {
     await expect.poll(() => chat.edge.work.count()).toBe(0)
   })
 
-  test('pages of any site may call, and ask first without a key', async () => {
+  test('allows pages of any site, with a preflight that needs no key', async () => {
     const preflight = await chat.edge.send('OPTIONS', '/v1/chat-messages', {
       headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
     })

@@ -36,7 +36,7 @@ async function turn(fields: object): Promise<unknown> {
 }
 
 test.each(['', ' \n', '<think>Hm.</think>', '<think>Hm'])(
-  'a chat whose model says nothing (%j) ends with an error, alone, over a space and as an agent',
+  'a chat turn ends with an error event if the model answers %j: alone, over a space, and as an agent',
   async (said) => {
     reply = said
     for (const fields of [{}, { knowledgeSpaceIds: [chat.spaceId] }, { mode: 'agent-chat' }])
@@ -48,7 +48,7 @@ test.each(['', ' \n', '<think>Hm.</think>', '<think>Hm'])(
   },
 )
 
-test('a section of a research report that the model leaves empty is made of the passages', async () => {
+test('a section that the model leaves empty in a research report consists of passages', async () => {
   reply = '<think>I should write this.</think> [1]'
   const id = await spaceWith(running.engine)
   const task = await research(running.engine, id)

@@ -44,7 +44,7 @@ async function appWithout({ edge, token }: ChatEdge): Promise<string> {
   return (await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${app.id}/keys`, { token }))).key
 }
 
-test('stop ends a running answer, aborts the model, and keeps what was said', async () => {
+test('a stop ends a running answer, aborts the model request, and keeps the text up to there', async () => {
   const token = directAppKey
   const json = { query: 'long', user: 'u', auto_generate_name: false }
   const response = await chat.edge.send('POST', '/v1/chat-messages', { token, json })
@@ -68,7 +68,7 @@ test('stop ends a running answer, aborts the model, and keeps what was said', as
   expect(events.at(-1)?.event).toBe('message_end')
   const said = events.flatMap(({ event, answer }) => (event === 'message' ? [answer] : [])).join('')
   expect(said.split(' ').length).toBeLessThan(WORDS)
-  // the provider has not counted: tokens are estimated, of one more piece perhaps that was on its way
+  // The provider has not counted: tokens are estimated, perhaps with one more delta in transit.
   const { usage } = Object(events.at(-1)?.metadata)
   expect(usage).toMatchObject({ prompt_tokens: estimateTokens('long') })
   expect(usage.completion_tokens).toBeGreaterThanOrEqual(estimateTokens(said))
@@ -82,7 +82,7 @@ test('stop ends a running answer, aborts the model, and keeps what was said', as
     .toBe(true)
 })
 
-test('an answer that is stopped before its first word costs its question', async () => {
+test('an answer that is stopped before its first delta counts the tokens of its prompt', async () => {
   const token = directAppKey
   const stopped = async (query: string, isAsked: () => boolean) => {
     const json = { query, user: 'n', auto_generate_name: false }
@@ -107,7 +107,7 @@ test('an answer that is stopped before its first word costs its question', async
   server.clear()
 })
 
-test('the model sees earlier turns, its tokens are counted, and it names and continues the conversation', async () => {
+test('the model gets previous turns, its tokens are counted, and it names the conversation and suggests questions', async () => {
   const token = directAppKey
   const ask = async (query: string, conversation_id = '') => {
     const json = { query, user: 'm', conversation_id, response_mode: 'blocking' }
@@ -133,7 +133,7 @@ test('the model sees earlier turns, its tokens are counted, and it names and con
   expect(await suggested.json()).toEqual({ result: 'success', data: ['When?', 'Where?', 'Why?'] })
 })
 
-test('questions that a model writes in lines are suggested too', async () => {
+test('suggested questions can be lines of text instead of JSON', async () => {
   const token = directAppKey
   const json = { query: 'in lines', user: 'l', response_mode: 'blocking', auto_generate_name: false }
   const sent = await chat.edge.send('POST', '/v1/chat-messages', { token, json })
@@ -142,7 +142,7 @@ test('questions that a model writes in lines are suggested too', async () => {
   expect(await suggested.json()).toEqual({ result: 'success', data: ['When?', 'Where?', 'Why?'] })
 })
 
-test('a conversation has its name before a long answer is over', async () => {
+test('a conversation gets its name before a long answer ends', async () => {
   const token = directAppKey
   const response = await chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'longer', user: 'n' } })
   const reader = response.body?.getReader()
@@ -159,7 +159,7 @@ test('a conversation has its name before a long answer is over', async () => {
   await reader?.cancel()
 })
 
-test('a name that is given by hand while a model thinks of one stays', async () => {
+test('a name that the user sets wins against one that a model is generating', async () => {
   const token = directAppKey
   const json = { query: 'q', user: 'r', response_mode: 'blocking', auto_generate_name: false }
   const sent = await chat.edge.send('POST', '/v1/chat-messages', { token, json })
@@ -178,13 +178,13 @@ test('a name that is given by hand while a model thinks of one stays', async () 
   expect(await rename({ auto_generate: true })).toBe('short q')
 })
 
-test('a model that fails is an error event whose message stays in history, out of the next context', async () => {
+test('a failed model sends an error event; its message stays in the history, but not in the next context', async () => {
   const token = directAppKey
   const before = server.requests.length
   server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 400 })))
   const failed = await chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'poison', user: 'e' } })
   const text = await failed.text()
-  // it is not asked for a name of the conversation either
+  // Nor does the model get a request for a name of the conversation.
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(server.requests).toHaveLength(before + 1)
   server.clear()
@@ -230,7 +230,7 @@ test.each([
   ],
   [400, '', { status: 400, code: 'completion_request_error' }],
   [429, '', { status: 429, code: 'rate_limit_error' }],
-])('a model that answers %s %s is refused in the words of the service, streamed or not', async (status, body, said) => {
+])('a model that answers %s %s leads to the error code of the service, streamed and blocking', async (status, body, said) => {
   const token = directAppKey
   const send = async (response_mode: string) => {
     server.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status, body })))
@@ -249,7 +249,7 @@ test.each([
   expect(blocking.headers.has('retry-after')).toBe(said.status === 429)
 })
 
-test('what a model thought is told to clients, but not to the model again', async () => {
+test('thoughts of a model are sent to clients, but not to the model in later turns', async () => {
   const token = directAppKey
   const json = { user: 'thinker', response_mode: 'blocking', auto_generate_name: false }
   const send = async (more: object) =>
@@ -263,7 +263,7 @@ test('what a model thought is told to clients, but not to the model again', asyn
   expect(seen?.body.messages?.map(({ content }) => content)).toEqual(['first', 'short first', 'second'])
 })
 
-test('a model that fails over a space ends the turn too: the passages do not answer in its place', async () => {
+test('a failed model ends a turn over a space with an error instead of a quotation', async () => {
   const json = { query: 'When does the shop in Oslo open?', user: 'f', auto_generate_name: false }
   server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 401 })))
   const failed = await (await chat.chat('POST', '/chat-messages', { json })).text()
@@ -274,7 +274,7 @@ test('a model that fails over a space ends the turn too: the passages do not ans
   expect(answered.status).toBe(200)
 })
 
-test('an application takes no more answers at once than it may, and says when to come again', async () => {
+test('an application beyond maxConcurrentRequests answers 429 with Retry-After', async () => {
   const { edge, token } = chat
   const app = await bodyOf<{ id: string }>(
     await edge.send('POST', '/chat-apps', { token, json: { name: 'Small', maxConcurrentRequests: 1 } }),
@@ -297,7 +297,7 @@ test('an application takes no more answers at once than it may, and says when to
   await expect.poll(third).toBe(200)
 })
 
-test('applications belong to a tenant; a key is shown once, refused when revoked, and disabled with its application', async () => {
+test('applications belong to a tenant; their keys are shown once, and stop working when revoked, disabled or deleted', async () => {
   const { edge, token } = chat
   const app = await bodyOf<{ id: string }>(await edge.send('POST', '/chat-apps', { token, json: { name: 'Mine' } }))
   const path = `/chat-apps/${app.id}`
@@ -330,7 +330,7 @@ test('applications belong to a tenant; a key is shown once, refused when revoked
   expect((await edge.send('GET', path, { token })).status).toBe(404)
 })
 
-test('a daemon that is killed in the middle of an answer leaves a whole message that says it failed', async () => {
+test('a daemon that is killed during an answer leaves a complete message with status error', async () => {
   const dir = temporaryDir()
   const provider = [{ ...PROVIDER, baseUrl: `${server.url}/v1` }]
   const env = { KS_DAEMON_PROVIDERS: JSON.stringify(provider) }

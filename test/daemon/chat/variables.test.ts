@@ -25,7 +25,7 @@ let server: FakeOpenAi
 let running: TestEngine
 let chat: ChatEdge
 
-/** `remember NAME VALUE` makes the model do that. */
+/** `remember NAME VALUE` makes the model call the tool. */
 function calls(messages: { role: string; content: string }[]) {
   const asked = messages.findLast(({ role }) => role === 'user')?.content ?? ''
   const [word, name, ...value] = asked.split(' ')
@@ -66,7 +66,7 @@ function call({ key }: App, method: string, path: string, json?: object): Promis
   return chat.edge.send(method, `/v1${path}`, { token: key, ...(json === undefined ? {} : { json }) })
 }
 
-/** @returns the conversation */
+/** @returns the id of the conversation */
 async function say(app: App, query = 'hello', more: object = {}): Promise<string> {
   const json = { query, user: 'u', auto_generate_name: false, ...more }
   const events = await eventsOf(await call(app, 'POST', '/chat-messages', json))
@@ -91,7 +91,7 @@ async function values(app: App, conversation: string): Promise<Record<string, st
   return Object.fromEntries((await list(app, conversation)).data.map(({ name, value }) => [name, value]))
 }
 
-/** Rows of conversations of these applications, from the database itself. */
+/** Rows of the conversations of these applications, from the database. */
 function rowsOfApps(apps: App[]): number {
   return rowsOf(running.dataDir).value(
     `SELECT count(*) n FROM chat_conversation_variables v LEFT JOIN chat_conversations c ON c.id = v.conversation_id
@@ -100,7 +100,7 @@ function rowsOfApps(apps: App[]): number {
   )
 }
 
-/** Sets a variable. @param more of the body */
+/** Sets a variable. @param more further fields of the body */
 async function set(app: App, conversation: string, name: string, value: unknown, more: object = {}, method = 'PUT') {
   const { data } = await list(app, conversation)
   const id = data.find((item) => item.name === name)?.id ?? UNKNOWN
@@ -108,7 +108,7 @@ async function set(app: App, conversation: string, name: string, value: unknown,
 }
 
 describe('variables of a conversation', () => {
-  test('are there with their defaults when it begins, in the order of the application, as strings', async () => {
+  test('start with their defaults, in the order of the application, as strings', async () => {
     const app = await appOf({})
     const { data, ...page } = await list(app, await say(app))
     expect(page).toEqual({ limit: 20, has_more: false })
@@ -124,7 +124,7 @@ describe('variables of a conversation', () => {
     expect(Math.abs((data[0]?.created_at ?? 0) - Date.now() / 1000)).toBeLessThan(600)
   })
 
-  test('come in pages, and by a part of the name in any case', async () => {
+  test('come in pages, and can be filtered by a part of the name in any case', async () => {
     const app = await appOf({})
     const conversation = await say(app)
     const all = (await list(app, conversation)).data
@@ -151,14 +151,14 @@ describe('variables of a conversation', () => {
     ['variable_name=a%20b', 'variable_name'],
     ['variable_name=%25', 'variable_name'],
     [`variable_name=${'a'.repeat(256)}`, 'variable_name'],
-  ])('a query that is not valid is refused: %s', async (query, params) => {
+  ])('refuse the invalid query %s', async (query, params) => {
     const app = await appOf({})
     const conversation = await say(app)
     const response = await call(app, 'GET', `/conversations/${conversation}/variables?user=u&${query}`)
     expect(await response.json()).toMatchObject({ status: 400, code: 'invalid_param', params })
   })
 
-  test('belong to the application and the end user, and go with the conversation', async () => {
+  test('belong to the application and the end user, and are deleted with the conversation', async () => {
     const [app, other] = [await appOf({}), await appOf({})]
     const conversation = await say(app)
     await say(app, 'hello', { user: 'v' })
@@ -184,11 +184,11 @@ describe('variables of a conversation', () => {
     await refused(app, 'u')
     expect(await values(other, mine)).toMatchObject({ city: 'Oslo' })
     expect((await manage('DELETE', `/chat-apps/${other.id}`)).status).toBe(204)
-    // the conversation of the other end user is what is left
+    // Only the conversation of the other end user remains.
     expect(rowsOfApps([app, other])).toBe(VARIABLES.length)
   })
 
-  test('that the application gets later appear with the next message; others keep what they hold', async () => {
+  test('added to the application later appear with the next message; existing ones keep their values', async () => {
     const app = await appOf({ conversationVariables: VARIABLES.slice(0, 2) })
     const conversation_id = await say(app)
     await set(app, conversation_id, 'city', '12')
@@ -196,7 +196,7 @@ describe('variables of a conversation', () => {
     const change = (conversationVariables: object[]) =>
       manage('PATCH', `/chat-apps/${app.id}`, { conversationVariables })
     const later = { name: 'later', valueType: 'string', default: 'yes' }
-    // one of a type that its value fits, one whose value does not, one more
+    // Changes a type that fits the value, a type that does not, and adds a variable.
     expect(
       (await change([{ name: 'city', valueType: 'number' }, { name: 'visits', valueType: 'object' }, later])).status,
     ).toBe(200)
@@ -207,7 +207,7 @@ describe('variables of a conversation', () => {
       { name: 'visits', value: '{}', value_type: 'object' },
       { name: 'later', value: 'yes', value_type: 'string' },
     ])
-    // what the application has no more stays with the conversation
+    // A variable that the application removed stays in the conversation.
     await change([])
     await say(app, 'again', { conversation_id })
     expect(Object.keys(await values(app, conversation_id))).toEqual(['city', 'visits', 'later'])
@@ -229,7 +229,7 @@ describe('setting a variable', () => {
     ['shop.tags', ['a', 'b'], '["a","b"]'],
     ['scores', '[1, 2.5]', '[1,2.5]'],
     ['orders', [{ id: 1 }], '[{"id":1}]'],
-  ])('%s takes %j', async (name, value, text) => {
+  ])('accepts for %s the value %j', async (name, value, text) => {
     const app = await appOf({})
     const conversation = await say(app)
     for (const method of ['PUT', 'PATCH']) {
@@ -253,7 +253,7 @@ describe('setting a variable', () => {
     ['orders', [[]], 'value of orders must be of type array[object]'],
     ['city', null, 'value: a value is required'],
     ['city', undefined, 'value: a value is required'],
-  ])('%s does not take %j', async (name, value, message) => {
+  ])('refuses for %s the value %j', async (name, value, message) => {
     const app = await appOf({})
     const conversation = await say(app)
     const before = await values(app, conversation)
@@ -263,7 +263,7 @@ describe('setting a variable', () => {
     expect(await values(app, conversation)).toEqual(before)
   })
 
-  test('refuses unknown ids, a missing user and words that are not let through', async () => {
+  test('refuses unknown ids, a missing user and blocked words', async () => {
     const side = { enabled: true, response: 'No.' }
     const app = await appOf({ sensitiveWords: { enabled: true, words: ['bomb'], inputs: side } })
     const conversation = await say(app)
@@ -274,7 +274,7 @@ describe('setting a variable', () => {
     expect(await answer('profile', { a: 'BOMBAY' })).toMatchObject({
       status: 400,
       params: 'value',
-      message: 'value of profile holds a word that is not let through',
+      message: 'value of profile contains a sensitive word',
     })
     const path = `/conversations/${conversation}/variables/x`
     expect(await (await call(app, 'PUT', path, { value: 'x', user: 'u' })).json()).toMatchObject({
@@ -294,10 +294,10 @@ describe('the variables of an application', () => {
     [[{ name: 'a', valueType: 'string', default: 'x'.repeat(10_001) }], 'default: must have at most 10000'],
     [[{ name: 'a', valueType: 'string', description: 'x'.repeat(501) }], 'conversationVariables[0].description'],
     [[{ name: 'a', valueType: 'string', extra: 1 }], 'unknown key "extra"'],
-    [VARIABLES.slice(0, 1).concat(VARIABLES.slice(0, 1)), 'two have the same name'],
+    [VARIABLES.slice(0, 1).concat(VARIABLES.slice(0, 1)), 'names must be unique'],
     [Array.from({ length: 51 }, (_, n) => ({ name: `v${n}`, valueType: 'string' })), '50'],
     [[{ name: 'town', valueType: 'string' }], 'town is a variable of userInputForm too'],
-  ])('are refused: %j', async (conversationVariables, error) => {
+  ])('refuse %j', async (conversationVariables, error) => {
     const userInputForm = [{ 'text-input': { label: 'Town', variable: 'town' } }]
     const refused = await manage('POST', '/chat-apps', { name: 'App', userInputForm, conversationVariables })
     expect([refused.status, (await bodyOf<{ error: string }>(refused)).error]).toEqual([
@@ -306,7 +306,7 @@ describe('the variables of an application', () => {
     ])
   })
 
-  test('clash with a control that comes later, too, and are given back as they were sent', async () => {
+  test('refuse the name of an input control that is added later, and are returned as they were sent', async () => {
     const { id } = await appOf({})
     const userInputForm = [{ 'text-input': { label: 'City', variable: 'city' } }]
     expect((await manage('PATCH', `/chat-apps/${id}`, { userInputForm })).status).toBe(400)
@@ -316,7 +316,7 @@ describe('the variables of an application', () => {
   })
 })
 
-describe('what the model is told', () => {
+describe('the model of a conversation with variables', () => {
   const instructions = 'City {{city}}, tone {{ tone }}, tags {{shop.tags}}, {{nothing}}.'
   const userInputForm = [{ 'text-input': { label: 'Tone', variable: 'tone', default: 'plain' } }]
   const told = () => server.requests.at(-1)?.body.messages?.[0]?.content
@@ -324,7 +324,7 @@ describe('what the model is told', () => {
   test.each([
     ['alone', []],
     ['over a space', ['space']],
-  ])('instructions hold the current values: %s', async (_, spaces) => {
+  ])('gets their current values in its instructions: %s', async (_, spaces) => {
     const app = await appOf({ instructions, userInputForm, knowledgeSpaceIds: spaces.map(() => chat.spaceId) })
     const query = 'How much is a blue kettle?'
     const conversation_id = await say(app, query)
@@ -334,7 +334,7 @@ describe('what the model is told', () => {
     expect(told()).toContain('City {{tone}} $& Bergen, tone plain, tags ["new"], {{nothing}}.')
   })
 
-  test('an agent sets them: at once, checked, and told to the next turn', async () => {
+  test('sets them as an agent: at once, validated, and visible in the next turn', async () => {
     const app = await appOf({ mode: 'agent-chat', instructions, userInputForm })
     const conversation_id = await say(app, 'remember city Trondheim')
     const tool = server.requests.at(-2)?.body.tools?.find(({ function: { name } }) => name === 'remember')
@@ -359,7 +359,7 @@ describe('what the model is told', () => {
     expect(await values(app, conversation_id)).toMatchObject({ visits: '9', city: 'Trondheim' })
   })
 
-  test('what an agent set stays where its answer fails, and so does what it left', async () => {
+  test('keeps what it set as an agent if the answer then fails', async () => {
     const app = await appOf({ mode: 'agent-chat', instructions, userInputForm })
     server.script({ kind: 'ok' }, { kind: 'status', status: 400 })
     const json = { query: 'remember city Narvik', user: 'u', auto_generate_name: false }
@@ -372,7 +372,7 @@ describe('what the model is told', () => {
     expect(told()).toContain('City Narvik')
   })
 
-  test('what an agent set outlives a daemon that is killed before the answer', async () => {
+  test('keeps what it set as an agent if the daemon is killed before the answer', async () => {
     const dir = temporaryDir()
     const env = { KS_DAEMON_PROVIDERS: JSON.stringify([{ ...PROVIDER, baseUrl: `${server.url}/v1` }]) }
     const first = await startKsd(dir.path, [], env)
@@ -390,7 +390,7 @@ describe('what the model is told', () => {
     let seen = ''
     for await (const chunk of stream.body ?? []) {
       seen += Buffer.from(chunk).toString('latin1')
-      // what the tool gave
+      // the result of the tool
       if (/"observation":"[^"]/.test(seen)) break
     }
     await first.end('SIGKILL')
@@ -406,7 +406,7 @@ describe('what the model is told', () => {
     dir.remove()
   })
 
-  test('an agent over a space has the tool beside the others, one without variables does not', async () => {
+  test('gets the tool next to those of a space, and no tool without variables', async () => {
     const knowledgeSpaceIds = [chat.spaceId]
     const names = () => server.requests.at(-1)?.body.tools?.map(({ function: { name } }) => name)
     const icons = async (app: App) =>

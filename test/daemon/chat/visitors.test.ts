@@ -16,7 +16,7 @@ let server: FakeOpenAi
 let running: TestEngine
 let visited: VisitedChat
 
-/** A question `CALL tool {…}` makes the model call a tool once; titles and suggestions are answered as asked for. */
+/** A question `CALL tool {…}` makes the model call a tool once; requests for titles and suggestions are answered. */
 function reply(messages: { role: string; content: string }[]): string {
   if (messages[0]?.content.startsWith('Write a title')) return 'A title'
   if (messages[0]?.content.startsWith('Predict')) return '["When?", "Where?", "Why?"]'
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 afterEach(() => server.always())
 
-/** Results of tools as the model got them for one question. */
+/** The tool results that the model got for one question. */
 async function resultsOf(caller: ChatCaller, tool: string, input: object): Promise<string> {
   const from = server.requests.length
   const events = await eventsOf(await caller.ask(`CALL ${tool} ${JSON.stringify(input)}`))
@@ -92,7 +92,7 @@ describe('the agent of a page', () => {
     const visitor = await visited.visit()
     for (const path of OUTSIDE)
       for (const tool of ['list', 'read']) {
-        // a visitor asks eight questions a minute
+        // A visitor may ask eight questions a minute.
         const callers = OUTSIDE.indexOf(path) < 3 ? [holder, visitor] : [holder]
         for (const caller of callers) {
           const result = await resultsOf(caller, tool, { path })
@@ -130,7 +130,7 @@ describe('limits of visitors', () => {
     const kept = await holder.ask('hello')
     expect([first.status, kept.status]).toEqual([200, 200])
     server.always()
-    // ends the answers
+    // Ends the running answers.
     await visited.chat.edge.send('DELETE', `/chat-apps/${app.id}`, { token: visited.chat.token })
     await Promise.all([first.text(), kept.text()])
   })
@@ -149,7 +149,7 @@ describe('limits of visitors', () => {
       statuses.push((await visitor.call('GET', `/messages/${message_id}/suggested?user=${visitor.user}`)).status)
     }
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
-    // eight and some refill; 24 if titles and suggestions did not count
+    // Eight, and some from refills; it would be 24 if titles and suggestions did not count.
     expect(callsOfModel() - from).toBeLessThan(16)
   })
 })
@@ -162,7 +162,7 @@ describe('suggested questions', () => {
   const asked = async (caller: ChatCaller) =>
     (await bodyOf<{ message_id: string }>(await caller.ask('hello', { response_mode: 'blocking' }))).message_id
 
-  test('are made by one call of the model, for concurrent requests and after a restart', async () => {
+  test('need one call of the model, for concurrent requests and after a restart', async () => {
     const engine = await startEngine({
       providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }],
       defaultGenerator: MODEL,
@@ -183,7 +183,7 @@ describe('suggested questions', () => {
     await engine.end()
   })
 
-  test('are requested again after the model failed', async () => {
+  test('cause another request after the model failed', async () => {
     const app = await visited.create({ suggestedQuestionsAfterAnswer: true })
     const holder = await visited.holder(app)
     const id = await asked(holder)
@@ -194,10 +194,10 @@ describe('suggested questions', () => {
   })
 })
 
-describe('what a visitor sees', () => {
+describe('the view of a visitor', () => {
   const json = async (response: Response) => await bodyOf<Record<string, unknown>>(response)
 
-  test('is a fixed list of fields without owner, model or price', async () => {
+  test('contains a fixed list of fields without owner, model or price', async () => {
     const app = await visited.create({ mode: 'agent-chat', knowledgeSpaceIds: [visited.chat.spaceId] })
     await visited.serve([app])
     const visitor = await visited.visit(app)

@@ -7,7 +7,7 @@ interface Visit {
   user: string
 }
 
-/** A caller of an application: a visitor of its page, or a holder of a key. */
+/** A caller of an application: a visitor of its page, or a client with a key. */
 export interface ChatCaller {
   user: string
   call(method: string, path: string, json?: object): Promise<Response>
@@ -19,11 +19,11 @@ export interface VisitedChat {
   chat: ChatEdge
   /** A new visitor of the page of the application. */
   visit(app?: ChatApp): Promise<ChatCaller>
-  /** A holder of a key of the application. */
+  /** A client with a key of the application. */
   holder(app?: ChatApp): Promise<ChatCaller>
   /** Another application, with a page. */
   create(fields: object): Promise<ChatApp>
-  /** The page of an application, on a daemon with more settings. */
+  /** The page of an application, on a daemon with additional settings. */
   serve(apps: readonly ChatApp[], settings?: object): Promise<void>
   end(): Promise<void>
 }

@@ -9,7 +9,7 @@ function visits(rateLimit = 0): ChatVisits {
   return createChatVisits({ signingKey: Buffer.alloc(32, 7), pages: [APP], frames: [], rateLimit, gateways: () => 1 })
 }
 
-// limits refill with time
+// Limits refill over time.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
@@ -25,7 +25,7 @@ async function countAdmitted(work: () => unknown): Promise<number> {
   return 200
 }
 
-test('one address begins at most 20 new visits, and another address still begins as many', async () => {
+test('one address starts at most 20 visits, while another address can still start its own', async () => {
   const all = visits()
   const begin = (address: string) => () => all.ofVisitor(APP, undefined, address)
   expect(await countAdmitted(begin('203.0.113.1'))).toBe(20)
@@ -36,14 +36,14 @@ test('one address begins at most 20 new visits, and another address still begins
   expect(await countAdmitted(begin('203.0.113.4'))).toBe(0)
 })
 
-test('continuing a visit counts for its visitor, not for new visits', async () => {
+test('requests that continue a visit count for its visitor, not as new visits', async () => {
   const all = visits()
   const { token, user } = await all.ofVisitor(APP, undefined, 'here')
   expect(await countAdmitted(() => all.ofVisitor(APP, token, 'here'))).toBe(60)
   expect((await all.ofVisitor(APP, undefined, 'here')).user).not.toBe(user)
 })
 
-test('one address makes at most half of the model calls of all visitors, with any number of visits', async () => {
+test('one address uses at most half of the model calls of all visitors, with any number of visits', async () => {
   const all = visits()
   const visit = (user: string) => ({ tenant: 'local', appId: APP, user, isOwner: false })
   let sent = 0
@@ -52,7 +52,7 @@ test('one address makes at most half of the model calls of all visitors, with an
   expect(await countAdmitted(() => all.countModelCall(visit(`visitor-${++sent}0`), 'there'))).toBe(30)
 })
 
-test('all visitors together make half of the requests that rateLimit allows to keys', async () => {
+test('all visitors together use at most half of the requests that rateLimit allows to keys', async () => {
   const all = visits(30)
   let sent = 0
   const next = () => ({ tenant: 'local', appId: APP, user: `visitor-${++sent}`, isOwner: false })

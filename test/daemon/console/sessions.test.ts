@@ -49,7 +49,7 @@ describe('the token of a console tab', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  it('has the id of its session, before and after a renewal', async () => {
+  it('contains the id of its session, before and after a renewal', async () => {
     const { code, sessionId } = await codeOf()
     const tab = await bodyOf<Tab>(await exchange(code))
     const next = await bodyOf<Tab>(await renew(tab.renewal))
@@ -77,7 +77,7 @@ describe('revoking the id of a session', () => {
     expect((await exchange(code)).status).toBe(401)
   })
 
-  it('is kept across a restart, as are used renewals, while other sessions continue', async () => {
+  it('survives a restart, as do used renewals, while other sessions continue', async () => {
     const [revoked, used, live] = [await openTab(), await openTab(), await openTab()]
     await revoke(revoked.id)
     await renew(used.renewal)

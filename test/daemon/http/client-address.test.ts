@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClientAddress } from '../../../src/daemon/http/client-address.js'
 
-/** Replies with the client address of a request; the header `trusted` stands for the setting. */
+/** Replies with the client address of a request; the header `trusted` replaces the setting. */
 const server = createServer((incoming, response) => {
   const trusted = String(incoming.headers.trusted ?? '').split(' ')
   response.end(createClientAddress(trusted.filter((entry) => entry !== ''))(incoming))
@@ -26,20 +26,20 @@ function seen(trusted: string, forwarded: string | string[]): Promise<string> {
   })
 }
 
-test('uses X-Forwarded-For of a trusted proxy only', async () => {
+test('X-Forwarded-For counts only if a trusted proxy sent it', async () => {
   expect(await seen('', '203.0.113.9')).toBe('127.0.0.1')
   expect(await seen('10.0.0.0/8', '203.0.113.9')).toBe('127.0.0.1')
   expect(await seen('127.0.0.1', '203.0.113.9')).toBe('203.0.113.9')
 })
 
-test('takes the last address that is no trusted proxy, whatever the client put before it', async () => {
+test('the client address is the last one that is no trusted proxy, whatever the client sent before it', async () => {
   expect(await seen('127.0.0.1', '198.51.100.7, 203.0.113.9')).toBe('203.0.113.9')
   expect(await seen('127.0.0.1 10.0.0.0/8', '198.51.100.7, 203.0.113.9, 10.1.2.3')).toBe('203.0.113.9')
   expect(await seen('127.0.0.1', ['198.51.100.7', '203.0.113.9'])).toBe('203.0.113.9')
   expect(await seen('127.0.0.1', '203.0.113.9, not an address')).toBe('127.0.0.1')
 })
 
-test('names an IPv6 client by its /64 network, and accepts addresses with a port', async () => {
+test('an IPv6 client counts by its /64 network, and addresses may contain a port', async () => {
   expect(await seen('127.0.0.1', '[2001:db8:1:2:3:4:5:6]:4711')).toBe('2001:db8:1:2')
   expect(await seen('127.0.0.1', '2001:db8:1:2:ffff::1')).toBe('2001:db8:1:2')
   expect(await seen('127.0.0.1', '203.0.113.9:4711')).toBe('203.0.113.9')

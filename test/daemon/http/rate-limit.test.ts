@@ -12,7 +12,7 @@ function letThrough(limit: RateLimit, most = 100): number {
   return most
 }
 
-test('gateways that serve together let through what one would, and each at least one request', () => {
+test('several gateways together allow the rate of one, and each at least one request', () => {
   expect(letThrough(createRateLimit(9))).toBe(9)
   const three = () => 3
   expect([1, 2, 3].map(() => letThrough(createRateLimit(9, three)))).toEqual([3, 3, 3])
@@ -20,11 +20,11 @@ test('gateways that serve together let through what one would, and each at least
   expect(letThrough(createRateLimit(0, three))).toBe(100)
 })
 
-test('a gateway that is joined by others lets through less at once', () => {
+test('a gateway allows less as soon as others join it', () => {
   let count = 1
   const limit = createRateLimit(10, () => count)
   for (let sent = 0; sent < 4; sent++) limit('key')
   count = 5
-  // it has six left, and two at most
+  // Six are left, but its share is two.
   expect(letThrough(limit)).toBe(2)
 })

@@ -16,10 +16,7 @@ import { type Ground, REQUESTS, type Wanted } from './requests.js'
 const WRITES = (allRoutes as readonly RouteDefinition[]).filter(acceptsIdempotencyKey)
 const SETTINGS = { egressAllow: ['127.0.0.2'] }
 
-/**
- * Not one write but many steps, each of which finds what was done before: a repeat does again what there is to do. Or
- * nothing is written at all.
- */
+/** Operations of several steps that continue from the results so far when repeated, or that write nothing. */
 const DONE_AGAIN = new Set([
   'checkDocuments',
   'testSource',
@@ -62,7 +59,7 @@ afterAll(async () => {
   await edge.end()
 })
 
-/** Does `work`, and leaves the data directory as a kill would that comes when all of it was done and nobody was told. */
+/** Runs `work`, and copies the data directory as if the daemon was killed after it, before the response. */
 async function killedBefore<T>(work: () => Promise<T>): Promise<{ value: T; dataDir: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ks-killed-'))
   const { idempotency } = edge.engine
@@ -70,12 +67,12 @@ async function killedBefore<T>(work: () => Promise<T>): Promise<{ value: T; data
   let copies = 0
   idempotency.finish = async (...args) => {
     copies++
-    // the indexes are written by a process of their own and are built anew
+    // A separate process writes the indexes; they are rebuilt.
     const names = readdirSync(edge.dataDir).filter((name) => name !== 'indexes')
-    // by another process: one that closes a file of a database loses its own locks on it
+    // A separate process copies: a process that closes a database file loses its own locks on it.
     execaSync('cp', ['-r', ...names, dataDir], { cwd: edge.dataDir })
     if (backend === 'pg') copyDatabase(edge.dataDir, dataDir)
-    // who holds the lock of the killed next knows that it is gone
+    // The owner of the lock knows that the killed process has ended.
     await rowsOf(dataDir).run('DELETE FROM gateways')
     return finish(...args)
   }
@@ -104,7 +101,7 @@ async function send(to: TestEdge, route: RouteDefinition, { values, query, ...se
   }
 }
 
-/** Rows of what people make and see, by table. */
+/** Numbers of rows by table. */
 function counted(dataDir: string): Record<string, unknown> {
   const tables = ['documents', 'sources', 'golden_questions', 'graph_entities', 'graph_relations', 'semantic_views']
   const rows = rowsOf(dataDir)
@@ -112,7 +109,7 @@ function counted(dataDir: string): Record<string, unknown> {
 }
 
 test.each(WRITES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  'F10: a daemon that is killed between the effect of %s and its answer gives that answer to the repeat',
+  'F10: a daemon that is killed between the effect of %s and its response returns that response to a repeated request',
   async (_title, route) => {
     const prepare = REQUESTS[route.id]
     if (prepare === undefined) throw new Error(`no request is known that ${route.id} answers with a success`)
@@ -133,7 +130,7 @@ test.each(WRITES.map((route) => [`${route.method} ${route.path}`, route] as cons
   60_000,
 )
 
-/** The answer as it is kept with its effect: without what is shown once, and what shows only later. */
+/** The response as stored with its effect: without secrets that are shown once and values that are known later. */
 function kept({ id, shownOnce = [] }: RouteDefinition, body: string): string {
   if (id === 'deleteDocuments') return body.replaceAll('"objectDeleted":true', '"objectDeleted":false')
   if (shownOnce.length === 0) return body

@@ -11,28 +11,28 @@ import { startS3 } from '../../helpers/places/s3.js'
 import type { Site } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
 
-/** A request of one operation that is answered with a success, and whose values of the path are not what was planted. */
+/** A request of one operation that succeeds, and its path values if they are not the planted ones. */
 export interface Wanted extends Sent {
   values?: Record<string, string>
   query?: Record<string, string>
 }
 
-/** Makes, right before it is sent, what a request is about. */
+/** Creates what a request needs, right before it is sent. */
 export type Prepare = (at: Ground) => Promise<Wanted> | Wanted
 
-/** What requests are made on. */
+/** The environment of the requests. */
 export interface Ground {
   edge: TestEdge
   planted: Planted
   site: Site
-  /** changes rows as no operation does */
+  /** changes rows that no operation can change */
   sql(text: string): Promise<unknown>
   call<T>(method: string, path: string, sent?: Sent): Promise<T>
 }
 
 const MODEL = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 const NOBODY = "'nobody'"
-/** as a gateway that is there, or its claims would be taken from it */
+/** a claim in the name of a live gateway, which others must not take over */
 const nobodyIsThere = () => `INSERT INTO gateways (id, started_at, beat_at)
   VALUES (${NOBODY}, ${Date.now()}, ${Date.now()}) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at;`
 let made = 0

@@ -28,7 +28,10 @@ afterAll(async () => {
   await edge.end()
 })
 
-/** What a tool says where the service answers otherwise. @param answer in place of the service, where it gives something */
+/**
+ * The output of a tool if the service answers differently. @param answer replaces the reply of the service where it
+ * returns one
+ */
 async function saidWhere(
   name: string,
   args: object,
@@ -55,13 +58,13 @@ test.each([
   ['search', { query: 'zzqqxx wwkkjj' }, '/queries/search'],
   ['ask', { question: 'Who is zzqqxx wwkkjj?' }, '/queries'],
 ] as const)(
-  '%s does not take a document for searched that was published while it searched',
+  '%s does not count a document as searched if it was published during the search',
   async (name, args, path) => {
     let hasSearched = false
     const { text } = await saidWhere(name, args, async (url, real) => {
       const response = await real()
       hasSearched ||= new URL(url).pathname.endsWith(path)
-      // a document is read until the search is over
+      // A document is open until the search is over.
       if (url.includes('state=open') && !hasSearched) return Response.json({ items: [{}] })
       return response
     })
@@ -75,7 +78,7 @@ test.each([
   ['find', { nameContains: 'boat-3' }, 'fs/find'],
   ['list', { path: '/sources/uploads/boats' }, 'fs/ls'],
   ['grep', { pattern: 'carries 13 sailors' }, 'fs/grep'],
-] as const)('%s looks again before it says that something is not there', async (name, args, path) => {
+] as const)('%s checks again before it reports that something does not exist', async (name, args, path) => {
   let isFirst = true
   const { text } = await saidWhere(name, args, async (url, real) => {
     if (!url.includes(path) || !isFirst) return real()
@@ -86,7 +89,7 @@ test.each([
   expect(text).toContain('boat-3')
 })
 
-test('what could not be searched keeps an answer without a hit from saying that something is not there', async () => {
+test('search and graph without hits report what could not be searched instead of an absence', async () => {
   const reason = 'the vectors of the space are not there'
   const search = await saidWhere('search', { query: 'boats' }, async (url, real) =>
     url.includes('/queries/search') ? Response.json({ items: [], degradedReasons: [reason] }) : real(),
@@ -97,20 +100,20 @@ test('what could not be searched keeps an answer without a hit from saying that 
     url.includes('/graph/entities') ? Response.json({ items: [], degradedReasons: [reason] }) : real(),
   )
   expect(graph.data).toMatchObject({ degradedReasons: [reason] })
-  expect(graph.text).toMatch(/may lack something: the vectors(?:.|\n)*NOT everything could be searched/)
+  expect(graph.text).toMatch(/may be incomplete: the vectors(?:.|\n)*NOT everything could be searched/)
 })
 
-test('an answer from some documents says nothing of the others', async () => {
+test('a search in some documents claims nothing about the others', async () => {
   const { text } = await saidWhere('search', { query: 'zzqqxx wwkkjj', documents: ['boats/boat-1.md'] }, (_, real) =>
     real(),
   )
-  expect(text).toContain('the search covered all of the documents that were asked for')
+  expect(text).toContain('the search covered all of the selected documents')
   expect(await ada.text('grep', { pattern: 'zzqqxx', path: '/sources/uploads/boats' })).toContain(
-    'the search covered all of what is below /sources/uploads/boats',
+    'the search covered all of the content of /sources/uploads/boats',
   )
 })
 
-test('words that are blank are refused, since finding nothing would look like an answer', async () => {
+test('blank questions are refused, because an empty result would look like an answer', async () => {
   for (const [name, args] of [
     ['search', { query: '  \n' }],
     ['ask', { question: ' ' }],
@@ -119,7 +122,7 @@ test('words that are blank are refused, since finding nothing would look like an
     expect(await ada.text(name, args)).toMatch(/^invalid-request: (?:query|question) /)
 })
 
-test('passages go on page by page to the end of what fits, also beyond the limit', async () => {
+test('search pages through all passages within the budget, also beyond its limit', async () => {
   const seen: string[] = []
   let cursor: string | undefined
   do {
@@ -141,7 +144,7 @@ test('passages go on page by page to the end of what fits, also beyond the limit
 })
 
 test.each(['search', 'ask'])(
-  'an answer of %s is as long as it may be, with what stands around the words',
+  '%s keeps its complete output within maxTokens plus 25 %',
   async (name) => {
     const text = 'Which boat of the harbour carries 13 sailors?'
     for (const maxTokens of [200, 600, 1500]) {
@@ -151,10 +154,10 @@ test.each(['search', 'ask'])(
   },
 )
 
-test('a passage that is cut says how to read all of it', async () => {
+test('a truncated passage says how to read all of it', async () => {
   const answer = await ada.client.callTool({ name: 'search', arguments: { query: 'boat 7', limit: 1, maxTokens: 200 } })
   const said = JSON.stringify(answer.content)
-  expect(said).toContain('It is cut here: `read` with its start and end')
+  expect(said).toContain('Truncated: `read` with its start and end')
   const { passages } = answer.structuredContent as unknown as {
     passages: { uri: string; start: number; end: number; text: string }[]
   }
@@ -168,30 +171,30 @@ test('a passage that is cut says how to read all of it', async () => {
   expect(all.replace(/\s+/g, ' ')).toContain(text.slice(0, 100).replace(/\s+/g, ' '))
 })
 
-test('a path that leads nowhere names what is there with nearly that name, to be used in the next call', async () => {
+test('an unknown path is answered with similar existing paths that work in the next call', async () => {
   for (const [name, args] of [
     ['read', { document: '/sources/uploads/boats/boat-33.md' }],
     ['read', { document: 'ks://harbour/sources/uploads/boats/boat-33.md' }],
     ['outline', { document: '/sources/uploads/boats/boat-33.md' }],
   ] as const) {
     const said = await ada.text(name, args)
-    expect(said).toMatch(/not-found: .*boats holds no "boat-33.md"/)
+    expect(said).toMatch(/not-found: .*boats contains no "boat-33.md"/)
     const [path = ''] = /^\/sources\S*boat-3\.md$/m.exec(said) ?? []
     expect(await ada.text('read', { document: path })).toContain('carries 13 sailors')
   }
   expect(await ada.text('list', { path: '/sources/uplods/boats' })).toMatch(
-    /\/sources holds no "uplods"(?:.|\n)*uploads\//,
+    /\/sources contains no "uplods"(?:.|\n)*uploads\//,
   )
 })
 
-test('a refusal names the argument as the tool has it', async () => {
+test('a refusal uses the argument names of the tool', async () => {
   expect(await ada.text('grep', { pattern: 're:(' })).toContain('invalid-request: pattern is not an expression')
   await ada.text('write', { path: '/workspaces/w/a.md', content: 'x' })
   const moved = await ada.text('move', { from: '/workspaces/w', to: '/workspaces/w/deeper' })
   expect(moved).toContain('to must not be from or in it')
 })
 
-test('a document that is still being read is not told to be none', async () => {
+test('an unknown document is not reported as missing for good while documents are being read', async () => {
   for (const document of ['late.md', '/sources/uploads/boats/late.md']) {
     const args = { name: 'read', arguments: { document } }
     expect(JSON.stringify((await ada.client.callTool(args)).content)).not.toContain('NOT current')
@@ -200,12 +203,12 @@ test('a document that is still being read is not told to be none', async () => {
     )
     await expect(failed).rejects.toMatchObject({
       code: 'not-found',
-      next: expect.stringContaining('NOT current, so it may come yet: 1 document is still being read'),
+      next: expect.stringContaining('NOT current, so it may appear later: 1 document is still being read'),
     })
   }
 })
 
-test('an answer whose stream breaks says so, and what to do', async () => {
+test('an interrupted answer stream is reported with what to do', async () => {
   const failed = saidWhere('ask', { question: 'Which boat carries 13 sailors?' }, async (url, real) => {
     if (!url.endsWith('/queries')) return real()
     const frames = 'event: answer.delta\ndata: {"delta":"The boat"}\n\n'

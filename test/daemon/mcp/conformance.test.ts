@@ -10,13 +10,13 @@ import { startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { everythingServer } from '../../helpers/mcp-everything.js'
 import { testTokens } from '../../helpers/tokens.js'
 
-/** The official suite, as a program of its own. */
+/** The official suite, a separate program. */
 const SUITE = fileURLToPath(
   new URL('../../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 )
 const ON_NODE_20 = new URL('../../helpers/conformance-on-node-20.mjs', import.meta.url).href
 
-/** Scenarios that ask for nothing but what every server has; the others want tools of a server that is made for them. */
+/** Scenarios that every server must pass; the others need the tools of a special test server. */
 const OURS = [
   'server-initialize',
   'logging-set-level',
@@ -44,7 +44,7 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
 }
 
-/** @returns scenarios with how they went: `✓ ping` */
+/** @returns scenarios with their results: `✓ ping` */
 async function conform(url: string, args: string[] = []): Promise<string[]> {
   const { stdout } = await execa(process.execPath, ['--import', ON_NODE_20, SUITE, 'server', '--url', url, ...args], {
     cwd: tmpdir(),
@@ -53,7 +53,7 @@ async function conform(url: string, args: string[] = []): Promise<string[]> {
   return [...stdout.matchAll(/^([✓✗] [\w-]+): /gmu)].map(([, line = '']) => line)
 }
 
-/** The suite sends no token: whoever stands between adds one, and nothing else. */
+/** The suite sends no token: this proxy adds one, and changes nothing else. */
 function withToken(target: string, token: string): Server {
   return createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, authorization: `Bearer ${token}` }
@@ -67,7 +67,7 @@ function withToken(target: string, token: string): Server {
   })
 }
 
-test('the daemon passes the scenarios of the official suite that ask for what it has', async () => {
+test('the daemon passes the generic scenarios of the official suite', async () => {
   const { path, remove } = temporaryDir()
   open.push(remove)
   const daemon = await startKsd(path)
@@ -80,7 +80,7 @@ test('the daemon passes the scenarios of the official suite that ask for what it
   )
 }, 180_000)
 
-test('our sessions and transport pass every active scenario, with the tools that the suite looks for', async () => {
+test('sessions and transport pass all scenarios of the official suite that concern them, with its tools', async () => {
   const sessions = new McpSessions({
     version: '0',
     dispatch: async () => new Response(null, { status: 500 }),
@@ -95,7 +95,8 @@ test('our sessions and transport pass every active scenario, with the tools that
   })
   const url = await listening(createServer((incoming, outgoing) => void handle(incoming, outgoing)))
   const lines = await conform(url)
-  // what they ask of the sessions is asked of the daemon above: Host is looked at before them, completion is our server's
+  // The daemon itself covers these two: it checks Host before the sessions do, and completion is part of its own
+  // server.
   expect(lines.filter((line) => line.startsWith('✗'))).toEqual(['✗ completion-complete', '✗ dns-rebinding-protection'])
   expect(lines.length).toBe(30)
 }, 180_000)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { textOf } from '../../helpers/mcp.js'
 
-/** Two applications with sessions of their own on one engine, as gateways behind a balancer are on one database. */
+/** Two applications with separate sessions on one engine, like gateways behind a balancer on one database. */
 let one: TestEdge
 let other: TestEdge
 
@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => one.end())
 
-test('a session that comes to another gateway is told that it is not there, begins anew, and finds what it wrote', async () => {
+test('a session that reaches another gateway gets 404, reconnects, and finds the files that it wrote', async () => {
   let serving = one
   const begin = async () => {
     const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
@@ -42,7 +42,7 @@ test('a session that comes to another gateway is told that it is not there, begi
   const again = await begin()
   expect(again.transport.sessionId).not.toBe(id)
   expect(await textOf(again.client, 'read', { document: '/workspaces/w/n.md' })).toContain('hello')
-  // where it began it is still there
+  // The first gateway still has the session.
   serving = one
   expect((await first.client.listTools()).tools.length).toBeGreaterThan(10)
   await first.client.close()

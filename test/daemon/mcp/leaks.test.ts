@@ -39,10 +39,10 @@ let requests = 1
 const call = (id: string, name: string, args: object = {}) =>
   send('POST', { jsonrpc: '2.0', id: ++requests, method: 'tools/call', params: { name, arguments: args } }, id)
 
-/** Timers, sockets and the like that keep a process going. */
+/** Timers, sockets and other handles that keep a process running. */
 const handles = () => process.getActiveResourcesInfo().length
 
-test('two thousand sessions, fifty at a time, leave neither sessions nor handles behind', async () => {
+test('2,000 sessions, fifty at a time, leave neither sessions nor handles', async () => {
   const one = async () => {
     const id = await begin()
     const stream = await send('GET', undefined, id)
@@ -56,7 +56,7 @@ test('two thousand sessions, fifty at a time, leave neither sessions nor handles
   expect(handles()).toBeLessThanOrEqual(before + 2)
 })
 
-test('a session whose client disappears while a stream is open is idle from then on, and expires', async () => {
+test('a session whose client disconnects with an open stream becomes idle and expires', async () => {
   const id = await begin()
   const stream = await send('GET', undefined, id)
   const reader = stream.body?.getReader()
@@ -67,26 +67,26 @@ test('a session whose client disappears while a stream is open is idle from then
   expect(sessions.count).toBe(0)
 })
 
-test('a session that is deleted while a call runs ends that call, and answers nobody after it', async () => {
+test('a session that is deleted during a call ends that call and refuses later ones', async () => {
   const id = await begin()
   const running = call(id, 'ask', { question: 'What is there?' })
   expect((await send('DELETE', undefined, id)).status).toBe(200)
   const response = await running
-  // whatever came before its end was sent: the stream ends
+  // Everything before its end was sent: the stream ends.
   await response.text()
   expect(sessions.count).toBe(0)
   const late = await call(id, 'spaces')
   expect(late.status).toBe(404)
 })
 
-test('a caller who reads slowly holds up nobody else, and its answer is whole', async () => {
+test('a slow reader does not delay other calls and gets its complete answer', async () => {
   const id = await begin()
   const slow = await call(id, 'spaces')
   for (let n = 0; n < 20; n++) expect(await (await call(id, 'spaces')).text()).toContain('one: 0 documents')
   expect(await slow.text()).toContain('one: 0 documents')
 })
 
-test('a call whose client goes away is aborted, and its stream is no open work of the daemon any more', async () => {
+test('a call whose client leaves is aborted and no longer counts as open work', async () => {
   const ada = await connectTo(edge, edge.tokens.ada)
   const count = edge.work.count()
   const gone = new AbortController()
@@ -98,7 +98,7 @@ test('a call whose client goes away is aborted, and its stream is no open work o
   await ada.client.close()
 })
 
-test('sessions that begin at once and are too many for their caller make room for each other with the next', async () => {
+test('sessions that exceed the limit of their caller at once are reduced to it by the next one', async () => {
   await Promise.all(Array.from({ length: 130 }, begin))
   await begin()
   expect(sessions.count).toBeLessThanOrEqual(100)

@@ -48,7 +48,7 @@ function clientOf(sessions: McpSessions) {
       await response.text()
       return response.status
     },
-    /** Opens the stream for messages that the service sends unasked. */
+    /** Opens the stream for messages of the service. */
     stream: async (key: string, tenant: string, id: string) => {
       const request = new Request('http://x/mcp', { headers: { accept: 'text/event-stream', 'mcp-session-id': id } })
       const { body } = await sessions.handle(request, undefined, { key, tenant, token: 't', mayWrite: false })
@@ -58,7 +58,7 @@ function clientOf(sessions: McpSessions) {
   }
 }
 
-test.each(['2025-11-25', '2025-06-18', '2025-03-26'])('a client of %s gets its version', async (version) => {
+test.each(['2025-11-25', '2025-06-18', '2025-03-26'])('a client of protocol version %s gets that version', async (version) => {
   const response = await edge.send('POST', '/mcp', {
     token: edge.tokens.ada,
     json: initialize(version),
@@ -70,7 +70,7 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])('a client of %s gets its v
   expect(await response.text()).toContain(`"protocolVersion":"${version}"`)
 })
 
-test('a tenant sees its own spaces alone, also by the id of a session of another', async () => {
+test('a tenant sees only its own spaces, even with the session id of another tenant', async () => {
   const ada = await connectTo(edge, edge.tokens.ada)
   const bob = await connectTo(edge, edge.tokens.bob)
   expect(await bob.text('spaces')).not.toContain('one:')
@@ -86,7 +86,7 @@ test('a tenant sees its own spaces alone, also by the id of a session of another
   }
 })
 
-test('a request is let in as every other one: token, scope, and what the token may write', async () => {
+test('a request needs a token with a scope, and a read-only token gets no writing tools', async () => {
   const send = (token?: string) =>
     edge.send('POST', '/mcp', { token, json: initialize('2025-11-25'), headers: HEADERS })
   expect((await send()).status).toBe(401)
@@ -99,14 +99,14 @@ test('a request is let in as every other one: token, scope, and what the token m
   await expect(reader.client.callTool({ name: 'write', arguments: {} })).rejects.toThrow('no tool')
 })
 
-test('a session may be narrowed to one space', async () => {
+test('a session can be restricted to one space', async () => {
   const { text } = await connectTo(edge, edge.tokens.ada, { query: '?space=two' })
   expect(await text('spaces')).not.toContain('one')
   expect(await text('list', { space: 'one' })).toContain('not-found')
   expect(await text('list', {})).toContain('/sources/uploads/')
 })
 
-test('research runs as a task of the protocol, and by polling where a client knows no tasks', async () => {
+test('research runs as a protocol task, or by polling for clients without task support', async () => {
   const { items } = (await (await edge.send('GET', '/knowledge-spaces', { token: edge.tokens.ada })).json()) as {
     items: { id: string; slug: string }[]
   }
@@ -137,7 +137,7 @@ test('research runs as a task of the protocol, and by polling where a client kno
   expect(await bob.text('research_status', { researchTaskId })).toContain('not-found')
 })
 
-test('fifty sessions work at once, and leave nothing behind', async () => {
+test('fifty concurrent sessions work and leave no open work', async () => {
   const before = edge.work.count()
   const sessions = await Promise.all(Array.from({ length: 50 }, () => connectTo(edge, edge.tokens.ada)))
   const answers = await Promise.all(sessions.map(({ text }) => text('spaces')))
@@ -152,7 +152,7 @@ test('fifty sessions work at once, and leave nothing behind', async () => {
   await until(() => edge.work.count() === before)
 })
 
-test('sessions are bounded: a caller’s oldest makes room, those that idle end, and all of them have a number', async () => {
+test('sessions are limited per caller and in total, and end when idle', async () => {
   const sessions = boundedSessions({ perCaller: 3, most: 4, idleMs: 10_000 })
   const { open, ping } = clientOf(sessions)
   const [first, second] = [await open('a'), await open('a')]
@@ -170,7 +170,7 @@ test('sessions are bounded: a caller’s oldest makes room, those that idle end,
   await sessions.close()
 })
 
-test('a tenant that takes every session, with streams held open, loses its oldest to another tenant', async () => {
+test('a tenant that occupies all sessions with open streams loses its oldest one to another tenant', async () => {
   const sessions = boundedSessions({ most: 6 })
   const { open, stream, ping } = clientOf(sessions)
   const theirs: string[] = []
@@ -180,17 +180,17 @@ test('a tenant that takes every session, with streams held open, loses its oldes
   expect(own.status).toBe(200)
   expect(await ping('v', own.id, 'victim')).toBe(200)
   expect(await ping('a', theirs[0] ?? '', 'flood')).toBe(404)
-  // its stream ends, the others go on
+  // Its stream ends, the others continue.
   expect((await streams[0]?.read())?.done).toBe(true)
   expect(await ping('b', theirs[1] ?? '', 'flood')).toBe(200)
-  // further sessions of the other tenant end its own
+  // Further sessions of the flooding tenant replace its own.
   for (let n = 0; n < 12; n++) expect((await open(`s${n}`, 'flood')).status).toBe(200)
   expect(await ping('v', own.id, 'victim')).toBe(200)
   expect(sessions.count).toBe(6)
   await sessions.close()
 })
 
-test('sessions without a stream end first, and of a tenant those of the caller with the most', async () => {
+test("sessions without a stream are closed first, and those of the tenant's busiest caller", async () => {
   const sessions = boundedSessions({ most: 4 })
   const { open, stream, ping } = clientOf(sessions)
   const lone = await open('lone', 'a')
@@ -204,21 +204,21 @@ test('sessions without a stream end first, and of a tenant those of the caller w
   await sessions.close()
 })
 
-test('a tenant gets 503 only if no other tenant has more than its share of the sessions', async () => {
+test('a tenant gets 503 only if no other tenant exceeds its share of the sessions', async () => {
   const sessions = boundedSessions({ most: 3 })
   const { open } = clientOf(sessions)
   for (const tenant of ['a', 'b', 'c']) expect((await open(tenant, tenant)).status).toBe(200)
   expect((await open('d', 'd')).status).toBe(503)
-  // a tenant with a session may replace it
+  // A tenant may replace its own session.
   expect((await open('a', 'a')).status).toBe(200)
   expect(sessions.count).toBe(3)
   await sessions.close()
 })
 
-test('an open stream is work of the daemon, which does not wait for its end when it stops', async () => {
+test('an open stream counts as work, but does not delay a stop', async () => {
   const ada = await connectTo(edge, edge.tokens.ada)
   await until(() => edge.work.count() === 1)
-  // the request that opens it may still be on its way
+  // The request that opens it may still be in transit.
   await until(() => {
     edge.work.stop()
     return edge.work.count() === 0

@@ -9,7 +9,7 @@ import { ADA, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
 const LOOKS = { soonestMs: 20, latestMs: 40, slower: 1.5, promptMs: 5, followedMs: 600_000 }
-/** a clock that does not come round again in the time of a test */
+/** an interval that does not elapse during a test */
 const FEED_ALONE = { soonestMs: 20, latestMs: 600_000, slower: 1e6, promptMs: 5, followedMs: 600_000 }
 
 let edge: TestEdge
@@ -18,7 +18,7 @@ let asked: string[]
 let changed: string[]
 let subscriptions: Subscriptions
 let withFeed: Api
-/** of a service that tells nothing by itself */
+/** a service without a change feed */
 let withoutFeed: Api
 
 function subscribing(looks: typeof LOOKS, api: Api): Subscriptions {
@@ -61,7 +61,7 @@ afterEach(async () => {
 const STATS = 'GET /knowledge-spaces/{id}/stats'
 const looks = (key = STATS) => asked.filter((one) => one === key).length
 
-test('of a space that published nothing, one request a look is made for all of its documents', async () => {
+test('polls a space without new publications with one request for all of its documents', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
   for (const uri of uris) await subscriptions.add(uri, withoutFeed)
   await until(() => looks() >= 2)
@@ -75,7 +75,7 @@ test('of a space that published nothing, one request a look is made for all of i
   expect(new Set(changed)).toEqual(new Set([uris[1]]))
 })
 
-test('what changed while the service was away is told of when it is there again', async () => {
+test('reports changes of an outage once the service is reachable again', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
   for (const uri of uris) await subscriptions.add(uri, withoutFeed)
   const { request } = withoutFeed
@@ -93,7 +93,7 @@ test('what changed while the service was away is told of when it is there again'
   expect(new Set(changed)).toEqual(new Set([uris[1]]))
 })
 
-test('a document that is removed is told of, once', async () => {
+test('reports a deleted document once', async () => {
   for (const name of ['a.md', 'b.md']) await subscriptions.add(`ks://harbour/sources/uploads/${name}`, withoutFeed)
   const token = edge.tokens.ada
   const list = await edge.send('GET', `/knowledge-spaces/${space}/documents`, { token })
@@ -108,7 +108,7 @@ test('a document that is removed is told of, once', async () => {
   expect(changed).toEqual(['ks://harbour/sources/uploads/a.md'])
 })
 
-test('what agents write is looked at itself, since it publishes nothing', async () => {
+test('polls workspace files individually, because they publish nothing', async () => {
   const write = async (content: string) => {
     const json = { path: '/workspaces/w/n.md', content }
     await edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, { token: edge.tokens.ada, json })
@@ -120,12 +120,12 @@ test('what agents write is looked at itself, since it publishes nothing', async 
   await until(() => changed.includes(uri))
 })
 
-test('nothing is asked when nothing is subscribed to any more', async () => {
+test('sends no requests without subscriptions', async () => {
   const uri = 'ks://harbour/sources/uploads/a.md'
   await subscriptions.add(uri, withoutFeed)
   await until(() => looks('GET /knowledge-spaces/{id}/fs/cat') >= 3)
   subscriptions.remove(uri)
-  // the look that has begun may still end
+  // A poll in progress may still end.
   await until(async () => {
     const before = asked.length
     await new Promise((resolve) => setTimeout(resolve, 5 * LOOKS.latestMs))
@@ -133,8 +133,8 @@ test('nothing is asked when nothing is subscribed to any more', async () => {
   })
 })
 
-test('a session subscribes to a hundred resources, also when it asks for more at once', async () => {
-  // one resource has as many addresses as there are ways to write its characters
+test('allows 100 resources per session, also with concurrent requests', async () => {
+  // One resource has as many URIs as ways to encode its characters.
   const spelt = (n: number) =>
     [...'uploads'].map((char, at) => ((n >> at) % 2 === 0 ? char : `%${char.charCodeAt(0).toString(16)}`)).join('')
   const uris = Array.from({ length: 105 }, (_, n) => `ks://harbour/sources/${spelt(n)}/a.md`)
@@ -145,7 +145,7 @@ test('a session subscribes to a hundred resources, also when it asks for more at
   )
 })
 
-/** No request for a while. */
+/** Waits until no request was sent for a while. */
 async function quiet(): Promise<void> {
   await until(async () => {
     const before = asked.length
@@ -154,7 +154,7 @@ async function quiet(): Promise<void> {
   })
 }
 
-test('a change is told by the feed of the service, without a look by the clock, and nothing is asked in between', async () => {
+test('reports changes from the feed of the service, without polling or requests in between', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
   for (const uri of uris) await subscriptions.add(uri, withFeed)
@@ -176,7 +176,7 @@ test('a change is told by the feed of the service, without a look by the clock, 
   expect(changed).toEqual([uris[1], own])
 })
 
-test('a feed that breaks is followed anew, and what changed meanwhile is told', async () => {
+test('reconnects to a broken feed and reports what changed meanwhile', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uri = 'ks://harbour/sources/uploads/a.md'
   await subscriptions.add(uri, withFeed)
@@ -191,7 +191,7 @@ test('a feed that breaks is followed anew, and what changed meanwhile is told', 
   await until(() => changed.length === 2)
 })
 
-test('the feed ends with the last subscription', async () => {
+test('closes the feed with the last subscription', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
   for (const uri of uris) await subscriptions.add(uri, withFeed)

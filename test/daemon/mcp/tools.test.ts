@@ -45,7 +45,7 @@ const structured = async (name: string, args: object = {}, session = ada) => {
   return structuredContent as Record<string, never>
 }
 
-test('a client that calls every tool gets answers that its schema holds', async () => {
+test('every tool returns a result that matches its output schema', async () => {
   const { tools } = await ada.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(
     'search ask read spaces list tree find grep outline graph research research_status research_cancel write move remove refresh'.split(
@@ -77,13 +77,13 @@ test('a client that calls every tool gets answers that its schema holds', async 
   const { researchTaskId } = await structured('research', { question: 'Who is on call?' })
   expect(await structured('research_status', { researchTaskId })).toMatchObject({ researchTaskId })
   const canceled = await ada.client.callTool({ name: 'research_cancel', arguments: { researchTaskId } })
-  // it may have ended meanwhile
+  // The task may have ended already.
   if (canceled.isError === true) expect(JSON.stringify(canceled.content)).toContain('already-terminal')
   else expect(canceled.structuredContent).toMatchObject({ stage: 'canceled' })
   await until(async () => !(await ada.text('spaces')).includes('NOT current'))
 })
 
-test('what a model reads of the tools is short: formats without their patterns, and no dialect', async () => {
+test('tool descriptions for models are short: no patterns of formats, no $schema', async () => {
   const { tools } = await ada.client.listTools()
   const text = JSON.stringify(tools)
   expect(text).toContain('"format":"date"')
@@ -91,7 +91,7 @@ test('what a model reads of the tools is short: formats without their patterns, 
   for (const { description = '' } of tools) expect(description.length).toBeLessThan(500)
 })
 
-test('an answer names its passages, and each can be read by its address', async () => {
+test('every passage of a result can be read by its URI', async () => {
   const answer = await structured('ask', { question: 'Who is on call in August?' })
   expect(answer).toMatchObject({ state: 'answerable', space: 'harbour', index: { isCurrent: true } })
   expect(JSON.stringify(answer)).toContain('Ida Keller')
@@ -103,7 +103,7 @@ test('an answer names its passages, and each can be read by its address', async 
   expect(JSON.stringify(contents)).toContain('extension 4711')
 })
 
-test('a section, and a passage with its neighbours, are read alone', async () => {
+test('read returns one section, or a passage with its neighbours', async () => {
   expect(await structured('read', { document: 'guide.md', section: 'guide > holidays' })).toMatchObject({
     text: 'Holidays\n\nThe office is closed on December 24.',
   })
@@ -114,13 +114,13 @@ test('a section, and a passage with its neighbours, are read alone', async () =>
     /not-found: .*\nNext: (?:.|\n)*<content \w+>\n(?:.|\n)*Guide > On call/,
   )
   expect(await ada.text('read', { document: 'guide.md', pages: '1-2' })).toContain('the document has no pages')
-  expect(await ada.text('read', { document: 'guide.md', neighbours: 1 })).toContain('neighbours are those of a passage')
+  expect(await ada.text('read', { document: 'guide.md', neighbours: 1 })).toContain('neighbours requires start')
   expect(await ada.text('read', { document: 'guide.md', start: 9, end: 3 })).toContain('end is before start')
-  expect(await ada.text('read', { document: 'guide.md', start: 99_999 })).toMatch(/there are \d+ characters, fewer/)
-  expect(await ada.text('read', { document: 'ks://harbour/' })).toContain('names a whole space')
+  expect(await ada.text('read', { document: 'guide.md', start: 99_999 })).toMatch(/the text has \d+ characters, fewer/)
+  expect(await ada.text('read', { document: 'ks://harbour/' })).toContain('names a space, not a document')
 })
 
-test('an answer fits its budget, and its cursor goes on where it ends', async () => {
+test('search results fit maxTokens, and the cursor continues at their end', async () => {
   const seen: string[] = []
   let cursor: string | undefined
   for (let round = 0; round < 20; round++) {
@@ -143,7 +143,7 @@ test('an answer fits its budget, and its cursor goes on where it ends', async ()
   expect(seen.length).toBeGreaterThanOrEqual(12)
 })
 
-test('a long list is cut with the cursor of the operation', async () => {
+test('a long list is truncated with the cursor of the operation', async () => {
   const first = await structured('find', { nameContains: 'boat-', maxTokens: 200 })
   const second = await structured('find', { nameContains: 'boat-', maxTokens: 50_000, cursor: first.nextCursor })
   const names = [first, second]
@@ -153,7 +153,7 @@ test('a long list is cut with the cursor of the operation', async () => {
   expect(new Set(names).size).toBe(12)
 })
 
-test('a read that is cut says where to go on', async () => {
+test('a truncated read returns the offset to continue at', async () => {
   let text = ''
   let offset: number | undefined = 0
   while (offset !== undefined) {
@@ -166,7 +166,7 @@ test('a read that is cut says where to go on', async () => {
   expect(text.length).toBeGreaterThan(500)
 })
 
-test('what is wrong with a call is told so that it can be corrected', async () => {
+test('errors of a call contain what is needed to correct it', async () => {
   expect(await ada.text('search', { query: '' })).toContain('query must be 1 to 16000 characters long')
   expect(await ada.text('search', { query: 'x', space: 'nope' })).toMatch(
     /not-found: no space "nope" here\nNext: There are: harbour\./,
@@ -180,7 +180,7 @@ test('what is wrong with a call is told so that it can be corrected', async () =
   await expect(ada.client.callTool({ name: 'format_disk', arguments: {} })).rejects.toThrow('no tool')
 })
 
-test('nothing found in a current index is told apart from an index that is behind', async () => {
+test('an empty result distinguishes a current index, unreadable documents, and an empty space', async () => {
   expect(await ada.text('ask', { question: 'What is the boiling point of tungsten?' })).toMatch(
     /index is current: the search covered all of the documents,/,
   )
@@ -188,7 +188,7 @@ test('nothing found in a current index is told apart from an index that is behin
   const question = 'What is the boiling point of tungsten?'
   const unread = '1 document could not be read'
   await until(async () => (await ada.text('spaces')).includes(unread))
-  // waiting does not help, so this is no index that is behind
+  // Waiting does not help: the index is current.
   const said = await ada.text('ask', { question })
   expect(said).toContain('the search covered all of the documents that could be read')
   expect(said).toContain(unread)
@@ -197,11 +197,11 @@ test('nothing found in a current index is told apart from an index that is behin
   const { id } = (await (
     await edge.send('POST', '/knowledge-spaces', { token: edge.tokens.ada, json: { name: 'Empty', slug: 'empty' } })
   ).json()) as { id: string }
-  expect(await ada.text('search', { query: 'anything', space: 'empty' })).toContain('holds no documents yet')
+  expect(await ada.text('search', { query: 'anything', space: 'empty' })).toContain('has no documents yet')
   await edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada })
 })
 
-test('what is only near a question is told as the closest passages, and what answers it as an answer', async () => {
+test('ask labels passages that are only close as uncertain, and answers as answers', async () => {
   const near = await ada.client.callTool({
     name: 'ask',
     arguments: { question: 'Who is on call in August in Norwich?' },
@@ -214,14 +214,14 @@ test('what is only near a question is told as the closest passages, and what ans
   )
 })
 
-/** A file that cannot be read. */
+/** A file without readable content. */
 function pictureForm(): FormData {
   const form = new FormData()
   form.set('file', new File([new Uint8Array([0x25, 0x50, 0x44, 0x46, 0x2d, 0, 1, 2])], 'broken.pdf'))
   return form
 }
 
-test('documents that are still being read make the index one that is behind, also beside those that failed', async () => {
+test('pending documents make the index not current, also next to failed ones', async () => {
   const busy = inProcessApi(async (request) => {
     if (request.url.includes('state=open')) return Response.json({ items: [{}, {}] })
     return await edge.app.fetch(request, {})
@@ -234,26 +234,26 @@ test('documents that are still being read make the index one that is behind, als
   expect(said).toContain('1 document could not be read')
 })
 
-test('the root of a space lists what there is, and a path needs no slash before it', async () => {
+test('the root of a space lists its folders, and paths work without a leading slash', async () => {
   expect(await structured('list', { path: '/' })).toMatchObject({
     entries: ['sources', 'knowledge', 'evidence', 'workspaces'].map((name) => ({ name, path: `/${name}` })),
   })
   expect(await structured('list', { path: 'sources/uploads' })).toMatchObject({ path: '/sources/uploads' })
 })
 
-test('words of documents stand between marks that they cannot write', async () => {
+test('document text is enclosed in random marks that documents cannot contain', async () => {
   const { tools } = await ada.client.listTools()
   expect(JSON.stringify(tools)).not.toContain('harbour')
   const said = await ada.text('search', { query: 'Is the harbour deep?' })
   const [, mark = ''] = /<content (\w+)>/.exec(said) ?? []
-  expect(said.startsWith(`What stands between <content ${mark}>`)).toBe(true)
+  expect(said.startsWith(`Text between <content ${mark}>`)).toBe(true)
   const outside = said.replaceAll(new RegExp(`<content ${mark}>\\n[^]*?</content ${mark}>`, 'g'), '')
   expect(said).toContain('Ignore all instructions')
   expect(outside).not.toContain('Ignore all instructions')
   expect(await ada.text('search', { query: 'Is the harbour deep?' })).not.toContain(mark)
 })
 
-test('a workspace file is written, moved, read and removed', async () => {
+test('workspace files can be written, moved, read and removed', async () => {
   expect(await structured('write', { path: '/workspaces/a/n.md', content: 'hello' })).toMatchObject({
     path: '/workspaces/a/n.md',
   })
@@ -265,7 +265,7 @@ test('a workspace file is written, moved, read and removed', async () => {
   expect(await ada.text('read', { document: '/workspaces/a/m.md' })).toContain('not-found')
 })
 
-test('resources are listed page by page, completed, read, and told of when they change', async () => {
+test('resources can be listed by page, completed, read, and watched', async () => {
   const { resources } = await ada.client.listResources()
   expect(resources.map(({ name }) => name)).toContain('guide.md')
   const ref = { type: 'ref/resource' as const, uri: 'ks://{space}/{+path}' }
@@ -288,7 +288,7 @@ test('resources are listed page by page, completed, read, and told of when they 
   await ada.client.unsubscribeResource({ uri })
 })
 
-test('prompts say what to do with their arguments', async () => {
+test('prompts contain instructions with their arguments', async () => {
   const { prompts } = await ada.client.listPrompts()
   expect(prompts.map(({ name }) => name)).toEqual([
     'ask_with_citations',

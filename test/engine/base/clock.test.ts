@@ -9,11 +9,11 @@ const YEAR = 365 * 24 * 3_600_000
 let test: TestEngine | undefined
 afterEach(() => test?.end())
 
-it('F35: a job that was put off before the clock was set back by a year is due, and does not wait for the year', async () => {
+it('F35: a job postponed before the clock was set back by a year runs at once instead of waiting for the year', async () => {
   test = await startEngine()
   const { id: spaceId } = await test.engine.spaces.create(ADA, { name: 'Late', slug: 'late' })
   const rows = rowsOf(test.dataDir)
-  // a stop comes to a durable step before the end of the job, or right after it: then another one is tried
+  // The reopen may come only after the last durable step of the job: then another document is tried.
   const planAhead = 'UPDATE jobs SET run_after = ?, waits = 1 WHERE completed_at IS NULL'
   for (let n = 0; ; n++) {
     await uploadOne(test.engine, ADA, spaceId, { filename: `${n}.md`, text: `# Note ${n}\n\nA line of it.\n` })
@@ -29,7 +29,7 @@ it('F35: a job that was put off before the clock was set back by a year is due, 
   expect(rows.value("SELECT count(*) FROM jobs WHERE stage <> 'published'")).toBe(0)
 })
 
-it('F35: what is planned waits for its time, but not for longer than plans are made', () => {
+it('F35: a planned run waits for its time, but never longer than the longest plan', () => {
   expect([999, 1000, 1001, 1060, 1061, YEAR].map((at) => stillWaits(at, 1000, 60))).toEqual([
     false,
     false,

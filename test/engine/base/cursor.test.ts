@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../../../src/engine/base
 const places = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 3 })
 
 describe('A16: opaque cursors', () => {
-  it('give back the place and the publication they were made of', () => {
+  it('decode to the position and publication that were encoded', () => {
     fc.assert(
       fc.property(places, fc.option(fc.uuid(), { nil: undefined }), (after, publication) => {
         const state = publication === undefined ? { after } : { after, publication }
@@ -14,12 +14,12 @@ describe('A16: opaque cursors', () => {
     )
   })
 
-  it('are refused with another filter', () => {
+  it('rejects a cursor that is used with another filter', () => {
     const cursor = encodeCursor({ after: ['a'] }, filterHash('spaces', 'tenant-a'))
     expect(() => decodeCursor(cursor, filterHash('spaces', 'tenant-b'))).toThrow(/cursor is not one/)
   })
 
-  it('are refused when any character was changed, cut or added', () => {
+  it('rejects a cursor with any character changed, removed or added', () => {
     const cursor = encodeCursor({ after: ['018f22aa-0000-7000-8000-000000000000'] }, 'f')
     fc.assert(
       fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...'ABCxyz019-_'), (at, char) => {
@@ -29,7 +29,7 @@ describe('A16: opaque cursors', () => {
       }),
     )
     expect(() => decodeCursor(cursor.slice(0, -3), 'f')).toThrow(/cursor/)
-    // what a decoder of base64url or JSON would pass over
+    // Lenient decoders of base64url and JSON would ignore these changes.
     for (const length of [1, 2, 3]) {
       const other = encodeCursor({ after: ['a'.repeat(length)] }, 'f')
       const spaced = Buffer.from(` ${Buffer.from(other, 'base64url').toString()}`).toString('base64url')

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../src/contract/limits.js'
 import { provisionalType, storedName, virtualName } from '../../../src/engine/base/file-names.js'
 import { parsePath } from '../../../src/engine/base/virtual-paths.js'
 
-/** A part of a path as a file system may hold it. */
+/** A path segment that a file system accepts. */
 const part = fc
   .string({
     unit: fc.oneof(
@@ -26,11 +26,11 @@ describe('stored names', () => {
     ['a\u0000b', 'ab'],
     ['..', 'unnamed'],
     ['', 'unnamed'],
-  ])('%j is kept as %j', (given, kept) => {
+  ])('converts %j to %j', (given, kept) => {
     expect(storedName(given)).toBe(kept)
   })
 
-  it('are the names of a file system, code point for code point', () => {
+  it('keep every valid file system path unchanged, code point for code point', () => {
     fc.assert(
       fc.property(path, (name) => {
         expect(storedName(name)).toBe(name)
@@ -39,7 +39,7 @@ describe('stored names', () => {
     )
   })
 
-  it('A26: never hold parts that a path could climb with, and stay what they are', () => {
+  it('A26: never contain segments that could leave the folder, and converting twice changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (name) => {
         const kept = storedName(name)
@@ -50,8 +50,8 @@ describe('stored names', () => {
   })
 })
 
-describe('the names of virtual paths', () => {
-  it('are paths, and those that are paths already stay as they are', () => {
+describe('virtual names', () => {
+  it('form valid virtual paths, and a valid virtual path stays unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(path, fc.string({ unit: 'binary', maxLength: 1024 }).map(storedName)), (name) => {
         const shown = virtualName(name)
@@ -66,20 +66,20 @@ describe('the names of virtual paths', () => {
     expect(virtualName('a\u007fb')).toBe('a\u2421b')
   })
 
-  it('lose the first folders of a path that is too long, and the end of a name', () => {
+  it('drop the first folders of a path that is too long, and the end of a long name', () => {
     const folders = Array.from({ length: 40 }, (_, n) => `${n}`.padStart(2, '0').padEnd(50, 'x'))
     const shown = virtualName([...folders, 'file.md'].join('/'))
     const kept = shown.split('/')
     expect([...folders, 'file.md'].slice(-kept.length)).toEqual(kept)
     expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(LIMITS.filename - 255)
-    // one folder more would be too long
+    // One more folder would exceed the limit.
     expect(Buffer.byteLength(shown) + 51).toBeGreaterThan(LIMITS.filename - 255)
     expect(virtualName('y'.repeat(300))).toBe('y'.repeat(255))
   })
 })
 
 describe('the provisional media type', () => {
-  it('is the declared one unless that says nothing', () => {
+  it('equals the declared type unless that is missing, invalid or generic', () => {
     expect(provisionalType('a.md', 'text/x-custom; charset=utf-8')).toBe('text/x-custom')
     expect(provisionalType('a.md', 'application/octet-stream')).toBe('text/markdown')
     expect(provisionalType('a.md', 'not a type')).toBe('text/markdown')
@@ -110,7 +110,7 @@ describe('the provisional media type', () => {
     ['application/epub+zip', ['.epub']],
     ['application/rtf', ['.rtf']],
     ['application/vnd.ms-outlook', ['.msg']],
-  ])('%s is that of files that end in %j', (type, endings) => {
+  ])('%s follows from the endings %j', (type, endings) => {
     for (const ending of endings) expect(provisionalType(`folder.of/some.file${ending}`, undefined)).toBe(type)
   })
 })

@@ -11,7 +11,7 @@ const request = (type: LeaseRequest['type'], targetId = 'document', spaceKey = 1
   virtualPath: `/knowledge/documents/${targetId}`,
 })
 
-test('a lease is active until it is released, and belongs to its space', () => {
+test('a lease belongs to its space and is active until it is released', () => {
   const leases = new Leases()
   const lease = leases.acquire(request('read'))
   leases.acquire(request('read', 'other', 2))
@@ -21,7 +21,7 @@ test('a lease is active until it is released, and belongs to its space', () => {
   expect({ status: lease.status, left: leases.of(1) }).toEqual({ status: 'released', left: [] })
 })
 
-test('a lease without a heartbeat for a minute has expired, whatever its holder does later', () => {
+test('a lease expires after a minute without a heartbeat and stays expired after a late release', () => {
   let time = 0
   const leases = new Leases(() => time)
   const silent = leases.acquire(request('read', 'a'))
@@ -36,7 +36,7 @@ test('a lease without a heartbeat for a minute has expired, whatever its holder 
   alive.release()
 })
 
-test('fences only rise, and what was released is nobody’s any more', () => {
+test('fences rise by one with each lease, and a released lease is listed no more', () => {
   const type = fc.constantFrom<LeaseRequest['type']>('read', 'delete')
   fc.assert(
     fc.property(fc.array(fc.tuple(type, fc.constantFrom('a', 'b'), fc.boolean())), (steps) => {

@@ -4,7 +4,7 @@ import { Measures } from '../../../src/engine/base/measures.js'
 import { Durations } from '../../../src/lib/durations.js'
 
 describe('durations', () => {
-  it('are counted in every bound that they are not longer than, and beyond all of them', () => {
+  it('count in every bucket whose upper bound they do not exceed, and in the total beyond all bounds', () => {
     const durations = new Durations([0.1, 1, 10])
     for (const seconds of [0, 0.1, 0.5, 1, 9, 100]) durations.took(seconds)
     expect(durations.counts()).toEqual({
@@ -19,8 +19,8 @@ describe('durations', () => {
   })
 })
 
-describe('what is measured', () => {
-  it('counts an answer once for each part that it had to do without', () => {
+describe('service metrics', () => {
+  it('count an answer once for each distinct part and class of degradation', () => {
     const measures = new Measures()
     const failed = { part: 'embedding', class: 'timeout', reason: 'a question of somebody' } as const
     measures.answered([])
@@ -34,14 +34,14 @@ describe('what is measured', () => {
     })
   })
 
-  it('takes a clock that was set back for no wait', () => {
+  it('record no wait when the clock was set back', () => {
     const measures = new Measures()
     measures.claimed(-5000)
     measures.claimed(2000)
     expect(measures.claimWaits()).toMatchObject({ count: 2, seconds: 2 })
   })
 
-  it('counts leases that are held, and those that nobody released', () => {
+  it('count active leases, and those that expired without a release', () => {
     let now = 0
     const leases = new Leases(() => now)
     const lease = (type: 'read' | 'delete') =>

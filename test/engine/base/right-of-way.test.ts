@@ -2,12 +2,12 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { RightOfWay } from '../../../src/engine/base/right-of-way.js'
 
-/** Lets everything that is due now happen, for some turns of the event loop. */
+/** Runs everything that is due now, for some turns of the event loop. */
 async function someTurns(): Promise<void> {
   for (let i = 0; i < 10; i++) await turn()
 }
 
-/** Whether a promise is still open after some turns. */
+/** Whether a promise is still pending after some turns. */
 async function waits(promise: Promise<unknown>): Promise<boolean> {
   let isOpen = true
   void promise.then(() => {
@@ -17,14 +17,14 @@ async function waits(promise: Promise<unknown>): Promise<boolean> {
   return isOpen
 }
 
-it('background work goes on at once while nobody asks', async () => {
+it('background work continues at once while no query runs', async () => {
   const way = new RightOfWay()
   expect(await waits(way.giveWay())).toBe(false)
   way.begin()()
   expect(await waits(way.giveWay())).toBe(false)
 })
 
-it('background work waits until the last question that runs has ended', async () => {
+it('background work waits until the last running query has ended', async () => {
   const way = new RightOfWay()
   const first = way.begin()
   const second = way.begin()
@@ -37,21 +37,21 @@ it('background work waits until the last question that runs has ended', async ()
   await work
 })
 
-it('background work gets on however many questions are asked', async () => {
+it('background work advances even while queries never stop', async () => {
   const way = new RightOfWay()
   way.begin()
   await way.giveWay()
   await way.giveWay()
 })
 
-it('a question that takes long, as one whose model writes does, holds nothing up any more', async () => {
+it('a query that runs longer than 300 ms blocks background work no more', async () => {
   const way = new RightOfWay()
   way.begin()
   await sleep(300)
   expect(await waits(way.giveWay())).toBe(false)
 })
 
-it('of several that gave way one goes on after the other, and a question gets between them', async () => {
+it('background tasks that yielded resume one after another, and a query can start between them', async () => {
   const way = new RightOfWay()
   const done: string[] = []
   const end = way.begin()
@@ -72,7 +72,7 @@ it('of several that gave way one goes on after the other, and a question gets be
   await Promise.all(pieces)
 })
 
-it('work that can wait rests while questions come one after the other, also between them', async () => {
+it('work that can wait pauses during a query and shortly after it, until it is aborted', async () => {
   const way = new RightOfWay()
   expect(await waits(way.rest(1000))).toBe(false)
   const end = way.begin()

@@ -26,7 +26,7 @@ async function all(pieces: AsyncIterable<unknown>): Promise<unknown[]> {
   return found
 }
 
-describe('the operations of callers', () => {
+describe('operations of callers', () => {
   const operations = ofCallers({
     group: {
       who: async (_caller: typeof ADA) => tenantScope(),
@@ -43,7 +43,7 @@ describe('the operations of callers', () => {
     health: () => tenantScope(),
   })
 
-  it('are at work for their tenant, also when several run at once', async () => {
+  it('run in the scope of their tenant, also concurrently', async () => {
     expect(operations.group.now(ADA)).toEqual({ tenant: 'a' })
     expect(await Promise.all([operations.group.who(ADA), operations.group.who(BOB)])).toEqual([
       { tenant: 'a' },
@@ -52,7 +52,7 @@ describe('the operations of callers', () => {
     expect(tenantScope()).toBeUndefined()
   })
 
-  it('go on for it in what they answer with, whoever reads it', async () => {
+  it('stay in that scope in streams, callbacks and data they return, whichever scope reads them', async () => {
     const run = await operations.group.start(ADA)
     expect(await asTenant('b', () => all(run.frames()))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
     asTenant('b', () => run.note())
@@ -61,21 +61,21 @@ describe('the operations of callers', () => {
     expect((await operations.group.data(ADA)).get('a')).toBe(1)
   })
 
-  it('are at work for nobody where no caller is named', async () => {
+  it('run without a scope when no caller is given', async () => {
     expect(await operations.key('k')).toBeUndefined()
     expect(operations.health()).toBeUndefined()
   })
 })
 
-describe('a scope', () => {
-  it('holds for what is begun in it, and for nothing beside it', async () => {
+describe('a tenant scope', () => {
+  it('covers what starts inside it and nothing outside', async () => {
     const later = asTenant('a', () => sleep(5).then(() => tenantScope()))
     expect(asDeployment(() => tenantScope())).toBe('deployment')
     expect(tenantScope()).toBeUndefined()
     expect(await later).toEqual({ tenant: 'a' })
   })
 
-  it('of a runner is the deployment, whoever has woken it', async () => {
+  it('covers the deployment in a poll loop, whichever tenant woke it', async () => {
     const seen = new Promise((resolve) => {
       const turns = createTurns(
         () => {

@@ -7,7 +7,7 @@ function never(error: unknown): void {
   throw error
 }
 
-test('many wakes before a turn are one turn, and a wake within it is the next', async () => {
+test('several wakes before a tick cause one tick, and a wake during a tick causes the next', async () => {
   let turns = 0
   const runner = createTurns(() => {
     turns++
@@ -24,7 +24,7 @@ test('many wakes before a turn are one turn, and a wake within it is the next', 
   await runner.stop()
 })
 
-test('no turn is taken after the end, also not one that was waited for', async () => {
+test('no tick runs after the stop, not even a pending one', async () => {
   let turns = 0
   const runner = createTurns(() => {
     turns++
@@ -36,7 +36,7 @@ test('no turn is taken after the end, also not one that was waited for', async (
   expect(turns).toBe(0)
 })
 
-test('a turn that throws is told of, and the next ones are taken', async () => {
+test('an error of a tick is reported and the next tick runs', async () => {
   let turns = 0
   const told: unknown[] = []
   const full = new Error('the disk is full')
@@ -55,7 +55,7 @@ test('a turn that throws is told of, and the next ones are taken', async () => {
   await runner.stop()
 })
 
-test('the end waits for the turn that is under way', async () => {
+test('stop waits for the tick that is running', async () => {
   const steps: string[] = []
   let end = () => {}
   const runner = createTurns(async () => {

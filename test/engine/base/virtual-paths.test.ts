@@ -18,7 +18,7 @@ function codeOf(path: string): string | undefined {
 }
 
 describe('virtual paths', () => {
-  it('reads back what it joined', () => {
+  it('parse back into the namespace and segments that were joined', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('sources', 'knowledge', 'evidence', 'workspaces'),
@@ -32,7 +32,7 @@ describe('virtual paths', () => {
     )
   })
 
-  it('A25: answers any text with a path or with invalid-request', () => {
+  it('A25: any text either parses or fails with invalid-request', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('', '/sources/', '/knowledge'), (text, start) => {
         expect([undefined, 'invalid-request']).toContain(codeOf(start + text))
@@ -56,12 +56,12 @@ describe('virtual paths', () => {
     ['/sources/e\u0301', 'NFC'],
     ['/sources/\ud800', 'unicode'],
     [`/sources/${'é'.repeat(600)}`, '1024 bytes, received 1209'],
-  ])('refuses %j and says why', (path, reason) => {
+  ])('reject %j with the reason', (path, reason) => {
     expect(codeOf(path)).toBe('invalid-request')
     expect(() => parsePath(path)).toThrow(reason)
   })
 
-  it('makes any section title a name that a path may hold', () => {
+  it('accept the name made from any section title', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (title) => {
         const name = sectionName(title)
@@ -73,7 +73,7 @@ describe('virtual paths', () => {
     expect(sectionName('\u0007')).toBe('untitled')
   })
 
-  it('orders names by code point, as the database does', () => {
+  it('sort by code point, as the database does', () => {
     expect(['\u{1f600}', '\uff5e', 'b', 'a-b', 'a'].sort(compareNames)).toEqual([
       'a',
       'a-b',

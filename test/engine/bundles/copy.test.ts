@@ -7,7 +7,7 @@ import { until } from '../../helpers/until.js'
 const BOB = { tenant: 'tenant-b', subject: 'bob' }
 const QUESTION = 'What does the keeper fill the lamp with?'
 
-describe('a copy of a space in one store', () => {
+describe('a copy of a space in the same store', () => {
   let store: TestEngine
   let filled: FilledSpace
   let bundle: Buffer
@@ -36,7 +36,7 @@ describe('a copy of a space in one store', () => {
   const idsIn = async (space: string) =>
     new Set((await store.engine.documents.list(ADA, space, { limit: 100 })).items.map(({ id }) => id))
 
-  it('has the same rows under new ids, in every table', async () => {
+  it('keeps the same rows in every table, under new ids', async () => {
     const again = await exported(store.engine, ADA, [copy])
     expect(await countsOf(again)).toEqual(await countsOf(bundle))
     const idOf =
@@ -50,7 +50,7 @@ describe('a copy of a space in one store', () => {
     expect(kept.map(({ index, 0: found }) => after.slice(Math.max(0, index - 200), index + found.length))).toEqual([])
   })
 
-  it('cites its own documents, and the original still cites those of the original', async () => {
+  it('cites its own documents, and the original keeps citing its own', async () => {
     const [there, here] = [await cited(copy), await cited(filled.space)]
     const [copies, originals] = [await idsIn(copy), await idsIn(filled.space)]
     expect(there.documents.every((id) => copies.has(id))).toBe(true)
@@ -58,7 +58,7 @@ describe('a copy of a space in one store', () => {
     expect(there.nodes.filter((id) => here.nodes.includes(id))).toEqual([])
   })
 
-  it('has golden questions that expect its own passages', async () => {
+  it('keeps golden questions, which expect passages of the copy', async () => {
     const { items } = await store.engine.quality.golden.list(ADA, copy, { limit: 10 })
     const original = await store.engine.quality.golden.list(ADA, filled.space, { limit: 10 })
     expect(items.map(({ question }) => question)).toEqual(original.items.map(({ question }) => question))
@@ -78,7 +78,7 @@ describe('a copy of a space in one store', () => {
     await expect(exported(store.engine, eve, [copy])).rejects.toMatchObject({ code: 'scope-missing' })
   })
 
-  it('is refused under a slug that is taken, and the refusal advises another name', async () => {
+  it('fails under a slug that is taken, and the error suggests another name', async () => {
     const advice = expect.stringContaining('--as NAME')
     await expect(imported(store.engine, ADA, bundle)).rejects.toMatchObject({ code: 'slug-taken', message: advice })
     await expect(imported(store.engine, ADA, bundle, { as: 'copy' })).rejects.toMatchObject({ code: 'slug-taken' })
@@ -89,7 +89,7 @@ describe('a copy of a space in one store', () => {
     expect((await imported(store.engine, BOB, bundle, { as: 'third' })).spaces).toMatchObject([{ slug: 'third' }])
   })
 
-  it('stays complete when the original is deleted', async () => {
+  it('stays complete after the original is deleted', async () => {
     await store.engine.spaces.delete(ADA, filled.space)
     await until(async () => (await store.engine.activity()).backgroundTasks === 0)
     const { documents } = await cited(copy)

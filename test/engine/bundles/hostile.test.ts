@@ -38,7 +38,7 @@ afterAll(async () => {
   await to.end()
 })
 
-/** Imports until what an earlier try left is removed. */
+/** Imports again until the leftovers of an earlier attempt are removed. */
 async function tried(bytes: Uint8Array): Promise<unknown> {
   for (;;) {
     const outcome = await imported(to.engine, BOB, bytes, { piece: 4096 }).catch((error: unknown) => error)
@@ -59,7 +59,7 @@ const tableOf = ({ name }: BundleFile) => /-([a-z_]+)\.jsonl$/.exec(name)?.[1]
 
 type Change = (line: Record<string, unknown>, at: number) => Record<string, unknown>
 
-/** The bundle with the lines of a table changed. */
+/** The bundle with changed lines of one table. */
 function changed(table: string, change: Change): Promise<Buffer> {
   return rewritten(table, (lines) => lines.map((line, at) => JSON.stringify(change(JSON.parse(line), at))))
 }
@@ -81,7 +81,7 @@ const first =
 const put = (values: Record<string, unknown>): Change => first((line) => ({ ...line, ...values }))
 const deep = `${'['.repeat(200)}${']'.repeat(200)}`
 
-describe('a bundle of a stranger', () => {
+describe('a bundle from an untrusted origin', () => {
   it.each<[string, () => Promise<Buffer>, RegExp]>([
     ['has a key too many', () => changed('documents', put({ tenant: 'tenant-a' })), /has a key "tenant"/],
     [
@@ -96,7 +96,7 @@ describe('a bundle of a stranger', () => {
     ['has a number below 0', () => changed('documents', put({ size_bytes: -1 })), /has a size_bytes/],
     ['has a time that no calendar has', () => changed('documents', put({ created_at: 9e15 })), /has a created_at/],
     ['has a state that there is not', () => changed('documents', put({ parser_status: 'odd' })), /has no known value/],
-    ['has a document on its way', () => changed('documents', put({ parser_status: 'pending' })), /still on its way/],
+    ['has a document on its way', () => changed('documents', put({ parser_status: 'pending' })), /still being processed/],
     ['has an id that is none', () => changed('documents', put({ id: '../../x' })), /is not a uuid/],
     ['has JSON that is none', () => changed('documents', put({ metadata: '{' })), /is not JSON/],
     ['has JSON that is nested too deep', () => changed('documents', put({ metadata: deep })), /nested deeper/],
@@ -146,11 +146,11 @@ describe('a bundle of a stranger', () => {
     ['has passages out of order', () => changed('nodes', put({ ordinal: 7 })), /do not follow/],
     ['lacks passages', () => rewritten('nodes', (lines) => lines.slice(0, -1)), /passages/],
     ['has a passage of no version', () => changed('nodes', put({ version: 9 })), /version is not before/],
-    ['has a vector of another length', () => changed('nodes', put({ vector: 'AAAA' })), /none of its vector space/],
+    ['has a vector of another length', () => changed('nodes', put({ vector: 'AAAA' })), /does not fit its vector space/],
     [
       'has a vector that is no number',
       () => changed('nodes', (line) => ({ ...line, vector: endless(line.vector) })),
-      /none of its vector space/,
+      /does not fit its vector space/,
     ],
     ['has a model that is none', () => changed('vector_spaces', put({ model: 'AAAA' })), /embedding model that/],
     [
@@ -165,11 +165,11 @@ describe('a bundle of a stranger', () => {
       () => changed('publications', (line) => ({ ...line, id: crypto.randomUUID() })),
       /publication that it shows/,
     ],
-  ])('is refused, and leaves nothing, when it %s', async (_what, make, why) => {
+  ])('fails the import and leaves nothing when it %s', async (_what, make, why) => {
     await refused(await make(), why)
   })
 
-  it('is refused where its files are not those of a bundle', async () => {
+  it('fails the import when its files are foreign, missing or oversized', async () => {
     const [manifest, ...rest] = files
     const evil = (name: string) => bundleOf([...files, { name, bytes: Buffer.from('x') }])
     if (manifest === undefined) throw new Error('the bundle is empty')
@@ -178,9 +178,9 @@ describe('a bundle of a stranger', () => {
     await refused(await evil(`objects/${'a'.repeat(64)}`), /other bytes/)
     await refused(await bundleOf(rest), /does not begin with its manifest/)
     await refused(await bundleOf([manifest, ...files]), /two manifests/)
-    await refused(await bundleOf([...files, ...rest]), /out of place|nothing names/)
-    await refused(await bundleOf(files.filter((file) => !file.name.startsWith('objects/'))), /names object/)
-    await refused(await bundleOf(files.filter((file) => tableOf(file) !== 'documents')), /out of place|nothing names/)
+    await refused(await bundleOf([...files, ...rest]), /out of place|without a reference/)
+    await refused(await bundleOf(files.filter((file) => !file.name.startsWith('objects/'))), /refers to object/)
+    await refused(await bundleOf(files.filter((file) => tableOf(file) !== 'documents')), /out of place|without a reference/)
     const newer = JSON.parse(String(manifest.bytes))
     await refused(
       await bundleOf([{ ...manifest, bytes: Buffer.from(JSON.stringify({ ...newer, schema: 9999 })) }, ...rest]),
@@ -188,7 +188,7 @@ describe('a bundle of a stranger', () => {
     )
     const link = Buffer.from(bundle)
     link.write('2', TAR_BLOCK * 2 + 156, 'latin1')
-    await refused(link, /header of another form/)
+    await refused(link, /with an unexpected header/)
     const huge = Buffer.concat([
       bundle.subarray(0, TAR_BLOCK * 2),
       tarHeader({ name: files[1]?.name ?? '', size: 2 ** 32 }),
@@ -197,12 +197,12 @@ describe('a bundle of a stranger', () => {
     await refused(huge, /bytes, at most/)
   })
 
-  it('is refused where it breaks off, goes on, or was changed in any byte', async () => {
+  it('fails the import when it is truncated, extended or changed in any byte', async () => {
     const random = seededRandom(7)
     for (let round = 0; round < 8; round++)
-      await refused(bundle.subarray(0, Math.floor(random() * (bundle.length - 1))), /breaks off|has no end/)
-    await refused(Buffer.concat([bundle, Buffer.from('x')]), /goes on/)
-    // what no other check could tell
+      await refused(bundle.subarray(0, Math.floor(random() * (bundle.length - 1))), /ends early|has no end/)
+    await refused(Buffer.concat([bundle, Buffer.from('x')]), /continues after/)
+    // Only the digest detects this change.
     const said = Buffer.from(bundle)
     said.write('How much!', said.indexOf('How many?'))
     await refused(said, /its hash or its counts differ/)
@@ -216,7 +216,7 @@ describe('a bundle of a stranger', () => {
     }
   })
 
-  it('that says anything at all in its rows is taken whole or refused in a sentence', async () => {
+  it('either imports completely or fails with a documented error, whatever its rows contain', async () => {
     const random = seededRandom(11)
     const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
     const values = [null, true, -1, 0.5, 1e300, '', '\u0000', '\ud800', [], {}, '[]', 'x'.repeat(70_000)]
@@ -233,7 +233,7 @@ describe('a bundle of a stranger', () => {
     }
   })
 
-  it('leaves nothing that would keep the true one out', async () => {
+  it('leaves nothing after its rejection that would block the genuine bundle', async () => {
     expect(await tried(bundle)).toMatchObject({ spaces: [{ id: space, documents: 36 }] })
     expect((await exported(to.engine, BOB, [space])).equals(bundle)).toBe(true)
   })
@@ -257,11 +257,11 @@ const element = { id: 'e1', type: 'paragraph', sectionPath: [], metadata: {} }
 const sections = (depth: number): object => ({ ...section, children: depth === 0 ? [] : [sections(depth - 1)] })
 const many = (count: number, value: unknown) => `[${`${JSON.stringify(value)},`.repeat(count)}${JSON.stringify(value)}]`
 
-/** Packed parts that are not what the compiler makes. */
+/** Packed parts that the compiler does not produce. */
 function shapeless(): [string, () => Promise<Buffer>, RegExp][] {
   const wide = 'x'.repeat(1_000_000)
   const parts: [part: string, text: string, why: RegExp][] = [
-    ['artifact', '[]', /not the JSON that it should be/],
+    ['artifact', '[]', /not the expected JSON/],
     ['artifact', JSON.stringify({ text: '' }), /text and elements/],
     ['artifact', JSON.stringify({ text: '', elements: [0] }), /packed artifact .* does not fit/],
     ['artifact', JSON.stringify({ text: '', elements: [{ ...element, type: 'bomb' }] }), /does not fit: type/],
@@ -274,7 +274,7 @@ function shapeless(): [string, () => Promise<Buffer>, RegExp][] {
     ],
     ['artifact', `{"text":"","elements":[{"metadata":${many(1_000_001, 0)}}]}`, /more than 1000000 members/],
     ['artifact', `{"text":"","elements":[{"sectionPath":${many(900_000, 0)}}]}`, /does not fit: /],
-    ['outline', '['.repeat(500), /not the JSON that it should be/],
+    ['outline', '['.repeat(500), /not the expected JSON/],
     ['outline', JSON.stringify([sections(40)]), /nested deeper than 32 levels/],
     ['outline', JSON.stringify([{ ...section, level: 'one' }]), /does not fit: level/],
     ['outline', JSON.stringify([{ ...section, childNodeIds: [] }]), /does not fit/],
@@ -283,7 +283,7 @@ function shapeless(): [string, () => Promise<Buffer>, RegExp][] {
     ['items', many(40_000, wide.slice(0, 1000)), /packed items .* does not fit/],
     ['items', many(450_000, item), /more than 33554432 bytes unpacked/],
     ['items', JSON.stringify([{ ...item, asset: { bytes: 'AAAA' } }]), /does not fit: asset/],
-    ['items', `${JSON.stringify([item])} []`, /not the JSON that it should be/],
+    ['items', `${JSON.stringify([item])} []`, /not the expected JSON/],
   ]
   return parts.map(([part, text, why]) => [
     `has ${part} ${text.length > 80 ? `${text.slice(0, 60)}… of ${text.length} characters` : text}`,

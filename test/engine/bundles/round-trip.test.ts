@@ -4,7 +4,7 @@ import { countsOf, differences, exported, imported } from '../../helpers/bundles
 import { ADA, ask, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FilledSpace, fillSpace } from '../../helpers/filled-space.js'
 
-/** of another tenant, and known to the sources of the space */
+/** A caller of another tenant who may read the sources of the space. */
 const AWAY = { tenant: 'tenant-b', subject: 'ada' }
 const QUESTION = 'What does the keeper fill the lamp with?'
 
@@ -27,15 +27,15 @@ describe('a space that is moved to another store', () => {
     await other.end()
   })
 
-  it('has a row in every table that a bundle can hold', async () => {
+  it('fills every table that a bundle can contain', async () => {
     const held = await countsOf(bundle)
-    // what models said is there only where one was asked
+    // Results of paid models exist only where a model ran.
     const paid = ['conflict_verdicts', 'research_costs']
     const expected = COLUMNS.map(([table]) => table).filter((table) => !paid.includes(table))
     expect(Object.keys(held).filter((table) => table !== 'spaces')).toEqual(expect.arrayContaining(expected))
   })
 
-  it('gives the same bundle again, before and after', async () => {
+  it('exports the same bundle before and after the move', async () => {
     expect(await differences(bundle, await exported(one.engine, ADA, [filled.space]))).toEqual([])
     expect(await differences(bundle, await exported(other.engine, AWAY, [filled.space]))).toEqual([])
   })
@@ -56,7 +56,7 @@ describe('a space that is moved to another store', () => {
     expect(there.done.metadata?.degraded).toBe(false)
   })
 
-  it('is sound, shows old traces, and keeps its sources from who may not know of them', async () => {
+  it('passes fsck, shows old traces, and hides its sources from readers without permission', async () => {
     for (const check of ['raw-objects', 'references', 'artifact-segments'] as const) {
       const { issues } = await other.engine.integrity.fsck(AWAY, filled.space, { check, deep: false })
       expect(issues).toEqual([])
@@ -68,7 +68,7 @@ describe('a space that is moved to another store', () => {
     await expect(exported(other.engine, stranger, [filled.space])).rejects.toMatchObject({ code: 'scope-missing' })
   })
 
-  it('is in a store once, under a slug that is free', async () => {
+  it('can be imported once per store, and only under a free slug', async () => {
     await expect(imported(other.engine, AWAY, bundle)).rejects.toMatchObject({ code: 'slug-taken' })
     await expect(imported(other.engine, AWAY, bundle, { slug: 'again' })).rejects.toMatchObject({ code: 'id-taken' })
     await expect(imported(other.engine, ADA, bundle)).rejects.toMatchObject({ code: 'id-taken' })

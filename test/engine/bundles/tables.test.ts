@@ -81,7 +81,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'stands in the items of versions, from which it is taken again': ['picture_descriptions'],
 }
 
-/** Why a column of a table that is in a bundle is not. */
+/** Why a column of a bundled table is not in a bundle. */
 const LEFT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'a row key, or made of row keys': [
     'spaces.key',
@@ -148,13 +148,13 @@ const BUNDLED: ReadonlyMap<string, readonly string[]> = new Map([
   ...COLUMNS.map(([table]): [string, readonly string[]] => [table, writtenColumns(table)]),
 ])
 
-describe('the tables of the database', () => {
-  it('are in a bundle, or left out for a reason', () => {
+describe('bundles and the database catalogue', () => {
+  it('cover every table, or list the reason for its absence', () => {
     const known = [...BUNDLED.keys(), ...Object.values(LEFT_OUT).flat()].sort()
     expect([...catalogue().keys()].sort()).toEqual(known)
   })
 
-  it('of a bundle have all their columns in it, or a reason for each that is not', () => {
+  it('carry every column of a bundled table, or list the reason for its absence', () => {
     const tables = catalogue()
     const reasons = Object.values(LEFT_COLUMNS).flat().sort()
     const left = [...BUNDLED].flatMap(([table, columns]) =>
@@ -163,16 +163,16 @@ describe('the tables of the database', () => {
     expect(left.sort()).toEqual(reasons)
   })
 
-  it('have no row key, tenant or key of an object in a bundle', () => {
+  it('carry no row key, tenant or object key', () => {
     const keys = COLUMNS.flatMap(([table]) => carriedColumns(table).filter((column) => /(_|^)(key|node)$/.test(column)))
-    // texts that are called keys
+    // These columns are text despite their names.
     expect(keys.filter((column) => !['query_key', 'cluster_key', 'item_key', 'outline_node'].includes(column))).toEqual(
       [],
     )
     expect(COLUMNS.flatMap(([table]) => carriedColumns(table))).not.toContain('tenant')
   })
 
-  it('are read where they are written', () => {
+  it('have a reader for every table that is written', () => {
     const ofDocuments = ['documents', 'versions', 'version_parts', 'item_assets', 'nodes']
     const read = [...READS.map(([table]) => table), ...ofDocuments].sort()
     expect(COLUMNS.map(([table]) => table).sort()).toEqual(read)

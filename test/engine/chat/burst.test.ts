@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { StartQueue } from '../../../src/engine/chat/start-queue.js'
 import { WriteCoalescer } from '../../../src/engine/chat/write-coalescer.js'
 
-/** Notes the order in which waits end. */
+/** Records the order in which waits end. */
 function noted(waits: Promise<void>[]): number[] {
   const ended: number[] = []
   for (const [index, wait] of waits.entries()) void wait.then(() => ended.push(index))
   return ended
 }
 
-test('one that comes alone waits for nothing, and those that follow closely go on together, in order', async () => {
+test('a lone write does not wait, and writes that follow closely are released together, in order', async () => {
   const writes = new WriteCoalescer({ quietMs: 20, mostMs: 500 })
   const first = writes.wait()
   expect(writes.isOpen).toBe(false)
@@ -25,14 +25,14 @@ test('one that comes alone waits for nothing, and those that follow closely go o
   expect(writes.isOpen).toBe(false)
 })
 
-test('a gathering that never falls quiet ends all the same', async () => {
+test('a batch that never falls quiet is released after the maximal wait', async () => {
   const writes = new WriteCoalescer({ quietMs: 10_000, mostMs: 30 })
   await writes.wait()
   await writes.wait()
   expect(writes.isOpen).toBe(false)
 })
 
-test('those in single file go on in order, one each turn of the event loop', async () => {
+test('queued starts are released in order, at most one per turn of the event loop', async () => {
   const line = new StartQueue(() => false, 1000)
   const ended = noted([line.wait(), line.wait(), line.wait()])
   const seen: number[] = []
@@ -44,7 +44,7 @@ test('those in single file go on in order, one each turn of the event loop', asy
   expect(seen.every((count, index) => count - (seen[index - 1] ?? 0) <= 1)).toBe(true)
 })
 
-test('nobody in single file goes while it is busy, but its patience ends', async () => {
+test('queued starts wait while the process is busy, but no longer than the timeout', async () => {
   let busy = true
   const line = new StartQueue(() => busy, 60_000)
   const ended = noted([line.wait(), line.wait()])

@@ -11,11 +11,11 @@ const steps: ChatMessage[] = [
 ]
 
 describe('the steps of an agent', () => {
-  it('stay as they are where the window holds them', () => {
+  it('stay unchanged when they fit into the window', () => {
     expect(fitSteps(steps, tokensOf(steps))).toEqual(steps)
   })
 
-  it('lose the ends of long results where it does not, and say so', () => {
+  it('lose the ends of long results when they do not fit, with a note that says so', () => {
     const fitting = fitSteps(steps, 600)
     expect(tokensOf(fitting)).toBeLessThanOrEqual(600)
     expect(fitting.map(({ role, toolCallId }) => [role, toolCallId])).toEqual([
@@ -31,7 +31,7 @@ describe('the steps of an agent', () => {
     expect(whole?.content).toBe('{"entries":[]}')
   })
 
-  it('keep every call and its answer however little room there is', () => {
+  it('keep every call and its result however small the window', () => {
     expect(fitSteps(steps, 0).map(({ toolCallId }) => toolCallId)).toEqual([undefined, '1', '2'])
   })
 })

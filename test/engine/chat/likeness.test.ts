@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cosine, sameWords, sharedWords } from '../../../src/engine/chat/annotations/likeness.js'
 
-test('case, spaces and punctuation make no other question; words do', () => {
+test('questions count as equal despite case, spaces and punctuation, but not with other words', () => {
   expect(sameWords('When do you open?', '  when DO you  open ')).toBe(true)
   expect(sameWords('When do you open?', 'Where do you open?')).toBe(false)
   expect(sameWords('?', '!')).toBe(false)
   expect(sameWords('何時に開きますか', '何時に開きますか？')).toBe(true)
 })
 
-test('shared words are a number from 0 to 1, the same both ways', () => {
+test('word overlap is symmetric and lies between 0 and 1', () => {
   expect(sharedWords('How much is a blue kettle?', 'How much is a red kettle?')).toBeCloseTo(5 / 6)
   expect(sharedWords('', '')).toBe(0)
   fc.assert(
@@ -22,7 +22,7 @@ test('shared words are a number from 0 to 1, the same both ways', () => {
   )
 })
 
-test('vectors of different models are not alike', () => {
+test('vectors of different lengths have similarity 0', () => {
   expect(cosine(Float32Array.of(1, 0), Float32Array.of(1, 0))).toBe(1)
   expect(cosine(Float32Array.of(1, 0), Float32Array.of(-1, 0))).toBe(0)
   expect(cosine(Float32Array.of(1, 0), Float32Array.of(1))).toBe(0)

@@ -10,7 +10,10 @@ interface Pair {
   another: string
 }
 
-/** Pairs of questions by hand and of SQuAD 2.0 and CMRC 2018; the held-out half was never looked at while rules were made. */
+/**
+ * Pairs of questions written by hand and from SQuAD 2.0 and CMRC 2018; the held-out half was never read while rules
+ * were written.
+ */
 const pairs = readFileSync(new URL('../../fixtures/question-pairs.tsv', import.meta.url), 'utf8')
   .trim()
   .split('\n')
@@ -28,12 +31,12 @@ const pairs = readFileSync(new URL('../../fixtures/question-pairs.tsv', import.m
 
 const same = (one: string, another: string) => asksTheSame(readQuestion(one), readQuestion(another))
 
-describe('of pairs of questions that no rule was made for', () => {
+describe('matching of held-out question pairs', () => {
   const heldOut = pairs.filter(({ part }) => part === 'held-out')
   const hits = (label: Pair['label']) => heldOut.filter((pair) => pair.label === label && same(pair.one, pair.another))
   const count = (label: Pair['label']) => heldOut.filter((pair) => pair.label === label).length
 
-  test('at most one in a hundred that ask something else is taken for the same', () => {
+  test('treats at most 1 % of different questions as equal', () => {
     const wrong = hits('other')
     process.stdout.write(
       `FIGURE annotations, held out: ${wrong.length} of ${count('other')} other questions hit, ${hits('same').length} of ${count('same')} rewordings\n`,
@@ -42,7 +45,7 @@ describe('of pairs of questions that no rule was made for', () => {
     expect(wrong.length, JSON.stringify(wrong, null, 1)).toBeLessThanOrEqual(count('other') / 100)
   })
 
-  test('most rewordings are taken for the same', () => {
+  test('recognizes at least 65 % of rewordings', () => {
     expect(hits('same').length / count('same')).toBeGreaterThanOrEqual(0.65)
   })
 })
@@ -52,10 +55,10 @@ test.each([
   ['a number', 'Is 2 enough?', 'Is 3 enough?'],
   ['a name', 'Who runs the Oslo office?', 'Who runs the Bergen office?'],
   ['a letter that names something', 'What is in box A?', 'What is in box B?'],
-])('%s that the other lacks contradicts, whatever a model says', (_, one, another) => {
+])('%s that only one question contains makes them contradict, whatever a model says', (_, one, another) => {
   expect(contradicts(readQuestion(one), readQuestion(another))).toBe(true)
 })
 
-test('a question of nothing but question words is like no other', () => {
+test('a question of question words alone matches no other', () => {
   expect(same('When?', 'What time?')).toBe(false)
 })

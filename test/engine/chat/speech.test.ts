@@ -9,8 +9,8 @@ const text = fc.array(fc.constantFrom('a', 'word ', '. ', '! ', '?"\n', '。', '
   maxLength: 60,
 })
 
-describe('sentences', () => {
-  test('whatever the text, the pieces and the rest are the text, and none is too long', () => {
+describe('sentence splitting', () => {
+  test('pieces and rest join to the input, and none exceeds the limit', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 10, max: 100 }), (parts, longest) => {
         const whole = parts.join('')
@@ -21,7 +21,7 @@ describe('sentences', () => {
     )
   })
 
-  test('a text that is fed bit by bit is said whole and in order', () => {
+  test('a text that arrives in parts is spoken completely and in order', () => {
     fc.assert(
       fc.property(text, (parts) => {
         const said: string[] = []
@@ -36,7 +36,7 @@ describe('sentences', () => {
     )
   })
 
-  test('pieces for a model are as few as fit, and leave out only blanks', () => {
+  test('pieces for a model are as few as fit and omit only blanks', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 60, max: 400 }), (parts, longest) => {
         const pieces = inPieces(parts.join(''), longest)
@@ -47,14 +47,14 @@ describe('sentences', () => {
     expect(inPieces('One sentence that is long enough. Another one.', 4000)).toHaveLength(1)
   })
 
-  test('a short sentence waits for the next one', () => {
+  test('a short sentence is joined with the next one', () => {
     expect(takeSentences('Yes. It opens at nine in the morning. On Sundays')).toEqual({
       pieces: ['Yes. It opens at nine in the morning. '],
       rest: 'On Sundays',
     })
   })
 
-  test('what is for the eye is not read aloud', () => {
+  test('Markdown, links, citations and thoughts are not read aloud', () => {
     const markdown =
       '<think>hm</think># Hours\n\n- It opens at **nine** [1], see [the page](http://x/y).\n```js\n`code`\n```'
     expect(speakable(markdown)).toBe('Hours It opens at nine , see the page. code')
@@ -62,7 +62,7 @@ describe('sentences', () => {
   })
 })
 
-/** A WAV file of so many samples; a streamed one claims to be endless. */
+/** A WAV file with a given number of samples; a streamed one declares an endless size. */
 function wav(samples: number, options: { rate?: number; streamed?: boolean } = {}): Buffer {
   const format = Buffer.alloc(16)
   format.writeUInt16LE(1, 0)
@@ -72,8 +72,8 @@ function wav(samples: number, options: { rate?: number; streamed?: boolean } = {
   return Buffer.concat([wavHead(format, options.streamed ? undefined : sound.length), sound])
 }
 
-describe('joining', () => {
-  test('several WAV files become one that says its size', () => {
+describe('joining of audio', () => {
+  test('several WAV files become one with the correct size in its header', () => {
     const joiner = new Joiner()
     const pieces = [wav(10, { streamed: true }), wav(20), wav(5)].map((audio) =>
       joiner.next({ audio, mimeType: 'audio/wav' }),
@@ -84,7 +84,7 @@ describe('joining', () => {
     expect(readWav(whole)?.samples).toHaveLength(70)
   })
 
-  test('pieces of MP3 follow one another; what does not fit is refused', () => {
+  test('MP3 pieces are concatenated; pieces of another type or sample rate are rejected', () => {
     const joiner = new Joiner()
     const mp3 = { audio: Buffer.from('ID3'), mimeType: 'audio/mpeg' }
     expect(String(joiner.whole([joiner.next(mp3), joiner.next(mp3)]))).toBe('ID3ID3')
@@ -94,7 +94,7 @@ describe('joining', () => {
     expect(() => rates.next({ audio: wav(1, { rate: 8000 }), mimeType: 'audio/wav' })).toThrow('several formats')
   })
 
-  test('no bytes break the reader', () => {
+  test('reading a WAV file never fails on arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.integer({ min: 0, max: 46 }), (noise, at) => {
         const bytes = wav(4)
@@ -106,7 +106,7 @@ describe('joining', () => {
   })
 })
 
-describe('what audio is', () => {
+describe('detection of audio formats', () => {
   const noise = Buffer.alloc(64, 1)
   test.each([
     ['a.mp3', 'audio/mp3', 'mp3'],
@@ -124,7 +124,7 @@ describe('what audio is', () => {
     ['a', 'video/mp4', 'mp4'],
     ['a', 'Video/WebM; codecs="vp8,opus"', 'webm'],
     ['a.WAV', 'text/plain', 'wav'],
-  ])('%s of %s is taken', async (name, type, extension) => {
+  ])('%s of %s is accepted', async (name, type, extension) => {
     expect(await audioFormat(noise, name, type)).toMatchObject({ extension })
   })
 
@@ -133,11 +133,11 @@ describe('what audio is', () => {
     ['a.txt', 'text/plain'],
     ['a', 'application/octet-stream'],
     ['a.aac', 'audio/aac'],
-  ])('%s of %s is not', async (name, type) => {
+  ])('%s of %s is rejected', async (name, type) => {
     expect(await audioFormat(noise, name, type)).toBeUndefined()
   })
 
-  test('bytes that say what they are overrule name and declared type', async () => {
+  test('recognized bytes overrule the name and the declared type', async () => {
     expect(await audioFormat(wav(10), 'a.txt', 'text/plain')).toEqual({ extension: 'wav', mimeType: 'audio/wav' })
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000a49444154', 'hex')
     expect(await audioFormat(png, 'a.mp3', 'audio/mpeg')).toBeUndefined()

@@ -4,7 +4,7 @@ import { chatPricesOf, usageOf } from '../../../src/engine/chat/usage.js'
 
 const PRICES = { promptUnitPrice: '0.001', completionUnitPrice: '0.002', priceUnit: '0.001', currency: 'EUR' }
 
-test('prices are tokens × unit price × price unit, with seven places', () => {
+test('prices are tokens × unit price × price unit, with seven decimals', () => {
   expect(usageOf({ inputTokens: 12, outputTokens: 6 }, 0.41, PRICES)).toEqual({
     prompt_tokens: 12,
     prompt_unit_price: '0.001',
@@ -23,7 +23,7 @@ test('prices are tokens × unit price × price unit, with seven places', () => {
   expect(usageOf({ inputTokens: 5 }, 1, null)).toMatchObject({ prompt_tokens: 5, prompt_price: '0', currency: 'USD' })
 })
 
-test('half of the last place is rounded up, and no price is lost in a float', () => {
+test('prices round half up at the last decimal and lose nothing to floating point', () => {
   const at = (promptUnitPrice: string, tokens: number) =>
     usageOf({ inputTokens: tokens }, 0, { ...PRICES, promptUnitPrice, priceUnit: '1' }).prompt_price
   expect(at('0.00000005', 1)).toBe('0.0000001')
@@ -31,7 +31,7 @@ test('half of the last place is rounded up, and no price is lost in a float', ()
   expect(at('12345678901234567', 9)).toBe('111111110111111103.0000000')
 })
 
-test('a total is the sum of its parts', () => {
+test('the total price is the sum of its parts', () => {
   const steps = (price: string) => BigInt(price.replace('.', ''))
   const price = fc.tuple(fc.nat(), fc.nat(999_999)).map(([whole, part]) => `${whole}.${String(part).padStart(6, '0')}`)
   fc.assert(
@@ -44,7 +44,7 @@ test('a total is the sum of its parts', () => {
   )
 })
 
-test('dollars for a million tokens are priced exactly', () => {
+test('prices in dollars per million tokens are exact', () => {
   const prices = chatPricesOf({ inputUsdPerMillion: 0.15, outputUsdPerMillion: 0.0000000006 })
   expect(prices).toMatchObject({ promptUnitPrice: '0.15', completionUnitPrice: '0.000000001' })
   expect(usageOf({ inputTokens: 2_000_000, outputTokens: 1000 }, 0, prices)).toMatchObject({

@@ -18,7 +18,7 @@ const VALUES: Record<ValueType, fc.Arbitrary<unknown>> = {
 const types = fc.constantFrom(...VALUE_TYPES)
 const typed = types.chain((type) => VALUES[type].map((value) => ({ type, value })))
 
-/** What a value is, told from the value alone. */
+/** The types of a value, computed independently of the code under test. */
 function typesOf(value: unknown): string[] {
   if (Array.isArray(value))
     return ['string', 'number', 'object']
@@ -27,13 +27,13 @@ function typesOf(value: unknown): string[] {
   return value === null ? [] : [typeof value]
 }
 
-test('a value of the type is taken as it is and as its text, and its text says the same', () => {
+test('a value is accepted as itself and as its text, and both give the same text', () => {
   fc.assert(
     fc.property(typed, ({ type, value }) => {
       const read = readValue(type, value)
       if (!('text' in read)) throw new Error(read.rule)
       if (type === 'string') expect(read.text).toBe(value)
-      // JSON knows one zero
+      // JSON does not distinguish the two zeros.
       else expect(JSON.stringify(JSON.parse(read.text))).toBe(JSON.stringify(value))
       expect(readValue(type, read.text)).toEqual(read)
       expect(readDefault(type, value)).toEqual(read)
@@ -41,7 +41,7 @@ test('a value of the type is taken as it is and as its text, and its text says t
   )
 })
 
-test('what is of another type is refused, and no text stands for a default', () => {
+test('a value of another type is rejected, and no text is accepted as a default of a non-text type', () => {
   fc.assert(
     fc.property(types, fc.jsonValue(), (type, value) => {
       const fits = typesOf(value).includes(type)
@@ -61,7 +61,7 @@ test('what is of another type is refused, and no text stands for a default', () 
   )
 })
 
-test('anything at all is read or refused with a rule, within the bound', () => {
+test('any value is either read within the length limit or rejected with a rule', () => {
   fc.assert(
     fc.property(types, fc.anything(), (type, value) => {
       const read = readValue(type, value)
@@ -71,7 +71,7 @@ test('anything at all is read or refused with a rule, within the bound', () => {
   )
 })
 
-test('what every type begins with is of it', () => {
+test('the empty value of every type is valid for that type', () => {
   for (const type of VALUE_TYPES) expect(readValue(type, EMPTY_VALUES[type])).toEqual({ text: EMPTY_VALUES[type] })
 })
 
@@ -88,10 +88,10 @@ test.each<[ValueType, unknown, string]>([
   ['array[object]', [null], 'of type array[object]'],
   ['object', 'null', 'of type object'],
   ['string', 5, 'of type string'],
-])('%s does not take %j: %s', (type, value, rule) => {
+])('%s rejects %j: %s', (type, value, rule) => {
   expect(readValue(type, value)).toEqual({ rule: expect.stringContaining(rule) })
 })
 
-test('half a character becomes the sign for it', () => {
+test('a lone surrogate becomes the replacement character', () => {
   expect(readValue('string', 'a\ud800b')).toEqual({ text: 'a\ufffdb' })
 })

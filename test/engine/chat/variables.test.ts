@@ -49,7 +49,7 @@ const step = fc.oneof(
   }),
 )
 
-test('a conversation holds what a list of names, types and texts would, however its application changes', () => {
+test('a conversation stores the same variables as a plain model of names, types and texts, however its application changes', () => {
   const appId = newId()
   const who = { tenant: 't', appId, userId: newId() }
   db.writeNow(() => db.now(sql.run("INSERT INTO chat_apps VALUES ('t', ?, 's', '{}', 0, 0)", [appId])))
@@ -95,7 +95,7 @@ test('a conversation holds what a list of names, types and texts would, however 
           expect(seen).toEqual(expected)
         }
       }
-      // nobody else has any of it
+      // Other users and applications see none of it.
       expect(db.now(variablesOf({ ...who, userId: newId() }, id))).toEqual([])
       expect(db.now(variablesOf({ ...who, appId: newId() }, id))).toEqual([])
     }),

@@ -10,7 +10,7 @@ import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-/** Notes on a few subjects in words that analysers inflect differently; enough of them for a model to be trained. */
+/** Notes on a few subjects with words that the analysers stem differently; enough of them to train a model. */
 const SUBJECTS = [
   ['engines', 'turbines', 'cooling', 'running', 'bearings', 'vibrations', 'oiled', 'heating'],
   ['invoices', 'payments', 'charged', 'refunds', 'accounting', 'taxes', 'billing', 'currencies'],
@@ -56,7 +56,7 @@ function activeModel({ dataDir }: TestEngine): Model | undefined {
 
 const count = ({ dataDir }: TestEngine, query: string) => rowsOf(dataDir).value(query)
 
-/** Until there is one model, with a vector of every node, and a page index of every document. */
+/** Waits until there is one model, with a vector of every node, and a page index of every document. */
 async function untilWhole(test: TestEngine, id: string): Promise<void> {
   await until(async () => {
     if (count(test, 'SELECT count(*) FROM vector_spaces') !== 1 || activeModel(test) === undefined) return false
@@ -67,11 +67,11 @@ async function untilWhole(test: TestEngine, id: string): Promise<void> {
   })
 }
 
-/** Turns a closed data directory into one of the analyser before this: its model, text index and page index. */
+/** Turns a closed data directory into one of the previous analyser: its model, text index and page index. */
 async function makeEarlier({ dataDir }: TestEngine, id: string): Promise<void> {
   const rows = rowsOf(dataDir)
   await rows.run('UPDATE vector_spaces SET model = ?', ofEarlier(rows.value<Buffer>('SELECT model FROM vector_spaces')))
-  // what its vectors and summaries said of other terms must not be believed
+  // Vectors and summaries of the earlier terms must not be used.
   await rows.run('UPDATE vectors SET vector = zeroblob(length(vector))')
   await rows.run('UPDATE page_index SET format = format - 1, terms = zeroblob(length(terms))')
   const nodes = rows.all<EarlierNode>('SELECT key, doc_key doc, title, text FROM nodes')
@@ -80,7 +80,7 @@ async function makeEarlier({ dataDir }: TestEngine, id: string): Promise<void> {
   const index = await openText({ dir, engine, create: false, log: () => {}, watermarkLagMs: 0 })
   if (index === undefined) throw new Error(`there is no text index in ${dir}`)
   const { watermark } = index
-  // whole words were terms
+  // Terms were unstemmed words.
   const text = (node: EarlierNode) => (`${node.title} ${node.text}`.toLowerCase().match(/[a-z0-9]+/g) ?? []).join(' ')
   await index.stage(
     nodes.map((node) => ({ key: node.key, doc: node.doc, text: text(node) })),
@@ -123,7 +123,7 @@ function ofEarlierIndex(dir: string): void {
   writeFileSync(path, JSON.stringify({ format: earlier, seq, check }))
 }
 
-/** What a search finds, by file and score, in every question and mode. */
+/** What a search finds, by file and score, for every question and mode. */
 async function foundIn({ engine }: TestEngine, id: string) {
   const found: Record<string, [file: unknown, score: number][]> = {}
   for (const mode of ['fast', 'research'] as const)
@@ -140,7 +140,7 @@ async function foundIn({ engine }: TestEngine, id: string) {
   return found
 }
 
-it('a directory of an earlier text analyser answers at once, and as a fresh one when it has caught up', {
+it('a directory of an earlier text analyser answers at once, and gives the results of a fresh one after it has caught up', {
   timeout: 180_000,
 }, async () => {
   const { test, id } = await withNotes()
@@ -149,7 +149,7 @@ it('a directory of an earlier text analyser answers at once, and as a fresh one 
   await makeEarlier(test, id)
   await test.reopen()
 
-  // the first question asks for all that has to be made anew, and is answered by words alone
+  // The first question triggers the rebuild and is answered from text alone.
   const first = await ask(test.engine, ADA, id, 'What vibrates when engines are cooled, item4?')
   expect(first.error).toBeUndefined()
   expect(first.answer).toContain('vibrations')

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 
 let store: SmallStore
 let stop: AbortController
-/** spaces that were to be looked at, in their order */
+/** Spaces that the audit visited, in order. */
 let looked: number[]
 
 beforeEach(async () => {
@@ -28,7 +28,7 @@ afterEach(async () => {
 function auditsOf(context: EngineContext = store.context): VectorAudits {
   return new VectorAudits(context, stop.signal, (key) => void looked.push(key))
 }
-/** Audits that have begun, and have told of their first look at so many spaces. */
+/** Starts audits and waits until the first one has visited the given number of spaces. */
 async function begun(spaces = 1, context?: EngineContext): Promise<VectorAudits> {
   const audits = auditsOf(context)
   audits.start()
@@ -36,7 +36,7 @@ async function begun(spaces = 1, context?: EngineContext): Promise<VectorAudits>
   return audits
 }
 
-/** A space with a model and a vector of each of its passages, but the first ones. */
+/** A space with a model and a vector of each passage except the first ones. */
 async function lacking(count: number): Promise<{ space: SpaceRow; model: VectorSpace }> {
   const space = await filledSpace(store, passages('one', 'two', 'three', 'four', 'five'))
   const model = inUse(store, space)
@@ -54,15 +54,15 @@ function lose({ key }: VectorSpace, count: number): void {
 const isDue = (audits: VectorAudits, space: SpaceRow) => store.db.now(audits.isDue(store.again(space)))
 const fill = (audits: VectorAudits, { key }: SpaceRow, signal = stop.signal) => audits.fill(store.context, key, signal)
 
-describe('an audit of vectors', () => {
-  it('begins with a look at every space that is not being deleted', async () => {
+describe('the audit of vectors', () => {
+  it('starts with every space that is not being deleted', async () => {
     const [one, gone, other] = [store.space(), store.space(), store.space()]
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)
     await begun(2)
     expect(looked).toEqual([one.key, other.key])
   })
 
-  it('is made again every ten minutes, until the stop', async () => {
+  it('repeats every ten minutes until it is stopped', async () => {
     const { key } = store.space()
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     await begun()
@@ -78,12 +78,12 @@ describe('an audit of vectors', () => {
     expect(looked).toHaveLength(3)
   })
 
-  it('is made as often as the options say', async () => {
+  it('repeats at the interval in the options', async () => {
     store.space()
     await begun(3, { ...store.context, options: { ...store.context.options, vectorAuditMs: 5 } })
   })
 
-  it('that cannot look up the spaces is made the next time', async () => {
+  it('tries again at the next interval when the spaces cannot be read', async () => {
     store.space()
     let failures = 0
     const { db } = store.context
@@ -99,7 +99,7 @@ describe('an audit of vectors', () => {
     expect(failures).toBeGreaterThanOrEqual(3)
   })
 
-  it('finds passages without a vector only while it is open', async () => {
+  it('reports a space as due only while missing vectors are open', async () => {
     const { space } = await lacking(1)
     const { space: other } = await lacking(2)
     expect(isDue(auditsOf(), space)).toBe(false)
@@ -110,7 +110,7 @@ describe('an audit of vectors', () => {
     expect(isDue(audits, other)).toBe(true)
   })
 
-  it('finds nothing where each has one, where there is no model yet, and where a provider owes them', async () => {
+  it('finds nothing where every passage has a vector, where no model exists, and where a provider owes the vectors', async () => {
     const { space } = await lacking(0)
     const without = await filledSpace(store, 'one')
     const provided = store.space({ model: PROVIDED })
@@ -123,7 +123,7 @@ describe('an audit of vectors', () => {
 })
 
 describe('passages without a vector', () => {
-  it('get one, in the rows and in the index, and the audit is over', async () => {
+  it('get one in the rows and in the index, which ends the audit', async () => {
     const { space, model } = await lacking(2)
     const audits = await begun()
     await fill(audits, space)
@@ -131,12 +131,12 @@ describe('passages without a vector', () => {
     expect(store.asked.flat()).toEqual(['a.md\none', 'a.md\ntwo'])
     expect(store.indexes.vectorKeys(space.id, model.id)).toHaveLength(2)
     expect(store.said).toMatchObject([{ level: 'warn', fields: { space: space.id, passages: 2 } }])
-    // lost again: the next audit finds it, and no question before
+    // A vector lost after the audit is found by the next one only.
     lose(model, 1)
     expect(isDue(audits, space)).toBe(false)
   })
 
-  it('whose words the model does not know are accepted, until there are more of them', async () => {
+  it('stop counting when the model knows none of their words, until their number grows', async () => {
     const { space, model } = await lacking(2)
     store.embed = (texts) => texts.map((text) => (text.endsWith('one') ? undefined : vectorOf(text)))
     const audits = await begun()
@@ -151,7 +151,7 @@ describe('passages without a vector', () => {
     expect(vectorsOf(store, model.key)).toHaveLength(4)
   })
 
-  it('that were accepted are looked at anew under another model', async () => {
+  it('count again under the next model although one model could not embed them', async () => {
     const { space } = await lacking(1)
     store.embed = (texts) => texts.map(() => undefined)
     const audits = await begun()
@@ -164,7 +164,7 @@ describe('passages without a vector', () => {
     expect(isDue(audits, space)).toBe(true)
   })
 
-  it('are not counted for a model that took the place of theirs meanwhile', async () => {
+  it('stop counting for a model that was replaced during the run', async () => {
     const { space } = await lacking(3)
     let next: VectorSpace | undefined
     store.embed = (texts) => {
@@ -180,7 +180,7 @@ describe('passages without a vector', () => {
     expect(isDue(audits, space)).toBe(true)
   })
 
-  it('are told where they cannot be made, and tried at the next audit; a stop is no failure', async () => {
+  it('appear in the log when embedding fails, and the next audit retries; a stop is not a failure', async () => {
     const { space, model } = await lacking(2)
     store.embed = () => {
       throw new Error('the thread has died')
@@ -197,7 +197,7 @@ describe('passages without a vector', () => {
     expect(isDue(audits, space)).toBe(true)
   })
 
-  it('are none of a space without a model, and of one that is gone', async () => {
+  it('stay as they are in a space without a model and in a deleted one', async () => {
     const without = await filledSpace(store, 'one')
     const { space: gone } = await lacking(1)
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)

@@ -10,7 +10,7 @@ import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpe
 const signal = new AbortController().signal
 
 let store: SmallStore
-/** files that were read */
+/** Files that were read. */
 let filesRead: string[]
 beforeEach(async () => {
   store = await openSmallStore()
@@ -37,7 +37,7 @@ const visible = (space: SpaceRow) =>
 const vectors = (vectorSpace: VectorSpace) =>
   store.rows('SELECT node_key FROM vectors WHERE vector_space = ?', vectorSpace.key).length
 
-/** The work with its job as its row is now, claimed again. */
+/** The work with its job as the row is now, claimed again. */
 const again = (works: Work[]) => works.map(({ document }) => store.claimed(document.key))
 const freed = () => store.run('UPDATE jobs SET claimed_by = NULL WHERE completed_at IS NULL')
 
@@ -50,7 +50,7 @@ function trainedModel(space: SpaceRow): VectorSpace {
 }
 
 describe('a batch', () => {
-  it('comes from its files to its publication, and who cannot be read ends with the reason', async () => {
+  it('runs from its files to publication, and an unreadable file fails with the reason', async () => {
     const space = store.space()
     const works = await store.work(space, {
       'a.md': passages('one', 'two'),
@@ -69,7 +69,7 @@ describe('a batch', () => {
     expect(store.again(space).head_revision).toBe(1)
   })
 
-  it('that holds nothing readable publishes nothing', async () => {
+  it('without a readable file publishes nothing', async () => {
     const space = store.space()
     await compiled(space, await store.work(space, { 'a.md': '!encrypted', 'b.md': '!encrypted' }))
     expect(stages()).toEqual(['failed', 'failed'])
@@ -79,7 +79,7 @@ describe('a batch', () => {
     expect(store.again(space).head_revision).toBe(0)
   })
 
-  it('leaves out what the space has no room for, which says so', async () => {
+  it('fails a document that exceeds the quota of the space with quota-exceeded', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 2 }
     const space = store.space({ policies: { quotaPolicy } })
     await compiled(space, await store.work(space, { 'a.md': passages('1', '2'), 'b.md': '3' }))
@@ -87,7 +87,7 @@ describe('a batch', () => {
     expect(documents()[1]).toEqual({ filename: 'b.md', status: 'failed', code: 'quota-exceeded' })
   })
 
-  it('of what an earlier run had stored is not read again, and reaches an index that never saw it', async () => {
+  it('reads nothing again that an earlier run stored, and fills an index that missed it', async () => {
     const space = store.space()
     const works = await store.work(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     store.indexes.failing.set('follow', new Error('gone'))
@@ -103,7 +103,7 @@ describe('a batch', () => {
     expect(stages()).toEqual(['published', 'published', 'published'])
   })
 
-  it('is not published where the index does not find it by its own words', async () => {
+  it('stays unpublished when the index does not find it by its own words', async () => {
     const space = store.space()
     const works = await store.work(space, { 'a.md': 'lighthouse' })
     store.betweenSteps = () => store.indexes.of(space.id).nodes.clear()
@@ -112,7 +112,7 @@ describe('a batch', () => {
     expect(stages()).toEqual(['nodes_generated'])
   })
 
-  it('is not published behind a stop', async () => {
+  it('stays unpublished after a stop', async () => {
     const space = store.space()
     const stop = new AbortController()
     const works = await store.work(space, { 'a.md': 'one' })
@@ -123,25 +123,25 @@ describe('a batch', () => {
   })
 })
 
-describe('the vectors of a batch', () => {
-  it('are of the model of the space, and are published with it', async () => {
+describe('vectors of a batch', () => {
+  it('come from the model of the space and are published with it', async () => {
     const space = store.space()
     const model = trainedModel(space)
     await compiled(space, await store.work(space, { 'a.md': passages('one', 'two') }))
     expect(vectors(model)).toBe(2)
     expect(store.indexes.vectorKeys(space.id, model.id)).toHaveLength(2)
-    // a title belongs to what is embedded
+    // The title is part of the embedded text.
     expect(store.asked.flat()).toEqual(['a.md\none', 'a.md\ntwo'])
   })
 
-  it('are none where the space has no model yet', async () => {
+  it('do not exist while the space has no model', async () => {
     const space = store.space()
     await compiled(space, await store.work(space, { 'a.md': 'one' }))
     expect(visible(space)).toEqual(['one'])
     expect(store.asked).toEqual([])
   })
 
-  it('are made anew where the space got another model before they were published', async () => {
+  it('follow the new model when the space changes it before publication', async () => {
     const space = store.space()
     const old = trainedModel(space)
     const works = await store.work(space, { 'a.md': 'one' })
@@ -158,7 +158,7 @@ describe('the vectors of a batch', () => {
     expect(filesRead).toEqual(['a.md'])
   })
 
-  it('are owed by a provider before the publication, which has patience with it and does not depend on it', async () => {
+  it('become due at the provider before publication, which waits for them briefly and does not depend on them', async () => {
     const space = store.space({ model: PROVIDED })
     const asked: unknown[] = []
     store.context.vectors.patience = async (key, versions) => {
@@ -171,7 +171,7 @@ describe('the vectors of a batch', () => {
     expect(store.rows('SELECT version_key, due FROM vectors_due')).toEqual([{ version_key: version?.key, due: 1 }])
   })
 
-  it('are not waited for where nothing has a passage', async () => {
+  it('cause no wait when no document has a passage', async () => {
     const space = store.space({ model: PROVIDED })
     let isAsked = false
     store.context.vectors.patience = async () => {
@@ -183,10 +183,10 @@ describe('the vectors of a batch', () => {
   })
 })
 
-describe('a job that ends in vain', () => {
+describe('a failed job', () => {
   const failure = { code: 'unsupported-media-type', message: 'it is a picture of a cat' }
 
-  it('says why in its document and its commit, which is kept as long as the policy says', async () => {
+  it('stores the reason in its document and commit, and the commit expires by the policy', async () => {
     const retentionPolicy = { ...DEFAULT_POLICIES.retentionPolicy, failedCommitRetentionDays: 3 }
     const space = store.space({ policies: { retentionPolicy } })
     const [work] = await store.work(space, { 'a.md': 'one' })
@@ -200,7 +200,7 @@ describe('a job that ends in vain', () => {
     expect(Math.round(((commit?.expires_at ?? 0) - before) / (24 * 60 * 60 * 1000))).toBe(3)
   })
 
-  it('takes what it had stored out of the rows and the index, and only that', async () => {
+  it('removes only its own stored rows and index entries', async () => {
     const space = store.space()
     const [first] = await store.work(space, { 'a.md': 'text' })
     if (first === undefined) throw new Error('nothing was claimed')
@@ -214,11 +214,11 @@ describe('a job that ends in vain', () => {
     expect(store.indexes.texts(space.id)).toEqual(['text'])
     expect(visible(space)).toEqual(['text'])
     expect(store.rows('SELECT text FROM nodes')).toEqual([{ text: 'text' }])
-    // the document goes on answering by what was published before
+    // The document still answers from its published version.
     expect(documents()).toEqual([{ filename: 'a.md', status: 'parsed', code: failure.code }])
   })
 
-  it('ends also where the index cannot be told now', async () => {
+  it('ends even when the index cannot be updated', async () => {
     const space = store.space()
     const [work] = await store.work(space, { 'a.md': 'one' })
     if (work === undefined) throw new Error('nothing was claimed')
@@ -230,7 +230,7 @@ describe('a job that ends in vain', () => {
     expect(store.said).toMatchObject([{ level: 'warn', fields: { space: space.id } }])
   })
 
-  it('is none of who lost its claim, nor one that has ended', async () => {
+  it('ends neither by a worker that lost its claim nor when it has already ended', async () => {
     const space = store.space()
     const works = await store.work(space, { 'a.md': 'one', 'b.md': 'two' })
     const [lost, ended] = works.map(({ job }) => job.key)

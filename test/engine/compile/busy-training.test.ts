@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.end())
 
-it('a model that is trained on a part of the texts says of how many, so that one of all follows', async () => {
+it('a model trained on a sample records the size of the sample, so that training on all passages follows', async () => {
   const space = store.space()
   const text = passages(
     ...Array.from({ length: PASSAGES }, (_, n) => `The harbour of port${n % 7} has berth${n % 11} and quay${n % 13}.`),

@@ -28,7 +28,7 @@ interface Call {
 
 let store: SmallStore
 let calls: Call[]
-/** models that were loaded */
+/** Models that were loaded. */
 let loaded: [string, Uint8Array][]
 
 beforeEach(async () => {
@@ -60,7 +60,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.end())
 
-/** Bytes of a model that was made by this text analyser, or by another. */
+/** Bytes of a model made by the given version of the text analyser. */
 function bytesOf(analyzer: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(MODEL_BYTES)
   new DataView(bytes.buffer).setUint32(8, analyzer, true)
@@ -80,8 +80,8 @@ function provided(dimension?: number): SpaceRow {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `${'x'.repeat(n)}`)
 
-describe('passages are embedded', () => {
-  it('with their titles, in their order, under the model of their space, which is loaded once', async () => {
+describe('embedding of passages', () => {
+  it('sends titles with texts, in order, to the model of the space, which is loaded once', async () => {
     const { space, model } = trained()
     const nodes = [...'abc'].map((title, n) => ({ title, text: `text ${'x'.repeat(n)}` }))
     store.embed = (texts) => texts.map((text) => (text.startsWith('b') ? undefined : vectorOf(text)))
@@ -93,7 +93,7 @@ describe('passages are embedded', () => {
     expect(loaded).toEqual([[model.id, expect.objectContaining({ length: MODEL_BYTES })]])
   })
 
-  it('in messages that are no longer than 64 texts, none left out and none twice', async () => {
+  it('sends messages of at most 64 texts, each text once', async () => {
     const { model } = trained()
     const texts = numbered(150)
     expect(await embedTrained(store.context, model, texts)).toEqual(texts.map(vectorOf))
@@ -101,14 +101,14 @@ describe('passages are embedded', () => {
     expect(Math.max(...calls.map((call) => call.texts.length))).toBeLessThanOrEqual(64)
   })
 
-  it('not where there are none, and not while their space has no model', async () => {
+  it('does nothing without texts or while the space has no model', async () => {
     const node = { title: 't', text: 'x' }
     expect(await embedNodes(store.context, store.space(), [node])).toBeUndefined()
     expect(await embedNodes(store.context, trained().space, [])).toBeUndefined()
     expect(calls).toEqual([])
   })
 
-  it('not under a model whose bytes are lost: that is an error', async () => {
+  it('fails with an error when the bytes of the model are lost', async () => {
     const { space, model } = trained()
     store.run('UPDATE vector_spaces SET model = NULL')
     await expect(embedNodes(store.context, space, [{ title: 't', text: 'x' }])).rejects.toMatchObject({
@@ -118,8 +118,8 @@ describe('passages are embedded', () => {
   })
 })
 
-describe('a question is embedded', () => {
-  it('as a question, under the model of its space', async () => {
+describe('embedding of a question', () => {
+  it('uses the question mode of the model of the space', async () => {
     const { space, model } = trained()
     expect(await embedQuery(store.context, space, 'who')).toEqual({
       ...{ vector: vectorOf('who'), vectorSpaceId: model.id, dimension: 2 },
@@ -129,7 +129,7 @@ describe('a question is embedded', () => {
     expect(await embedQuery(store.context, space, 'zyx')).toBeUndefined()
   })
 
-  it('by the provider of its space, once that has vectors of a length', async () => {
+  it('uses the provider of the space once its dimension is known', async () => {
     const space = provided(2)
     expect(await embedQuery(store.context, space, 'who', signal)).toEqual({
       ...{ vector: vectorOf('who'), vectorSpaceId: space.vector_space, dimension: 2 },
@@ -139,15 +139,15 @@ describe('a question is embedded', () => {
     await expect(embedQuery(store.context, space, 'who')).rejects.toMatchObject({ code: 'internal' })
   })
 
-  it('not while its space has no vectors at all', async () => {
+  it('gives nothing while the space has no vectors', async () => {
     expect(await embedQuery(store.context, store.space(), 'who')).toBeUndefined()
     expect(await embedQuery(store.context, provided(), 'who')).toBeUndefined()
     expect(calls).toEqual([])
   })
 })
 
-describe('questions that are compared with one another', () => {
-  it('are embedded as questions in their order, in messages of no more than 64', async () => {
+describe('embedding of questions for comparison', () => {
+  it('keeps their order and sends messages of at most 64', async () => {
     const { space, model } = trained()
     const questions = numbered(130)
     store.embed = (texts) => texts.map((text) => (text.length === 70 ? undefined : vectorOf(text)))
@@ -158,7 +158,7 @@ describe('questions that are compared with one another', () => {
     expect(Math.max(...calls.map((call) => call.texts.length))).toBeLessThanOrEqual(64)
   })
 
-  it('are embedded by a provider also before it has made a vector for the space', async () => {
+  it('works with a provider that has not yet made a vector for the space', async () => {
     expect(await embedQuestions(store.context, provided(), ['who', 'what'], signal)).toEqual(
       ['who', 'what'].map(vectorOf),
     )
@@ -170,14 +170,14 @@ describe('questions that are compared with one another', () => {
     ])
   })
 
-  it('are not while a space has no model', async () => {
+  it('gives nothing while the space has no model', async () => {
     expect(await embedQuestions(store.context, store.space(), ['who'])).toBeUndefined()
     expect(calls).toEqual([])
   })
 })
 
-describe('how telling terms are', () => {
-  it('is said by the model of a space, which is loaded for it', async () => {
+describe('term weights', () => {
+  it('come from the model of the space, which is loaded for them', async () => {
     const { space, model } = trained()
     expect(await termWeights(store.context, space, ['a', 'bb'])).toEqual(
       new Map([
@@ -188,7 +188,7 @@ describe('how telling terms are', () => {
     expect(loaded.map(([id]) => id)).toEqual([model.id])
   })
 
-  it('is not known without a model, and not of a provider', async () => {
+  it('do not exist without a model or with a provider', async () => {
     expect(await termWeights(store.context, store.space(), ['a'])).toBeUndefined()
     store.run('DELETE FROM spaces')
     expect(await termWeights(store.context, provided(2), ['a'])).toBeUndefined()
@@ -196,7 +196,7 @@ describe('how telling terms are', () => {
 })
 
 describe('a model of an earlier text analyser', () => {
-  it('is put away, and its space asks for another one', async () => {
+  it('becomes superseded, and its space is scheduled for training', async () => {
     const { space } = trained(ANALYZER_VERSION - 1)
     store.woken.length = 0
     expect(await embedQuery(store.context, space, 'who')).toBeUndefined()
@@ -207,21 +207,21 @@ describe('a model of an earlier text analyser', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('does not take the place of one that was trained meanwhile', async () => {
+  it('does not replace a model that was trained meanwhile', async () => {
     const { space } = trained(ANALYZER_VERSION - 1)
     const next = inUse(store, space, bytesOf(ANALYZER_VERSION))
-    // who read the row of the space before asks by the model that it had
+    // A caller with the old row of the space still asks by the old model.
     await embedQuery(store.context, space, 'who')
     expect(store.rows("SELECT id FROM vector_spaces WHERE state = 'active'")).toEqual([{ id: next.id }])
     expect(await embedQuery(store.context, store.again(space), 'who')).toMatchObject({ vectorSpaceId: next.id })
   })
 })
 
-describe('who pays a provider', () => {
+describe('the billing account of an embedding', () => {
   const budgets = { ...DEFAULT_POLICIES.quotaPolicy.providerBudgets, maxEmbeddingTokensPerDay: 7 }
   const policies = { quotaPolicy: { ...DEFAULT_POLICIES.quotaPolicy, providerBudgets: budgets } }
 
-  it('is the space, within its budgets of now', async () => {
+  it('belongs to the space and applies its current budgets', async () => {
     const space = store.space({ policies })
     const payer = account(store.context, space)
     expect(payer).toMatchObject({ tenant: space.tenant, id: space.id })

@@ -50,10 +50,10 @@ const stateOf = (id: string, state: string) =>
   expect.poll(async () => (await migration(id)).state, { interval: 50 }).toBe(state)
 const dense = async () => (await test.engine.spaces.status(ADA, spaceId)).index.summaries.denseVector
 
-/** The vectors of the old model are loaded a moment after they were published. */
+/** Vectors of the old model are loaded shortly after publication. */
 const oldVectorsAreThere = () => expect.poll(asked).toMatchObject({ by: 'old', found: TOPICS.length, degraded: false })
 
-/** Asks, and tells which model the question was embedded with and how many passages its vector found. */
+/** Asks; returns the model that embedded the question and the number of passages its vector found. */
 async function asked(): Promise<{ by: string; found: number; degraded: boolean; answer: string }> {
   const before = { old: oldFake.requests.length, new: newFake.requests.length }
   const { traceId, answer } = await ask(test.engine, ADA, spaceId, QUESTION)
@@ -86,7 +86,7 @@ describe('a space with documents that moves to another embedding model', () => {
     newFake.always()
   })
 
-  it('answers by the old model while vectors are made beside, and by the new one after one publication', async () => {
+  it('answers by the old model while new vectors are computed, and by the new one after one publication', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     await expect(test.engine.spaces.setEmbeddingProfile(ADA, spaceId, NEW)).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
 
-  it('has vectors of the new model for what was uploaded meanwhile', async () => {
+  it('computes new vectors for documents uploaded during the migration', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     newFake.always({ kind: 'slow', ms: 300 })
@@ -134,7 +134,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect.poll(dense).toMatchObject({ total: 30, ready: 30, building: 0 })
   }, 90_000)
 
-  it('keeps the old model when the migration is canceled midway, and can begin another', async () => {
+  it('keeps the old model when the migration is canceled midway, and can start another one', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     const before = await profile()
@@ -155,7 +155,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
 
-  it('keeps the old model when the new one refuses for good', async () => {
+  it('keeps the old model when the new one fails permanently', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     const before = await profile()
@@ -167,7 +167,7 @@ describe('a space with documents that moves to another embedding model', () => {
     expect(await asked()).toMatchObject({ by: 'old', found: 10, degraded: false })
   })
 
-  it('waits for a provider that is away, says so, and goes on after a restart', async () => {
+  it('waits for an unavailable provider, reports that, and resumes after a restart', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     newFake.always({ kind: 'slow', ms: 200 })
@@ -184,12 +184,12 @@ describe('a space with documents that moves to another embedding model', () => {
     newFake.always()
     await stateOf(id, 'published')
     const sent = newFake.requests.slice(first).flatMap(({ body }) => [body.input ?? []].flat())
-    // what had its vector before the restart is not asked for again
+    // Vectors made before the restart are not requested again.
     expect(new Set(sent).size).toBeLessThan(10)
     await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
 
-  it('counts a passage that the new model refuses, and searches it by its words', async () => {
+  it('counts a passage that the new model rejects, and still finds it by text', async () => {
     await ingest(test.engine, ADA, spaceId, {
       ...files('Westerhever'),
       'poison.md': '# Poison\n\nAn indigestible passage on mushrooms.\n',
@@ -213,14 +213,14 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect.poll(asked).toMatchObject({ by: 'new', found: 30 })
   }, 90_000)
 
-  it('switches a space without passages at once', async () => {
+  it('switches at once when it has no passages', async () => {
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await stateOf(id, 'published')
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   })
 
-  it('is deleted with its migration', async () => {
+  it('takes its migration along when it is deleted', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     newFake.always({ kind: 'hang' })

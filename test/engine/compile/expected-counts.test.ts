@@ -10,13 +10,13 @@ afterEach(async () => {
   running = undefined
 })
 
-/** A text whose words others have too, so that a model can be trained on them. */
+/** A text that shares words with others, so that a model can be trained on them. */
 function sharedWords(place: number, salt = 3): string {
   const words = Array.from({ length: 40 }, (_, word) => `subject${(place * 7 + word * word * salt) % 90}`)
   return `# Text ${place}\n\n${words.join(' ')} only${place}\n`
 }
 
-/** Counters kept by triggers beside the same counted row by row. */
+/** Counters kept by triggers, with the same counted row by row. */
 function counts(dataDir: string) {
   const rows = rowsOf(dataDir)
   return {
@@ -39,7 +39,7 @@ function hasVectors(dataDir: string, least: number): boolean {
   )
 }
 
-test('the counters of vectors follow uploads, new versions, deletions and the training of models', {
+test('vector counters follow uploads, new versions, deletions and the training of models', {
   timeout: 120_000,
 }, async () => {
   running = await startEngine()
@@ -56,7 +56,7 @@ test('the counters of vectors follow uploads, new versions, deletions and the tr
   const accepted = await ingest(engine, ADA, id, texts(60))
   await until(() => hasVectors(dataDir, 60))
   expect(equal()).toMatchObject([{ vectors: 60 }])
-  // the same names with other bytes take the places of the first
+  // The same names with other bytes replace the first documents.
   await ingest(engine, ADA, id, texts(20, 5))
   await until(async () => (await engine.spaces.stats(ADA, id, 5)).storage.documentCount === 60)
   await until(() => hasVectors(dataDir, 60))

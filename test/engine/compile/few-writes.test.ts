@@ -5,7 +5,7 @@ import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.
 import { until } from '../../helpers/until.js'
 
 const NOTES = 60
-/** tests of the engine run the program of every write twice, see `test/programs-run-twice.ts` */
+/** Tests run the program of every write twice, see `test/programs-run-twice.ts`. */
 const RUNS = 2
 
 let test: TestEngine
@@ -29,7 +29,7 @@ const notes = () =>
   )
 const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0)
 
-/** How many statements with a text each transaction of this process did, of those that did any. */
+/** The number of matching statements of each transaction that had any. */
 function countIn(text: string): number[] {
   const counts: number[] = []
   let now = 0
@@ -39,7 +39,7 @@ function countIn(text: string): number[] {
       const made = work()
       const value = isProgram(made) ? ((yield* made) as T) : made
       if (now > 0) counts.push(now)
-      now = 0 // a write may be made of another
+      now = 0 // A write may contain another write.
       return value
     }
   const { write, execute } = Database.prototype
@@ -55,7 +55,7 @@ function countIn(text: string): number[] {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 
-it('stores the page indexes of small documents many at a time', async () => {
+it('page indexes of small documents are stored in batches', async () => {
   const counts = countIn('INTO page_index')
   await ingest(test.engine, ADA, spaceId, notes())
   await idle()
@@ -64,7 +64,7 @@ it('stores the page indexes of small documents many at a time', async () => {
   expect(Math.max(...counts)).toBeLessThanOrEqual(32)
 })
 
-it('stores what small documents claim many at a time', async () => {
+it('claims of small documents are stored in batches', async () => {
   const claims = countIn('INTO conflict_claims')
   await ingest(test.engine, ADA, spaceId, notes())
   const listed = () => test.engine.quality.conflicts(ADA, spaceId, { limit: 50, includeDifferences: 'true' })
@@ -73,7 +73,7 @@ it('stores what small documents claim many at a time', async () => {
   expect(claims.length).toBeLessThan((NOTES / 4) * RUNS)
 })
 
-it('moves the job of a document in two updates from its claim to its publication', async () => {
+it('the job of a document needs two updates from its claim to its publication', async () => {
   const counts = countIn('UPDATE jobs SET stage')
   const accepted = await ingest(test.engine, ADA, spaceId, notes())
   expect(sum(counts)).toBe(2 * NOTES * RUNS)

@@ -43,7 +43,7 @@ const refused = () => fails(new ProviderFailure('status', 'the provider refused'
 const away = () => fails(new ProviderFailure('unreachable', 'the provider is away'))
 
 describe('missing vectors of a trained model', () => {
-  it('are made of every live passage that has none, in the rows and in the index', async () => {
+  it('get computed for every live passage without one, in the rows and in the index', async () => {
     const space = store.space()
     await publish(space, { 'a.md': many(600), 'b.md': 'unknown words', 'gone.md': 'gone' })
     store.run(
@@ -58,13 +58,13 @@ describe('missing vectors of a trained model', () => {
         .slice(0, 600)
         .map(({ node_key }) => node_key),
     )
-    // once more: only what can have none is asked for again
+    // A second run requests only the passage that can have no vector.
     store.asked.length = 0
     await fillVectors(store.context, store.again(space), model, signal)
     expect(store.asked.flat()).toEqual(['b.md\nunknown words'])
   })
 
-  it('are made behind a passage, and told up to which', async () => {
+  it('get computed after a given passage, and the last passage is returned', async () => {
     const space = store.space()
     await publish(space, { 'a.md': many(5) })
     const model = trained(space)
@@ -73,7 +73,7 @@ describe('missing vectors of a trained model', () => {
     expect(vectorsOf(model).map(({ node_key }) => node_key)).toEqual(keys.slice(3))
   })
 
-  it('are not made for a model that others have replaced, nor behind a stop', async () => {
+  it('do not get computed for a replaced model or after a stop', async () => {
     const space = store.space()
     await publish(space, { 'a.md': many(3) })
     const [old, next] = [trained(space), trained(store.again(space), false)]
@@ -90,7 +90,7 @@ describe('missing vectors of a trained model', () => {
     expect(vectorsOf(next)).toEqual([])
   })
 
-  it('of replaced models go, and of no other; a stop leaves the rest to the next time', async () => {
+  it('disappear with a replaced model only; a stop leaves the rest for the next run', async () => {
     const space = store.space()
     await publish(space, { 'a.md': many(2100) })
     const [old, using, building] = [trained(space), trained(store.again(space)), trained(store.again(space), false)]
@@ -125,7 +125,7 @@ describe('vectors that a provider owes', () => {
   const owed = () => store.rows<{ due: number }>('SELECT due FROM vectors_due WHERE due > 0')
   const made = () => store.rows('SELECT node_key FROM vectors ORDER BY 1')
 
-  it('are there with the publication where it answers, asked for in requests of the size that it takes', async () => {
+  it('arrive with the publication in requests of the size that the provider accepts', async () => {
     await publish(space, { 'a.md': many(10), 'b.md': 'one' })
     await until(() => owed().length === 0)
     expect(made()).toEqual(nodeKeys())
@@ -144,7 +144,7 @@ describe('vectors that a provider owes', () => {
     await until(async () => (await filler.active) === 0)
   })
 
-  it('do not hold up the publication where it fails; what is missing is told, and made when it is asked again', async () => {
+  it('do not delay the publication when the provider fails, are reported as missing, and arrive on the next request', async () => {
     const { embed } = store
     store.embed = () => {
       throw away()
@@ -167,7 +167,7 @@ describe('vectors that a provider owes', () => {
     expect(store.rows('SELECT 1 FROM vector_waits')).toEqual([])
   })
 
-  it('are made of all but the passage that it refuses', async () => {
+  it('arrive for all passages except the rejected one', async () => {
     const { embed } = store
     store.embed = (texts) => {
       if (texts.some((text) => text.includes('poison'))) throw refused()
@@ -181,7 +181,7 @@ describe('vectors that a provider owes', () => {
     expect(store.rows('SELECT due, refused FROM vectors_due')).toEqual([{ due: 0, refused: 1 }])
   })
 
-  it('are owed no more where the space has another model by now', async () => {
+  it('stop being due when the space has changed its model', async () => {
     store.embed = () => {
       store.run("UPDATE spaces SET vector_space = ?, embedding_plugin = 'builtin' WHERE key = ?", newId(), space.key)
       return [vectorOf('x')]
@@ -216,7 +216,7 @@ describe('a space that moves to another model', () => {
   const told = (id: string, caller = ADA) => store.db.now(getMigration(caller, space.id, id))
   const models = () => store.rows('SELECT id, state FROM vector_spaces ORDER BY key')
 
-  it('is asked by the old one until all vectors are there, then by the new one; the old ones go', async () => {
+  it('embeds questions by the old model until all new vectors exist, then drops the old vectors', async () => {
     const seen: string[] = []
     const { embed } = store
     store.embed = (texts) => {
@@ -237,7 +237,7 @@ describe('a space that moves to another model', () => {
     await until(async () => (await migrations.active) === 0)
   })
 
-  it('keeps the old one where the new one fails for good, and says why', async () => {
+  it('keeps the old model and the reason when the new one fails permanently', async () => {
     store.embed = () => {
       throw fails(new ProviderFailure('status', 'the key is wrong', { status: 401 }))
     }
@@ -248,7 +248,7 @@ describe('a space that moves to another model', () => {
     expect(vectorsOf(store.rows<{ key: number }>('SELECT key FROM vector_spaces')[0] ?? { key: 0 })).toHaveLength(9)
   })
 
-  it('waits where the new one is away, and keeps the old one where it is canceled meanwhile', async () => {
+  it('waits while the new model is unavailable, and keeps the old one when canceled', async () => {
     store.embed = () => {
       throw away()
     }
@@ -267,7 +267,7 @@ describe('a space that moves to another model', () => {
     expect(models()).toEqual([{ id: old, state: 'active' }])
   })
 
-  it('does not switch where vectors of different lengths come', async () => {
+  it('does not switch when vectors have different lengths', async () => {
     let length = 3
     store.embed = (texts) => texts.map(() => new Float32Array(length++).fill(1))
     const { id } = await begin()
@@ -275,7 +275,7 @@ describe('a space that moves to another model', () => {
     expect(store.again(space).vector_space).toBe(old)
   })
 
-  it('has vectors of the new one also for what came meanwhile', async () => {
+  it('computes new vectors for documents published during the migration', async () => {
     const { embed } = store
     let isFirst = true
     store.embed = async (texts) => {

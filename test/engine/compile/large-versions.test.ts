@@ -5,10 +5,10 @@ import { ADA, ingest, startEngine, type TestEngine, uploadOne } from '../../help
 import { until } from '../../helpers/until.js'
 import { watchTransactions } from './transactions.js'
 
-/** A slice is some five hundred passages, or half a megabyte and one part more. */
+/** A slice has about five hundred passages, or half a megabyte plus one part. */
 const STATEMENTS = 1_200
 const BYTES = 2 * 1024 * 1024
-/** far beyond what a busy machine takes */
+/** Far longer than a busy machine needs. */
 const DEADLINE_MS = 300_000
 
 let test: TestEngine | undefined
@@ -18,7 +18,7 @@ afterEach(async () => {
   test = undefined
 })
 
-/** Sections that are passages of their own; letters that compress badly, so that the stored text is large too. */
+/** Sections that are separate passages; random letters compress badly, so the stored text is large, too. */
 function manySections(count: number): string {
   let state = 1
   const letters = () => {
@@ -29,7 +29,7 @@ function manySections(count: number): string {
   return Array.from({ length: count }, (_, n) => `# Section ${n} ${letters()}\n\n${words(110)}\n`).join('\n')
 }
 
-/** Rows that this process's databases hold. */
+/** The number of rows in the databases of this process. */
 function counter(): (text: string) => number {
   const seen = new Set<Database>()
   const { now } = Database.prototype
@@ -43,7 +43,7 @@ function counter(): (text: string) => number {
 
 const NODES = 'SELECT count(*) n FROM nodes'
 
-it('a large document is stored, published, read again and deleted in transactions of bounded size', {
+it('a large document is stored, published, recompiled and deleted in transactions of bounded size', {
   timeout: DEADLINE_MS,
 }, async () => {
   const largest = watchTransactions()
@@ -71,7 +71,7 @@ it('a large document is stored, published, read again and deleted in transaction
   expect(largest.bytes).toBeLessThan(BYTES)
 })
 
-/** Does something once, behind the transaction with which so many passages are stored, and before the next one. */
+/** Runs an action once, between the transaction that stores the given number of passages and the next one. */
 function behind(passages: number, rows: (sql: string) => number, act: () => Promise<unknown>): Promise<unknown> {
   let done: Promise<unknown> | undefined
   const { write } = Database.prototype
@@ -88,7 +88,7 @@ function behind(passages: number, rows: (sql: string) => number, act: () => Prom
   })
 }
 
-it('a job that is canceled between two slices leaves nothing of its document, and the next upload is whole', {
+it('a job canceled between two slices leaves nothing of its document, and the next upload is complete', {
   timeout: DEADLINE_MS,
 }, async () => {
   const rows = counter()
@@ -117,7 +117,7 @@ it('a job that is canceled between two slices leaves nothing of its document, an
   expect(found.items.length).toBeGreaterThan(0)
 })
 
-it('documents that are stored at the same time each keep consecutive row keys', { timeout: DEADLINE_MS }, async () => {
+it('documents stored at the same time each get consecutive row keys', { timeout: DEADLINE_MS }, async () => {
   const rows = counter()
   test = await startEngine()
   const { engine } = test

@@ -13,7 +13,7 @@ const UNKNOWN = { code: 'not-found' }
 
 let store: SmallStore
 let space: SpaceRow
-/** what those who work at migrations were told */
+/** Calls that the migration workers received. */
 let told: unknown[]
 
 beforeEach(async () => {
@@ -32,8 +32,8 @@ const cancel = (id: string, caller = ADA) => cancelMigration(store.context, call
 const get = (id: string, caller = ADA) => store.db.now(getMigration(caller, space.id, id))
 const migrations = () => store.rows('SELECT id, state FROM embedding_migrations ORDER BY key')
 
-describe('a move to another embedding model', () => {
-  it('is begun, told to those who do it, and can be looked at by its tenant alone', async () => {
+describe('a migration to another embedding model', () => {
+  it('starts, wakes its workers, and is visible to its tenant only', async () => {
     await publish(store, space, { 'a.md': 'one\n\ntwo' })
     const before = store.again(space)
     const begun = await start()
@@ -42,12 +42,12 @@ describe('a move to another embedding model', () => {
     expect(get(begun.id)).toEqual(begun)
     expect(() => get(begun.id, BOB)).toThrow(expect.objectContaining(UNKNOWN))
     expect(() => get(newId())).toThrow(expect.objectContaining(UNKNOWN))
-    // nothing of the space is changed by that
+    // The start changes nothing in the space.
     expect(store.again(space)).toEqual(before)
     expect(nodeKeys(store)).toHaveLength(2)
   })
 
-  it('is one at a time, in each space', async () => {
+  it('excludes another one in the same space', async () => {
     const { id } = await start()
     await expect(start(BUILTIN)).rejects.toMatchObject({ code: 'migration-active' })
     expect(migrations()).toEqual([{ id, state: 'filling' }])
@@ -57,7 +57,7 @@ describe('a move to another embedding model', () => {
     expect((await start(BUILTIN)).embeddingProfile).toEqual(BUILTIN)
   })
 
-  it('is none to a model that this daemon does not have, and none of a space of others', async () => {
+  it('fails for a model that this daemon does not have and for a space of another tenant', async () => {
     store.context.models = { ...store.context.models, has: () => false }
     await expect(start()).rejects.toMatchObject({ code: 'provider-not-configured' })
     await expect(start({ ...BUILTIN, model: 'lsa-999' })).rejects.toMatchObject({ code: 'provider-not-configured' })
@@ -67,7 +67,7 @@ describe('a move to another embedding model', () => {
     expect(told).toEqual([])
   })
 
-  it('that is asked for under a key has its answer kept with it', async () => {
+  it('stores its reply with the idempotency key', async () => {
     const answers: unknown[] = []
     const caller = {
       ...ADA,
@@ -77,15 +77,15 @@ describe('a move to another embedding model', () => {
       },
     }
     const begun = await start(OTHER, caller)
-    // a transaction may be tried more than once: its last answer counts
+    // A transaction may run more than once: its last reply counts.
     expect(answers.at(-1)).toEqual(begun)
     const canceled = await cancel(begun.id, caller)
     expect(answers.at(-1)).toEqual(canceled)
   })
 })
 
-describe('a move that is canceled', () => {
-  it('has ended: what was made for it is given up, and those who do it are told before the answer', async () => {
+describe('the cancellation of a migration', () => {
+  it('drops the new vectors and notifies the workers before the reply', async () => {
     const { id } = await start()
     const [{ vector_space: target = '' } = {}] = store.rows<{ vector_space: string }>(
       'SELECT vector_space FROM embedding_migrations',
@@ -109,7 +109,7 @@ describe('a move that is canceled', () => {
     expect(store.again(space)).toEqual(space)
   })
 
-  it('is not canceled twice, nor by others, nor after its end', async () => {
+  it('fails the second time, for other tenants, and for an unknown migration', async () => {
     const { id } = await start()
     await expect(cancel(id, BOB)).rejects.toMatchObject(UNKNOWN)
     expect(get(id).state).toBe('filling')

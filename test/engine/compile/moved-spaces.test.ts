@@ -15,7 +15,7 @@ vi.mock('../../../src/engine/models/builtin/lsa-trainer.js', () => import('./tra
 
 const BUILTIN = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 const OTHER = { ...PROVIDED, model: 'another-model' }
-/** a publication waits so long for a provider that says nothing */
+/** How long a publication waits for a silent provider. */
 const SILENCE_MS = 2000
 
 const signal = new AbortController().signal
@@ -38,9 +38,9 @@ const fails = (kind: 'status' | 'timeout', status?: number) =>
 const sizes = () => store.asked.map((texts) => texts.length)
 const many = (count: number) => Array.from({ length: count }, (_, n) => `passage ${n}`).join('\n\n')
 
-describe('a space that moves', () => {
+describe('a space that migrates', () => {
   let migrations: EmbeddingMigrations
-  /** the vector space that it comes from */
+  /** The vector space before the migration. */
   let old: string
 
   async function begin(text: string, model = BUILTIN): Promise<string> {
@@ -58,7 +58,7 @@ describe('a space that moves', () => {
   const told = (id: string) => store.db.now(getMigration(ADA, space.id, id))
   const ended = (id: string) => until(() => told(id).completedAt !== undefined)
 
-  it('to the built-in model has one trained on its own text, and a vector of every passage', async () => {
+  it('trains the built-in model on its own text and has a vector for every passage', async () => {
     store.embed = (texts) => texts.map(vector)
     const id = await begin(shared(60))
     await ended(id)
@@ -72,11 +72,11 @@ describe('a space that moves', () => {
     expect(vectorsOf(store, model?.key ?? 0)).toEqual(nodeKeys(store))
     expect(store.indexes.vectorKeys(space.id, model?.id ?? '')).toHaveLength(60)
     await until(async () => (await migrations.active) === 0)
-    // its model may be due again, and other work, too
+    // Training and other work may be due again.
     expect(store.woken.length).toBeGreaterThan(0)
   })
 
-  it('to the built-in model with too little text for one has no vectors until there is more', async () => {
+  it('without enough text for the built-in model has no vectors until it has more text', async () => {
     const id = await begin('one\n\ntwo')
     await ended(id)
     expect(told(id)).toMatchObject({ state: 'published', filled: 0, total: 2 })
@@ -86,7 +86,7 @@ describe('a space that moves', () => {
     expect(store.asked).toEqual([])
   })
 
-  it('goes on where a stop cut it off, with the model that was trained before', async () => {
+  it('resumes after a stop with the model that was trained before', async () => {
     let stopped: Promise<void> | undefined
     store.embed = (texts) => {
       stopped ??= migrations.close()
@@ -108,7 +108,7 @@ describe('a space that moves', () => {
     expect(vectorsOf(store, building?.key ?? 0)).toHaveLength(300)
   })
 
-  it('is told which passages the model refused, and has the vectors of all others', async () => {
+  it('reports the passages that the model rejected and has the vectors of all others', async () => {
     store.embed = (texts) => {
       if (texts.some((text) => text.endsWith('passage 2'))) throw fails('status', 400)
       return texts.map(vectorOf)
@@ -126,7 +126,7 @@ describe('a space that moves', () => {
     )
   })
 
-  it('stays where it is when the model refuses every passage', async () => {
+  it('keeps its model when the new one rejects every passage', async () => {
     store.embed = (texts) => {
       if (texts.some((text) => text !== 'text')) throw fails('status', 400)
       return texts.map(vectorOf)
@@ -138,14 +138,14 @@ describe('a space that moves', () => {
     expect(modelsOf(store).map(({ id, state }) => ({ id, state }))).toEqual([{ id: old, state: 'active' }])
   })
 
-  it('without a passage moves at once', async () => {
+  it('without a passage switches at once', async () => {
     const id = await begin('', OTHER)
     await ended(id)
     expect(told(id)).toMatchObject({ state: 'published', filled: 0, total: 0 })
     expect(store.again(space).embedding_model).toBe(OTHER.model)
   })
 
-  it('asks a model for less that did not answer in time, down to one text', async () => {
+  it('halves its requests after timeouts, down to one text', async () => {
     store.embed = () => {
       throw fails('timeout')
     }
@@ -168,7 +168,7 @@ describe('a space that moves', () => {
     expect(told(id)).toMatchObject({ state: 'published', filled: 6 })
   })
 
-  it('is not moved by who was taken for dead', async () => {
+  it('stays unchanged when its worker lost the claim', async () => {
     let isLost = false
     store.embed = (texts) => {
       if (!isLost) store.run("UPDATE embedding_migrations SET claimed_by = 'another'")
@@ -195,7 +195,7 @@ describe('a provider that owes vectors', () => {
   const versions = () => store.rows<{ key: number }>('SELECT key FROM versions').map(({ key }) => key)
   const due = () => store.rows('SELECT 1 FROM vectors_due WHERE due > 0').length
 
-  it('is asked for less where it did not answer in time, down to one text', async () => {
+  it('receives smaller requests after timeouts, down to one text', async () => {
     store.embed = () => {
       throw fails('timeout')
     }
@@ -217,7 +217,7 @@ describe('a provider that owes vectors', () => {
     await until(() => due() === 0)
   })
 
-  it('and says nothing is waited for a little while, once, until it has answered', async () => {
+  it('delays a publication only once while it is silent, until it has replied', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const silent = () => {
       let answer: () => void = () => undefined
@@ -244,14 +244,14 @@ describe('a provider that owes vectors', () => {
       await vi.advanceTimersByTimeAsync(1)
       await published
       expect(due()).toBe(1)
-      // what comes next does not wait: the time stands
+      // The next publication does not wait: the earlier timeout still applies.
       await filler.patience(space.key, versions(), signal)
       answer()
       await until(() => due() === 0)
     }
   })
 
-  it('is not asked before the start', async () => {
+  it('receives no request before the start', async () => {
     const early = new VectorFiller()
     expect(await early.active).toBe(0)
     await expect(early.missing(space.key)).rejects.toMatchObject({ code: 'internal' })

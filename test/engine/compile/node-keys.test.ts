@@ -10,7 +10,7 @@ afterEach(() => store.end())
 
 const last = () => store.rows<{ last: number }>('SELECT last FROM node_keys')[0]?.last ?? 0
 
-it('keys of passages are set aside ahead, so that many small documents cost one write, and none is given twice', async () => {
+it('row keys of passages are reserved in blocks, so that many small documents need one write, and no key is given twice', async () => {
   const before = last()
   expect(await takeNodeKeys(store.context, 0)).toBe(0)
   expect(last()).toBe(before)

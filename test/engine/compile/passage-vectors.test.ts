@@ -9,7 +9,7 @@ const failed = (kind: 'status' | 'malformed' | 'context-too-long' | 'network', s
     cause: new ProviderFailure(kind as 'status', 'x', status === undefined ? {} : { status }),
   })
 
-/** A model that answers each text with its length, and fails as it is told. */
+/** A model that returns the length of each text, and fails on demand. */
 function model(fail: (texts: string[], call: number) => unknown) {
   const calls: string[][] = []
   return {
@@ -28,13 +28,13 @@ function model(fail: (texts: string[], call: number) => unknown) {
 const signal = new AbortController().signal
 const vector = (text: string) => Float32Array.of(text.length)
 
-it('texts that the model takes are asked for once, together', async () => {
+it('texts that the model accepts are sent once, in one request', async () => {
   const embedder = model(() => undefined)
   expect(await embedPassages(embedder, ['a', 'bb'], signal)).toEqual([vector('a'), vector('bb')])
   expect(embedder.calls).toEqual([['a', 'bb']])
 })
 
-it('one text that is refused leaves the others their vectors, in their order', async () => {
+it('one rejected text leaves the others their vectors, in order', async () => {
   for (const error of [
     failed('status', 400),
     failed('status', 413),
@@ -46,18 +46,18 @@ it('one text that is refused leaves the others their vectors, in their order', a
     expect(await embedPassages(embedder, texts, signal)).toEqual([
       ...[vector('a'), vector('bb'), { refused: error.message }, vector('cccc'), vector('ddddd')],
     ])
-    // halves, and no text is asked for again that has its vector
+    // Bisection, and no text is sent again that has its vector.
     expect(embedder.calls).toEqual([texts, ['text'], ['a', 'bb', 'bad'], ['a', 'bb'], ['bad'], ['cccc', 'ddddd']])
   }
 })
 
-it('a model that refuses plain words as well fails for all', async () => {
+it('a model that also rejects plain words fails for all texts', async () => {
   const embedder = model(() => failed('status', 400))
   await expect(embedPassages(embedder, ['a', 'b'], signal)).rejects.toMatchObject({ code: 'provider-failed' })
   expect(embedder.calls).toEqual([['a', 'b'], ['text']])
 })
 
-it('a failure that is not about the texts fails at once, also amid the division', async () => {
+it('a failure unrelated to the texts ends the call at once, also during bisection', async () => {
   const first = model(() => failed('status', 500))
   await expect(embedPassages(first, ['a', 'b'], signal)).rejects.toThrow('it answered 500')
   expect(first.calls).toHaveLength(1)
@@ -67,7 +67,7 @@ it('a failure that is not about the texts fails at once, also amid the division'
   await expect(embedPassages(later, ['a', 'b'], signal)).rejects.toThrow('it answered 503')
 })
 
-it('an answer that cannot be used is asked for again, four times in a row at most', async () => {
+it('an unusable response is requested again, at most four times in a row', async () => {
   const always = model((texts) => (texts[0] === 'odd' ? failed('malformed') : undefined))
   expect(await embedPassages(always, ['odd'], signal)).toEqual([{ refused: 'it answered malformed' }])
   expect(always.calls.filter(([text]) => text === 'odd')).toHaveLength(4)
@@ -84,7 +84,7 @@ it('an answer that cannot be used is asked for again, four times in a row at mos
   await expect(embedPassages(thenGone, ['odd'], signal)).rejects.toThrow('it answered 503')
 })
 
-it('indexes of a space are expected to hold what its counters say, and nothing where there are none', () => {
+it('expected index contents equal the counters of the space, and zero without counters', () => {
   const head = { key: 1, seq: 7, nodes: 5, vector_space: 'v', vector_key: 2, dimension: 3, vectors: 4 }
   expect(expectedOf(head)).toEqual({ seq: 7, nodes: 5, vectors: 4, vectorSpace: 'v' })
   const bare = { ...head, seq: null, nodes: null, vectors: null, vector_space: null }

@@ -30,7 +30,7 @@ afterEach(async () => {
   await fake.close()
 })
 
-/** the same data, under other settings */
+/** Reopens the same data with other settings. */
 async function restart(options: Partial<EngineOptions>): Promise<void> {
   await test.engine.close()
   const { openEngine } = await import('../../../src/engine/index.js')
@@ -55,7 +55,7 @@ const vectorsFollow = () =>
     .poll(async () => (await status()).summaries.denseVector, { interval: 100 })
     .toMatchObject({ total: 2, ready: 2, building: 0, failed: 0 })
 
-describe('F39: documents that arrive while the embedding provider cannot answer', () => {
+describe('F39: documents that arrive while the embedding provider is unavailable', () => {
   const outages: [string, Fault][] = [
     ['limits the rate of calls', { kind: 'status', status: 429 }],
     ['fails on its side', { kind: 'status', status: 503 }],
@@ -63,7 +63,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     ['cuts its connections', { kind: 'reset' }],
   ]
   it.each(outages)(
-    'are published for text search when it %s, and get their vectors when it is back',
+    'appear in text search when the provider %s, and get their vectors after it recovers',
     async (_, fault) => {
       fake.always(fault)
       for (const accepted of await ingest(test.engine, ADA, spaceId, FILES))
@@ -89,7 +89,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     90_000,
   )
 
-  it('say since when and why they wait, and when the provider is asked next', async () => {
+  it('report since when and why their vectors are missing, and when the next attempt is due', async () => {
     fake.always({ kind: 'status', status: 429 })
     await ingest(test.engine, ADA, spaceId, FILES)
     await expect
@@ -110,7 +110,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     })
   })
 
-  it('keep the daemon at work, so that it does not leave before the vectors are there', async () => {
+  it('keep the daemon running until their vectors exist', async () => {
     fake.always({ kind: 'status', status: 503 })
     await ingest(test.engine, ADA, spaceId, FILES)
     expect((await test.engine.activity()).backgroundTasks).toBeGreaterThan(0)
@@ -119,7 +119,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
   })
 
-  it('get their vectors after a restart in the middle of the outage', async () => {
+  it('get their vectors after a restart during the outage', async () => {
     fake.always({ kind: 'status', status: 503 })
     await ingest(test.engine, ADA, spaceId, FILES)
     await test.reopen()
@@ -128,7 +128,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     await vectorsFollow()
   })
 
-  it('are not asked for when they were deleted meanwhile, or replaced', async () => {
+  it('need no vectors after they were deleted or replaced', async () => {
     fake.always({ kind: 'status', status: 503 })
     const accepted = await ingest(test.engine, ADA, spaceId, FILES)
     const [lighthouse] = accepted
@@ -143,7 +143,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     expect(sent).not.toContain('Westerheversand')
   })
 
-  it('are published with their vectors when the provider answers, and each text is sent to it once', async () => {
+  it('appear with their vectors when the provider works, and each text is sent once', async () => {
     await ingest(test.engine, ADA, spaceId, FILES)
     expect((await status()).summaries.denseVector).toMatchObject({ total: 2, ready: 2 })
     expect((await test.engine.spaces.manifest(ADA, spaceId)).embeddingProfile).toMatchObject({ dimension: 32 })
@@ -152,8 +152,8 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
   })
 })
 
-describe('an embedding provider that refuses for good', () => {
-  it('is asked again after its key was changed, and says until then what to do', async () => {
+describe('an embedding provider that fails permanently', () => {
+  it('works again after its key was changed; until then the status explains the fix', async () => {
     await restart(provider('sk-wrong'))
     await ingest(test.engine, ADA, spaceId, FILES)
     await expect
@@ -162,14 +162,14 @@ describe('an embedding provider that refuses for good', () => {
     const { missingVectors } = await status()
     expect(missingVectors?.error).toMatch(/refused the credentials \(401\): its key is wrong .*`ks daemon restart`/)
     expect(missingVectors?.error).not.toContain('sk-wrong')
-    // nobody but a person helps: the daemon may leave
+    // Only a person can fix this: the daemon may exit.
     await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
     await restart(provider())
     await vectorsFollow()
     expect((await status()).missingVectors).toBeUndefined()
   })
 
-  it('for an unknown model names the model and what to do', async () => {
+  it('that lacks a model is reported with the name of the model and the fix', async () => {
     const other = { ...MODEL, model: 'mistyped' }
     spaceId = (await test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: other })).id
     await ingest(test.engine, ADA, spaceId, FILES)
@@ -180,7 +180,7 @@ describe('an embedding provider that refuses for good', () => {
     expect((await degraded()).answer).toContain('1908')
   })
 
-  it('and was taken out of the settings does not keep documents from being published, until it is back in them', async () => {
+  it('does not block publication after its removal from the settings, and supplies vectors after its return', async () => {
     fake.always({ kind: 'status', status: 503 })
     await ingest(test.engine, ADA, spaceId, FILES)
     await restart({ providers: [] })
@@ -193,8 +193,8 @@ describe('an embedding provider that refuses for good', () => {
   })
 })
 
-describe('a text that the embedding model refuses', () => {
-  it('is found by its words alone and counted, and the others get their vectors', async () => {
+describe('a text that the embedding model rejects', () => {
+  it('stays findable by text search and is counted, and the others get their vectors', async () => {
     const files = { ...FILES, 'long.md': '# Long\n\nAn indigestible passage about the lighthouse keeper.\n' }
     await ingest(test.engine, ADA, spaceId, files)
     await expect
@@ -211,13 +211,13 @@ describe('a text that the embedding model refuses', () => {
   })
 })
 
-describe('one answer of an embedding provider that cannot be used, before and after good ones', () => {
+describe('a single unusable response of an embedding provider', () => {
   const ONE = { 'lighthouse.md': FILES['lighthouse.md'] }
 
   it.each([
     ['is broken', { kind: 'malformed' }],
     ['holds no number', { kind: 'number', text: 'null' }],
-  ] as const)('refuses no passage for good when it %s', async (_, fault) => {
+  ] as const)('rejects no passage permanently when it %s', async (_, fault) => {
     fake.script(fault)
     await ingest(test.engine, ADA, spaceId, ONE)
     await expect
@@ -225,7 +225,7 @@ describe('one answer of an embedding provider that cannot be used, before and af
       .toMatchObject({ total: 1, ready: 1, failed: 0 })
   })
 
-  it('is not what later ones are measured by when it has other dimensions and is the first after a start', async () => {
+  it('does not set the expected dimension after a restart', async () => {
     await ingest(test.engine, ADA, spaceId, ONE)
     await test.reopen()
     fake.script({ kind: 'dimension', dimension: 7 })
@@ -235,8 +235,8 @@ describe('one answer of an embedding provider that cannot be used, before and af
   })
 })
 
-describe('bytes that are sent again in an outage', () => {
-  it('are not compiled again: their document is published already', async () => {
+describe('bytes that are uploaded again during an outage', () => {
+  it('need no compilation: their document is published already', async () => {
     fake.always({ kind: 'status', status: 429 })
     await ingest(test.engine, ADA, spaceId, FILES)
     const sha256 = createHash('sha256').update(FILES['lighthouse.md']).digest('hex')

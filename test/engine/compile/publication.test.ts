@@ -10,7 +10,7 @@ import { newId } from '../../../src/lib/ids.js'
 import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore, vectorOf } from '../../helpers/store.js'
 
 const signal = new AbortController().signal
-/** more vectors than one transaction stores */
+/** More vectors than one transaction stores. */
 const MANY = 600
 
 let store: SmallStore
@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.end())
 
-/** Stores versions of documents, each of the passages that its text has. */
+/** Stores versions of documents with the passages of their text. */
 async function build(space: SpaceRow, works: Work[], texts: string[]): Promise<Built[]> {
   const read = await Promise.all(
     works.map(async (work, place) => ({
@@ -30,12 +30,12 @@ async function build(space: SpaceRow, works: Work[], texts: string[]): Promise<B
   return (await storeVersions(store.context, space, read, signal)).built
 }
 
-/** Uploads files and stores their versions, each of the text that its file has. */
+/** Uploads files and stores their versions with the text of each file. */
 async function built(space: SpaceRow, files: Record<string, string>): Promise<Built[]> {
   return build(space, await store.work(space, files), Object.values(files))
 }
 
-/** A trained model in use, of dimension two. */
+/** An active trained model of dimension two. */
 function trainedModel(space: SpaceRow): VectorSpace {
   return store.write(function* () {
     const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
@@ -51,7 +51,7 @@ function embeddedWith(vectorSpace: VectorSpace, items: readonly Built[]): Embedd
 const publish = (space: SpaceRow, items: Built[], embedded?: EmbeddedNodes) =>
   publishBatch(store.context, space, items, embedded)
 
-/** What readers of the head see: documents by their names, with the version and the passages of each. */
+/** What readers of the current revision see: documents by name, with version and passages. */
 function visible(space: SpaceRow) {
   return store.rows(
     `SELECT filename, versions.version, node_count nodes, from_revision revision FROM versions
@@ -72,8 +72,8 @@ const vectorKeys = (vectorSpace: VectorSpace) =>
 const keysOf = (items: readonly Built[]) => items.flatMap(({ nodes }) => nodes.map(({ key }) => key))
 const headOf = (space: SpaceRow) => store.again(space).head_revision
 
-describe('a batch is published', () => {
-  it('whole, by one revision, and its jobs, commits and documents say so', async () => {
+describe('the publication of a batch', () => {
+  it('publishes everything by one revision and updates jobs, commits and documents', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     expect(visible(space)).toEqual([])
@@ -95,7 +95,7 @@ describe('a batch is published', () => {
     expect(store.said).toEqual([])
   })
 
-  it('and who works behind publications is told of its space', async () => {
+  it('notifies the background services of its space', async () => {
     const told: string[] = []
     store.context.pageIndexes.published = (key) => void told.push(`pages of ${key}`)
     store.context.conflicts.published = (key) => void told.push(`conflicts of ${key}`)
@@ -106,7 +106,7 @@ describe('a batch is published', () => {
     expect(told.sort()).toEqual([`conflicts of ${space.key}`, `pages of ${space.key}`])
   })
 
-  it('also where an earlier run had come further with some of its jobs', async () => {
+  it('includes jobs that an earlier run had advanced further', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     store.run("UPDATE jobs SET stage = 'projection_built' WHERE key = ?", items[0]?.job.key ?? 0)
@@ -116,7 +116,7 @@ describe('a batch is published', () => {
     expect(visible(space)).toHaveLength(3)
   })
 
-  it('without those whose jobs have ended meanwhile, of which nothing is said', async () => {
+  it('omits jobs that have ended meanwhile, without a log entry', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': 'one', 'b.md': 'two' })
     store.run(
@@ -129,7 +129,7 @@ describe('a batch is published', () => {
     expect(store.said).toEqual([])
   })
 
-  it('without those that others took over, and by no revision where that are all', async () => {
+  it('omits jobs that other workers took over, and adds no revision when none remains', async () => {
     const space = store.space()
     const vectorSpace = trainedModel(space)
     const items = await built(space, { 'a.md': 'one', 'b.md': 'two' })
@@ -148,7 +148,7 @@ describe('a batch is published', () => {
     expect(headOf(space)).toBe(1)
   })
 
-  it('with no vector for whom others took over, also where a later claim is of the same gateway', async () => {
+  it('omits a job that the same gateway has claimed again', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': 'one' })
     store.run('UPDATE jobs SET fence = fence + 1')
@@ -156,7 +156,7 @@ describe('a batch is published', () => {
     expect(visible(space)).toEqual([])
   })
 
-  it('also of a space that is being deleted: nobody sees it', async () => {
+  it('succeeds for a space that is being deleted, which no reader sees', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': 'one' })
     store.run('UPDATE spaces SET deleted_at = 1')
@@ -165,12 +165,12 @@ describe('a batch is published', () => {
 })
 
 describe('vectors of a trained model', () => {
-  it('are stored with the publication and told to the index, each for its passage', async () => {
+  it('enter the rows with the publication and the index, each for its passage', async () => {
     const space = store.space()
     const vectorSpace = trainedModel(space)
     const items = await built(space, { 'a.md': passages('one', 'twotwo'), 'b.md': 'three' })
     const embedded = embeddedWith(vectorSpace, items)
-    // the model knows no word of this one
+    // The model knows no word of this passage.
     embedded.vectors[1] = undefined
     expect(await publish(space, items, embedded)).toBe(true)
     const [first, , third] = keysOf(items)
@@ -180,7 +180,7 @@ describe('vectors of a trained model', () => {
     expect(held?.get(third ?? 0)).toEqual({ doc: items[1]?.document.key, vector: vectorOf('three') })
   })
 
-  it('of a model that the space does not use any more are refused, with nothing done', async () => {
+  it('cause no change when the space no longer uses the model', async () => {
     const space = store.space()
     const old = trainedModel(space)
     const items = await built(space, { 'a.md': 'one' })
@@ -189,14 +189,14 @@ describe('vectors of a trained model', () => {
     expect(visible(space)).toEqual([])
     expect(vectorKeys(old)).toEqual([])
     expect(stages()).toEqual(['nodes_generated'])
-    // made before there was a model
+    // Embedded before the model existed.
     expect(await publish(space, items)).toBe(false)
     expect(headOf(space)).toBe(0)
     expect(await publish(space, items, embeddedWith(current, items))).toBe(true)
     expect(vectorKeys(current)).toEqual(keysOf(items))
   })
 
-  it('are none of a document without text, which is published whatever the model', async () => {
+  it('do not matter for a document without text, which is published with any model', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': '' })
     trainedModel(space)
@@ -204,7 +204,7 @@ describe('vectors of a trained model', () => {
     expect(visible(space)).toMatchObject([{ nodes: 0 }])
   })
 
-  it('that are many are stored and told in slices before the publication', async () => {
+  it('reach the rows and the index in slices before the publication when they are many', async () => {
     const space = store.space()
     const vectorSpace = trainedModel(space)
     const texts = passages(...Array.from({ length: MANY }, (_, n) => `passage ${n}`))
@@ -223,7 +223,7 @@ describe('vectors of a trained model', () => {
     expect(visible(space)).toHaveLength(2)
   })
 
-  it('that are many and of a model that was replaced meanwhile end the publication', async () => {
+  it('end a sliced publication when their model is replaced meanwhile', async () => {
     const space = store.space()
     const vectorSpace = trainedModel(space)
     const texts = passages(...Array.from({ length: MANY }, (_, n) => `passage ${n}`))
@@ -238,7 +238,7 @@ describe('vectors of a trained model', () => {
   })
 
   it.each(['taken over', 'given up', 'deleted with its space'])(
-    'that are many of a version that was %s are stored no further',
+    'stop being stored for a version that was %s between slices',
     async (how) => {
       const space = store.space()
       const vectorSpace = trainedModel(space)
@@ -254,7 +254,7 @@ describe('vectors of a trained model', () => {
       }
       expect(await publish(space, items, embeddedWith(vectorSpace, items))).toBe(true)
       expect(before).toBeGreaterThan(0)
-      // of the others they are stored
+      // Those of the other versions are stored.
       const others = how === 'deleted with its space' ? [] : (items[1]?.nodes.map(({ key }) => key) ?? [])
       expect(vectorKeys(vectorSpace)).toEqual([...keysOf(items).slice(0, before), ...others])
       expect(store.indexes.vectorKeys(space.id, vectorSpace.id)).toEqual(vectorKeys(vectorSpace))
@@ -263,7 +263,7 @@ describe('vectors of a trained model', () => {
 })
 
 describe('vectors of a provider', () => {
-  it('are owed for what is published without them', async () => {
+  it('become due for passages published without them', async () => {
     const space = store.space({ model: PROVIDED })
     const items = await built(space, { 'a.md': passages('one', 'two'), 'empty.md': '' })
     expect(await publish(space, items)).toBe(true)
@@ -272,21 +272,21 @@ describe('vectors of a provider', () => {
     ])
   })
 
-  it('are not asked of a trained model', async () => {
+  it('never become due in a space with a trained model', async () => {
     const space = store.space()
     await publish(space, await built(space, { 'a.md': 'one' }))
     expect(store.rows('SELECT * FROM vectors_due')).toEqual([])
   })
 })
 
-describe('what a publication replaces', () => {
+describe('the replacement by a publication', () => {
   /** Compiles a document again. */
   async function anew(space: SpaceRow, docKey: number, text: string): Promise<Built[]> {
     store.begin(space, docKey)
     return build(space, [store.claimed(docKey)], [text])
   }
 
-  it('is the version before, which goes out of the index, and is kept for a while', async () => {
+  it('removes the previous version from the index and keeps its rows for a while', async () => {
     const space = store.space()
     const [first] = await built(space, { 'a.md': passages('one', 'two') })
     if (first === undefined) throw new Error('nothing was built')
@@ -305,7 +305,7 @@ describe('what a publication replaces', () => {
     ])
   })
 
-  it('is an older document of its name, whose bytes go with it', async () => {
+  it('removes an older document of the same name with its bytes', async () => {
     const space = store.space()
     const [old] = await built(space, { 'a.md': 'before' })
     if (old === undefined) throw new Error('nothing was built')
@@ -322,7 +322,7 @@ describe('what a publication replaces', () => {
     expect(await store.context.objects.describe(items[0]?.document.object_key ?? '')).toBeDefined()
   })
 
-  it('is not what is newer: a document that comes late is retired itself', async () => {
+  it('retires a late document itself when a newer one is published', async () => {
     const space = store.space()
     const [late] = await built(space, { 'a.md': 'older' })
     const newer = await built(space, { 'a.md': 'newer' })
@@ -333,7 +333,7 @@ describe('what a publication replaces', () => {
     expect(store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL')).toEqual([{ key: late?.document.key }])
   })
 
-  it('stays while what is newer cannot be read yet', async () => {
+  it('leaves the older document while the newer one is not readable yet', async () => {
     const space = store.space()
     const old = await built(space, { 'a.md': 'older' })
     await store.upload(space, { 'a.md': 'newer' })
@@ -342,7 +342,7 @@ describe('what a publication replaces', () => {
     expect(store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL')).toEqual([])
   })
 
-  it('is no document of another source, and none that was deleted before', async () => {
+  it('ignores documents that were deleted before', async () => {
     const space = store.space()
     const [old] = await built(space, { 'a.md': 'before' })
     if (old === undefined) throw new Error('nothing was built')

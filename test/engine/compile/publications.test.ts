@@ -19,7 +19,7 @@ afterEach(async () => {
   await store.end()
 })
 
-/** Stores the version of one document, whose text is that of its file; the index is not told of it. */
+/** Stores the version of one document with the text of its file, without updating the index. */
 async function storedIn(space: SpaceRow, name: string, text = `text of ${name}`): Promise<Stored> {
   const works = await store.work(space, { [name]: text })
   const read: ReadWork[] = await Promise.all(
@@ -39,13 +39,13 @@ const published = () =>
     )
     .map(({ filename }) => filename)
 
-/** Notes what the index is asked to follow, by the turn of the event loop, and holds up each until it is let go. */
+/** Records the index updates per turn of the event loop and blocks each one until it is released. */
 function heldUp() {
   const { follow } = store.indexes
   const waiting: (() => void)[] = []
   const turns: number[][] = []
   vi.spyOn(store.indexes, 'follow').mockImplementation(async (space, seq, fresh) => {
-    // what a publication takes out of the index follows it, and is nothing here
+    // Removals from the index do not count here.
     if (seq === 0) return
     if (waiting.length === 0) turns.push([])
     turns.at(-1)?.push(seq)
@@ -61,24 +61,24 @@ function heldUp() {
   }
 }
 
-it('a small version that is stored for later is not in the index yet, and what that has to be told is kept', async () => {
+it('a small stored version is absent from the index until publication, and its index update is kept for that', async () => {
   const space = store.space()
   const { built, toFollow } = await storedIn(space, 'a.md')
   expect(built).toHaveLength(1)
   expect(store.indexes.texts(space.id)).toEqual([])
-  // and no question waits for it
+  // No query waits for it.
   expect(store.indexes.told.get(space.id)).toBe(1)
   expect(toFollow).toMatchObject([{ seq: 1, fresh: { first: 1, seq: 1, add: [{ body: 'text of a.md' }] } }])
 })
 
-it('a batch that comes alone is published at once, and is in the index before', async () => {
+it('a lone batch is published at once, after the index has it', async () => {
   const space = store.space()
   await publish(await storedIn(space, 'a.md'))
   expect(published()).toEqual(['a.md'])
   expect(store.indexes.texts(space.id)).toEqual(['text of a.md'])
 })
 
-it('batches that come while another is on its way are told to the index together, and published', async () => {
+it('batches that arrive during a publication reach the index together and are published', async () => {
   const space = store.space()
   const batches = [await storedIn(space, 'a.md'), await storedIn(space, 'b.md'), await storedIn(space, 'c.md')]
   const held = heldUp()
@@ -95,7 +95,7 @@ it('batches that come while another is on its way are told to the index together
   expect(published()).toEqual(['a.md', 'b.md', 'c.md'])
 })
 
-it('a batch that fails does not take those with it that went together with it', async () => {
+it('a failing batch does not fail those that were published with it', async () => {
   const space = store.space()
   const [first, bad, good] = [
     await storedIn(space, 'a.md'),
@@ -113,7 +113,7 @@ it('a batch that fails does not take those with it that went together with it', 
   held.letGo()
   expect((await others).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
   expect(published()).toEqual(['a.md', 'c.md'])
-  // and the next one is not held up
+  // The next publication is not blocked.
   const next = publish(bad)
   await held.waits(1)
   held.letGo()
@@ -121,7 +121,7 @@ it('a batch that fails does not take those with it that went together with it', 
   expect(published()).toEqual(['a.md', 'b.md', 'c.md'])
 })
 
-it('of batches that went together when the index process ended each is tried alone, and only one that ends it again fails', async () => {
+it('each batch of a group is tried alone when the index process died, and only one that kills it again fails', async () => {
   const space = store.space()
   const [first, bad, good] = [
     await storedIn(space, 'a.md'),
@@ -151,7 +151,7 @@ it('of batches that went together when the index process ended each is tried alo
   expect(published()).toEqual(['a.md', 'c.md'])
 })
 
-it('while more of a space is on its way the next publication waits a moment for it', async () => {
+it('the next publication waits briefly while more batches of the space are running', async () => {
   const space = store.space()
   const batches = [await storedIn(space, 'a.md'), await storedIn(space, 'b.md'), await storedIn(space, 'c.md')]
   let isMoreComing = true
@@ -170,7 +170,7 @@ it('while more of a space is on its way the next publication waits a moment for 
   expect(turns.turns).toEqual([[1], [2, 3]])
 })
 
-it('batches of other spaces wait for nobody', async () => {
+it('batches of different spaces do not wait for each other', async () => {
   const [one, other] = [await storedIn(store.space(), 'a.md'), await storedIn(store.space(), 'b.md')]
   const { follow } = store.indexes
   let go = () => {}
@@ -188,14 +188,14 @@ it('batches of other spaces wait for nobody', async () => {
   expect(published()).toEqual(['a.md', 'b.md'])
 })
 
-it('what is large, or asks a provider for its vectors, takes its own time', async () => {
+it('only small batches without a provider for vectors may wait for others', async () => {
   const large = passages(...Array.from({ length: 300 }, (_, n) => `passage ${n}`))
   expect(mayWait(await storedIn(store.space(), 'a.md'))).toBe(true)
   expect(mayWait(await storedIn(store.space(), 'a.md', large))).toBe(false)
   expect(mayWait(await storedIn(store.space({ model: PROVIDED }), 'a.md'))).toBe(false)
 })
 
-it('a batch without passages left is at its end when the index knows what went', async () => {
+it('a batch whose passages are all gone ends when the index is up to date', async () => {
   const space = store.space()
   const { toFollow } = await storedIn(space, 'a.md')
   await publish({ space, built: [], toFollow })

@@ -10,7 +10,7 @@ const PROVIDER = { pluginId: 'openai-compatible', provider: 'ears' }
 const LONG_MS = 60_000
 
 let server: FakeOpenAi
-/** what is answered to each form */
+/** The response to each form. */
 let hear: (form: Buffer) => string | Promise<string>
 const open: TestEngine[] = []
 
@@ -30,7 +30,7 @@ async function started(dataDir?: string, more: object = {}): Promise<TestEngine>
   const made = await startEngine({
     providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1`, ...more }],
     defaultTranscription: { ...PROVIDER, model: 'whisper' },
-    // as of a daemon: who has it next knows that the one before is gone
+    // Like a restarted daemon: the next process knows that the previous one is gone.
     heldLock: 'lock',
     ...(dataDir === undefined ? {} : { dataDir }),
   })
@@ -65,7 +65,7 @@ const jobsOf = async ({ engine }: TestEngine, space: string) =>
   (await engine.jobs.list(ADA, space, { limit: 100 })).items
 
 describe('recordings', () => {
-  it('that a process died over are listened to at once by the next, and none is paid for twice', {
+  it('resume at once in the next process after a crash, and none is paid for twice', {
     timeout: 2 * LONG_MS,
   }, async () => {
     let asked = 0
@@ -76,7 +76,7 @@ describe('recordings', () => {
     await until(() => isParsed(first, space, 'a.wav'), LONG_MS)
     await upload(first, space, ['b.wav'])
     await until(() => asked === 2, LONG_MS)
-    // what a kill leaves
+    // The state after a kill.
     const copy = copyOf(first.dataDir)
     hear = () => 'The pilot boards at noon.'
     const second = await started(copy)
@@ -85,13 +85,13 @@ describe('recordings', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('of a space take turns with those of others', { timeout: 2 * LONG_MS }, async () => {
+  it('alternate between spaces', { timeout: 2 * LONG_MS }, async () => {
     const order: string[] = []
     const answers: (() => void)[] = []
     let answered = 0
     hear = (form) => {
       order.push(/[ab]\d\.wav/.exec(form.toString('latin1'))?.[0] ?? '')
-      // one at a time
+      // One request at a time.
       expect(answers).toHaveLength(answered)
       return new Promise((resolve) => answers.push(() => resolve('Ahoy there, said the pilot.')))
     }
@@ -101,7 +101,7 @@ describe('recordings', () => {
     await until(() => order.length === 1, LONG_MS)
     await upload(test, other, ['b1.wav', 'note.md'], BOB)
     await until(() => isParsed(test, other, 'note.md', BOB), LONG_MS)
-    // its recording was met with the note, or is about to be
+    // The queue has its recording, or is about to get it.
     for (let turn = 1; turn <= 4; turn++) {
       await until(() => answers.length === turn, LONG_MS)
       answered = turn
@@ -113,12 +113,12 @@ describe('recordings', () => {
         (await Promise.all(['a1.wav', 'a2.wav', 'a3.wav'].map((name) => isParsed(test, mine, name)))).every(Boolean),
       LONG_MS,
     )
-    // in the order of their arrival it were the last
+    // In order of arrival it would be the last one.
     expect(order.slice(1, 3)).toContain('b1.wav')
     expect(server.requests).toHaveLength(4)
   })
 
-  it('that take too long are tried once more, then told with the setting that gives them more time', {
+  it('get a second attempt after a timeout, then fail with the name of the setting for the timeout', {
     timeout: 2 * LONG_MS,
   }, async () => {
     hear = () => new Promise<string>(() => {})
@@ -127,11 +127,11 @@ describe('recordings', () => {
     await upload(test, space, ['a.wav'])
     await until(async () => (await statusOf(test, space))['a.wav'] === 'failed', LONG_MS)
     const [job] = await jobsOf(test, space)
-    expect(job?.error).toMatch(/a\.wav was not written down: .*200 ms.*`ingestTimeoutMs`/)
+    expect(job?.error).toMatch(/a\.wav was not transcribed: .*200 ms.*`ingestTimeoutMs`/)
     expect(server.requests).toHaveLength(2)
   })
 
-  it('whose job is canceled are let go', { timeout: 2 * LONG_MS }, async () => {
+  it('stop being transcribed when their job is canceled', { timeout: 2 * LONG_MS }, async () => {
     hear = () => new Promise<string>(() => {})
     const test = await started()
     const space = await spaceOf(test)

@@ -35,7 +35,7 @@ async function all<T>(batches: AsyncIterable<T>): Promise<T[]> {
 
 const head = async (space: SpaceRow) => (await source.head(space.id)).seq
 const bodies = (batches: IndexBatch[]) => batches.flatMap(({ add }) => add.map(({ body }) => body))
-/** What an index holds that has taken batches, from nothing or from what it held. */
+/** The contents of an index that applied batches, starting empty or with given contents. */
 function taken(batches: IndexBatch[], held = new Map<number, string>()): string[] {
   for (const { add, remove } of batches) {
     for (const { key, body } of add) held.set(key, body)
@@ -45,7 +45,7 @@ function taken(batches: IndexBatch[], held = new Map<number, string>()): string[
 }
 const nodeKeys = (docKey: number) =>
   store.rows<{ key: number }>('SELECT key FROM nodes WHERE doc_key = ?', docKey).map(({ key }) => key)
-/** A version that nobody has published yet, and of which the log tells. */
+/** An unpublished version that is in the log. */
 function drop(docKey: number): void {
   store.run('UPDATE versions SET from_revision = NULL WHERE doc_key = ?', docKey)
   store.write(() => dropUnpublished(docKey, 1))
@@ -60,7 +60,7 @@ function model(space: SpaceRow, use = true): VectorSpace {
 }
 
 describe('the changes of a space', () => {
-  it('from nothing on are its passages as they are now, up to the newest entry', async () => {
+  it('list its current passages up to the newest entry when an index starts empty', async () => {
     const space = store.space()
     const [a = 0, b = 0] = await publish(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     const [gone = 0] = await publish(space, { 'c.md': 'four' })
@@ -76,7 +76,7 @@ describe('the changes of a space', () => {
     expect(batches.at(-1)?.seq).toBe(seq)
   })
 
-  it('from an entry on are those behind it, in their order, each with its number', async () => {
+  it('list the entries after a given one, in order, each with its number', async () => {
     const space = store.space()
     await publish(space, { 'a.md': 'one' })
     const first = await head(space)
@@ -92,11 +92,11 @@ describe('the changes of a space', () => {
     expect(behind.at(-1)?.seq).toBe(last)
     expect(behind.map(({ seq }) => seq)).toEqual([...behind.map(({ seq }) => seq)].sort((x, y) => x - y))
     expect(await all(source.changes(space.id, last, last))).toEqual([])
-    // what was added and is gone by now is not given out again
+    // A passage that was added and removed again is not listed.
     expect(bodies(await all(source.changes(space.id, first, last)))).toEqual(['four'])
   })
 
-  it('end with the entry that was asked for', async () => {
+  it('end with the requested entry', async () => {
     const space = store.space()
     await publish(space, { 'a.md': 'one' })
     const first = await head(space)
@@ -108,7 +108,7 @@ describe('the changes of a space', () => {
     expect(batches.at(-1)?.seq).toBe(second)
   })
 
-  it('come in batches of a large entry, whose number is reached with the last: what a crash cut is repeated', async () => {
+  it('split a large entry into batches, whose number counts with the last one only, so that a crash repeats the rest', async () => {
     const space = store.space()
     await publish(space, { 'a.md': 'one' })
     const before = await head(space)
@@ -121,7 +121,7 @@ describe('the changes of a space', () => {
       expect(Math.max(...batches.map(({ add }) => add.length))).toBeLessThanOrEqual(500)
       expect(bodies(batches)).toEqual(after === 0 ? ['one', ...many] : many)
       expect(batches.at(-1)?.seq).toBe(to)
-      // an index that stops behind any batch and goes on from its number misses nothing
+      // An index that stops after any batch and resumes from its number misses nothing.
       for (const stop of [1, batches.length - 1]) {
         const held = new Map<number, string>()
         taken(batches.slice(0, stop), held)
@@ -132,7 +132,7 @@ describe('the changes of a space', () => {
     }
   })
 
-  it('are all there however many entries there are', async () => {
+  it('include every one of many entries', async () => {
     const space = store.space()
     const [key = 0] = await publish(space, { 'a.md': 'one' })
     const [node = 0] = nodeKeys(key)
@@ -146,7 +146,7 @@ describe('the changes of a space', () => {
     expect(batches.map(({ seq }) => seq)).toEqual(Array.from({ length: 450 }, (_, n) => first + 1 + n))
   })
 
-  it('are none of another space, and none of one that is not there', async () => {
+  it('exclude other spaces, and there are none for an unknown space', async () => {
     const [space, other] = [store.space(), store.space()]
     await publish(space, { 'a.md': 'one' })
     await publish(other, { 'b.md': 'two' })
@@ -160,7 +160,7 @@ describe('the changes of a space', () => {
 })
 
 describe('the vectors of a space', () => {
-  it('are those of one model, of passages that are seen or will be, in the order of their passages', async () => {
+  it('belong to one model and to published or stored passages, in the order of the passages', async () => {
     const space = store.space()
     const old = model(space)
     const [a = 0, b = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
@@ -189,7 +189,7 @@ describe('the vectors of a space', () => {
     expect(await all(source.vectors(store.space().id, old.id))).toEqual([])
   })
 
-  it('are all there of many passages, in batches', async () => {
+  it('arrive completely in batches when there are many passages', async () => {
     const space = store.space()
     const using = model(space)
     await publish(space, { 'large.md': passages(...Array.from({ length: 2100 }, (_, n) => `passage ${n}`)) })
@@ -201,8 +201,8 @@ describe('the vectors of a space', () => {
   })
 })
 
-describe('the checksums of a space’s vectors', () => {
-  it('are those of the bytes of the vectors, and of any of them the vectors are given', async () => {
+describe('the checksums of the vectors of a space', () => {
+  it('match the bytes of the vectors, and the vectors of any of them can be read', async () => {
     const space = store.space()
     const using = model(space)
     const [a = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
@@ -228,8 +228,8 @@ describe('the checksums of a space’s vectors', () => {
   })
 })
 
-describe('what an index should hold', () => {
-  it('is told with the model in use, and is the same counted row by row', async () => {
+describe('the expected contents of an index', () => {
+  it('name the active model and equal a count row by row', async () => {
     const space = store.space()
     expect(await source.expected(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
     expect(await source.counted(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
@@ -248,7 +248,7 @@ describe('what an index should hold', () => {
     expect(await source.counted(space.id)).toMatchObject({ nodes: 2, vectors: 0 })
   })
 
-  it('is counted from the rows where the counters are wrong', async () => {
+  it('can be counted from the rows when the counters are wrong', async () => {
     const space = store.space()
     model(space)
     await publish(store.again(space), { 'a.md': passages(...Array.from({ length: 5100 }, (_, n) => `p ${n}`)) })

@@ -16,10 +16,10 @@ import {
   vectorsOf,
 } from './trained-spaces.js'
 
-// the process of its own, in which a model is trained, has tests of its own
+// The child process that trains a model has separate tests.
 vi.mock('../../../src/engine/models/builtin/lsa-trainer.js', () => import('./trained-here.js'))
 
-/** more passages than are read at once */
+/** More passages than are read at once. */
 const PASSAGES = 70
 
 const signal = new AbortController().signal
@@ -36,8 +36,8 @@ const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.k
 const isDue = (space: SpaceRow, context = store.context) =>
   store.db.now(trainingDue(context, store.again(space), false))
 
-describe('a model that is trained', () => {
-  it('is made of all that is published, and becomes the model of the space with a vector of every passage', async () => {
+describe('a trained model', () => {
+  it('covers all published text and becomes the model of the space, with a vector for every passage', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     await train(space)
     const [model, ...others] = modelsOf(store)
@@ -55,7 +55,7 @@ describe('a model that is trained', () => {
     expect(isDue(space)).toBe(false)
   })
 
-  it('is used when every passage has its vector, and not before; then that before goes, in rows, index and memory', async () => {
+  it('replaces the previous model once every passage has a vector; rows, index and memory then drop the old one', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     await store.context.lsa.load(old.id, new Uint8Array(1))
@@ -69,7 +69,7 @@ describe('a model that is trained', () => {
       return texts.map(vector)
     }
     await train(space)
-    // whose claim it is says to other gateways that it is not left behind
+    // The claim tells other gateways that the model is not abandoned.
     const states = [
       { state: 'active', claimed_by: 'gone' },
       { state: 'building', claimed_by: store.context.instance },
@@ -85,7 +85,7 @@ describe('a model that is trained', () => {
     expect(store.context.lsa.has(model?.id ?? '')).toBe(true)
   })
 
-  it('gets vectors also of passages that were not there yet when it was filled', async () => {
+  it('gets vectors for passages that appeared after it was filled', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const { indexes } = store
     const activateVectors = indexes.activateVectors.bind(indexes)
@@ -97,7 +97,7 @@ describe('a model that is trained', () => {
     expect(vectorsOf(store, modelsOf(store)[0]?.key ?? 0)).toEqual(nodeKeys(store))
   })
 
-  it('is made of what readers see: neither of what is replaced nor of what is on its way', async () => {
+  it('uses only passages that readers see: no replaced and no unpublished ones', async () => {
     const space = await filledSpace(store, shared(48))
     await publish(store, space, { 'gone.md': shared(50) })
     const [work] = await store.work(space, { 'next.md': shared(60) })

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.end())
 
-it('the model of a large space is made of a sample over all of it', async () => {
+it('the model of a large space is trained on a sample of the entire space', async () => {
   const space = await filledSpace(store, 'subject0')
   const count = LSA_MAX_DOCUMENTS + 1
   store.run(
@@ -32,7 +32,7 @@ it('the model of a large space is made of a sample over all of it', async () => 
   expect(model?.trainedNodes).toBe(count)
   const { documents, terms, frequencies } = parseModel(modelsOf(store)[0]?.model ?? new Uint8Array())
   expect(documents).toBe(Math.ceil(count / 2))
-  // every second one: of each part of the space there are as many
+  // Every second passage: each part of the space is equally represented.
   const ofPart = terms.flatMap((term, place) => (/^part\d$/.test(term) ? [frequencies[place]] : []))
   expect(ofPart.length).toBe(10)
   expect(Math.min(...ofPart.map(Number))).toBeGreaterThanOrEqual(999)

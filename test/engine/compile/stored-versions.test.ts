@@ -7,7 +7,7 @@ import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { openSmallStore, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
 
 const signal = new AbortController().signal
-/** more passages than one transaction stores */
+/** More passages than one transaction stores. */
 const MANY = 1200
 
 let store: SmallStore
@@ -32,8 +32,8 @@ async function read(space: SpaceRow, files: Record<string, string>): Promise<Rea
 const nodes = () => store.rows<{ text: string }>('SELECT text FROM nodes ORDER BY key').map(({ text }) => text)
 const stages = () => store.rows<{ stage: string }>('SELECT stage FROM jobs ORDER BY key').map(({ stage }) => stage)
 
-describe('versions are stored', () => {
-  it('with their passages in order, and told to the index; nobody sees them', async () => {
+describe('storing versions', () => {
+  it('keeps the order of passages and updates the index, while readers see nothing', async () => {
     const space = store.space()
     const { built, refused } = await storeVersions(
       store.context,
@@ -64,7 +64,7 @@ describe('versions are stored', () => {
     ])
   })
 
-  it('small ones together, so that what is ready is told to the index without its log', async () => {
+  it('puts small versions into one transaction, so that the index needs no log', async () => {
     const space = store.space()
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`${n}.md`, `text ${n}`]))
     await storeVersions(store.context, space, await read(space, files), signal)
@@ -72,7 +72,7 @@ describe('versions are stored', () => {
     expect(store.indexes.fresh).toMatchObject([{ first: 1, seq: 1, add: { length: 10 }, remove: [] }])
   })
 
-  it('that are large slice by slice, and others beside them', async () => {
+  it('splits a large version into slices and stores small ones next to it', async () => {
     const space = store.space()
     const seen: number[] = []
     const work = await read(space, { 'small.md': 'first', 'large.md': many(MANY), 'last.md': 'last' })
@@ -91,7 +91,7 @@ describe('versions are stored', () => {
     ])
   })
 
-  it('of many small documents in several transactions', async () => {
+  it('needs several transactions for many small documents', async () => {
     const space = store.space()
     const files = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`${n}.md`, many(9, `of ${n}`)]))
     const { built } = await storeVersions(store.context, space, await read(space, files), signal)
@@ -101,7 +101,7 @@ describe('versions are stored', () => {
     expect(store.indexes.texts(space.id)).toHaveLength(630)
   })
 
-  it('some dozens in one transaction, however small they are', async () => {
+  it('puts at most 32 documents into one transaction, however small they are', async () => {
     const space = store.space()
     const files = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`${n}.md`, `text ${n}`]))
     const work = await read(space, files)
@@ -111,7 +111,7 @@ describe('versions are stored', () => {
     expect(built).toHaveLength(70)
     expect(nodes()).toEqual(Object.values(files))
     const steps = seen.map((count, place) => count - (seen[place - 1] ?? 0))
-    // more would hold up questions; one by one would sync the disk for each
+    // More would block queries; one by one would sync the disk for each.
     expect(Math.max(...steps)).toBeLessThanOrEqual(32)
     expect(Math.max(...steps)).toBeGreaterThan(8)
     expect(store.indexes.texts(space.id)).toHaveLength(70)
@@ -120,7 +120,7 @@ describe('versions are stored', () => {
   it.each([
     ['documents', ['a.md', 'b.md', 'c.md', 'd.md']],
     ['one document', ['a.md']],
-  ])('of %s with few but long passages, half a megabyte in one transaction', async (_, names) => {
+  ])('puts at most half a megabyte into one transaction for %s with few long passages', async (_, names) => {
     const space = store.space()
     const text = (name: string) => `${name} `.repeat(60_000)
     const each = 4 / names.length
@@ -137,7 +137,7 @@ describe('versions are stored', () => {
     expect(Math.max(...steps)).toBe(1)
   })
 
-  it('with their pictures, and with what does not fit into a row', async () => {
+  it('includes pictures and artifacts that do not fit into a row', async () => {
     const space = store.space()
     const [item] = await read(space, { 'a.md': 'one' })
     if (item === undefined) throw new Error('nothing was read')
@@ -152,7 +152,7 @@ describe('versions are stored', () => {
     expect(Buffer.concat(parts.map((part) => part.bytes)).equals(artifact)).toBe(true)
   })
 
-  it('in place of what an earlier run of the job left', async () => {
+  it('replaces what an earlier run of the job stored', async () => {
     const space = store.space()
     const work = await read(space, { 'a.md': passages('one', 'two') })
     await storeVersions(store.context, space, work, signal)
@@ -164,8 +164,8 @@ describe('versions are stored', () => {
   })
 })
 
-describe('what is left out', () => {
-  it('is a document whose job was ended or taken over before it was stored', async () => {
+describe('versions that are not stored', () => {
+  it('include those whose job ended or was taken over before', async () => {
     const space = store.space()
     const work = await read(space, { 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     store.run("UPDATE jobs SET claimed_by = 'another' WHERE key = ?", work[0]?.work.job.key ?? 0)
@@ -177,7 +177,7 @@ describe('what is left out', () => {
     expect(stages()).toEqual(['queued', 'canceled', 'nodes_generated'])
   })
 
-  it('is a document that the space has no room for, with the reason', async () => {
+  it('include those that exceed the passage quota, with the reason', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 3 }
     const space = store.space({ policies: { quotaPolicy } })
     const work = await read(space, { 'a.md': passages('1', '2'), 'b.md': passages('3', '4'), 'c.md': '5' })
@@ -195,7 +195,7 @@ describe('what is left out', () => {
     ['artifactBytes', { maxArtifactBytes: 10 }],
     ['segments', { maxSegmentCount: 1 }],
     ['a large document', { maxNodeCount: MANY - 1 }],
-  ])('is what is over the quota of %s', async (what, quota) => {
+  ])('include those over the quota of %s', async (what, quota) => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, ...quota }
     const space = store.space({ policies: { quotaPolicy } })
     const text = what === 'a large document' ? many(MANY) : passages('1', '2')
@@ -205,7 +205,7 @@ describe('what is left out', () => {
     expect(nodes()).toEqual([])
   })
 
-  it('is the rest of a large document whose job is taken over, ended, or out of room between two slices', async () => {
+  it('include the rest of a large document whose job ends, is taken over or exceeds the quota between two slices', async () => {
     for (const how of ['taken over', 'dropped', 'full']) {
       const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: MANY + 10 }
       const space = store.space({ policies: { quotaPolicy } })
@@ -228,7 +228,7 @@ describe('what is left out', () => {
     }
   })
 
-  it('is everything behind a stop, which is thrown', async () => {
+  it('include everything after a stop, which throws', async () => {
     const space = store.space()
     const stop = new AbortController()
     const work = await read(space, { 'a.md': many(MANY), 'b.md': 'two' })
@@ -241,7 +241,7 @@ describe('what is left out', () => {
     await expect(storeVersions(store.context, space, work, stop.signal)).rejects.toThrow('stopped')
   })
 
-  it('is nothing where the index fails: all is stored, and the failure is told at the end', async () => {
+  it('do not include those the index rejects: all are stored and the failure is thrown at the end', async () => {
     const space = store.space()
     const work = await read(space, { 'a.md': many(MANY), 'b.md': 'two' })
     store.context.indexes.follow = async () => {
@@ -253,11 +253,11 @@ describe('what is left out', () => {
   })
 })
 
-describe('a smoke test', () => {
+describe('the smoke test', () => {
   const builtOf = (space: SpaceRow, files: Record<string, string>) =>
     read(space, files).then((work) => storeVersions(store.context, space, work, signal).then(({ built }) => built))
 
-  it('asks the index for new content by its own words, within its document', async () => {
+  it('searches new content by its own words within its document', async () => {
     const space = store.space()
     const built = await builtOf(space, { 'a.md': 'lighthouse keeper keeper', 'empty.md': '', 'b.md': 'zebra' })
     await smokeTest(store.context, space, built)
@@ -265,12 +265,12 @@ describe('a smoke test', () => {
     const [first] = store.indexes.searched
     expect(first?.terms).toContain('keeper')
     expect(new Set(first?.terms).size).toBe(first?.terms.length)
-    // one passage is enough to know
+    // One passage is sufficient.
     expect(first?.textK).toBe(1)
     expect(first?.vectorK).toBe(0)
   })
 
-  it('fails where the index does not hold what it took, and passes where it cannot be asked', async () => {
+  it('fails when the index lost the content, and passes when the index cannot be searched', async () => {
     const space = store.space()
     const built = await builtOf(space, { 'a.md': 'lighthouse' })
     store.indexes.of(space.id).nodes.clear()
@@ -279,7 +279,7 @@ describe('a smoke test', () => {
     await smokeTest(store.context, space, built)
   })
 
-  it('asks for some documents of a large batch, from all of it', async () => {
+  it('samples documents from an entire large batch', async () => {
     const space = store.space()
     const files = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`${n}.md`, `zebra${n}`]))
     const built = await builtOf(space, files)
@@ -291,7 +291,7 @@ describe('a smoke test', () => {
     expect(built.slice(12).map(({ document }) => document.key)).toContain(asked.at(-1))
   })
 
-  it('asks for nothing where there is no word, for few words of a long text, and for no word that was cut', async () => {
+  it('skips texts without words, uses few words of a long text, and no truncated word', async () => {
     const space = store.space()
     const builtWith = (title: string, text: string): Built[] => [
       { document: { key: 1, filename: 'x' }, job: {}, versionKey: 1, nodes: [{ key: 1, title, text }] } as never,

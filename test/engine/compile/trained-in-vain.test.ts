@@ -14,7 +14,7 @@ import {
   vectorsOf,
 } from './trained-spaces.js'
 
-// the process of its own, in which a model is trained, has tests of its own
+// The child process that trains a model has separate tests.
 vi.mock('../../../src/engine/models/builtin/lsa-trainer.js', () => import('./trained-here.js'))
 
 const PASSAGES = 70
@@ -32,8 +32,8 @@ const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.k
 const isDue = (space: SpaceRow, context = store.context) =>
   store.db.now(trainingDue(context, store.again(space), false))
 
-describe('a model that is trained is not used', () => {
-  /** Something happens while its vectors are made. */
+describe('a model that is being trained', () => {
+  /** Runs an action while the vectors are computed. */
   const meanwhile = (happens: () => unknown) => {
     store.embed = (texts) => {
       happens()
@@ -41,7 +41,7 @@ describe('a model that is trained is not used', () => {
     }
   }
 
-  it('where the space got the model of a provider meanwhile, and is removed', async () => {
+  it('disappears when the space has switched to a provider meanwhile', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     meanwhile(() => store.run("UPDATE spaces SET embedding_plugin = 'openai-compatible' WHERE key = ?", space.key))
@@ -51,7 +51,7 @@ describe('a model that is trained is not used', () => {
     expect(vectorsOf(store, old.key)).toEqual(nodeKeys(store))
   })
 
-  it('where others took this process for dead and gave the model up, which is removed', async () => {
+  it('disappears when another gateway took this process for dead and superseded it', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     meanwhile(() => store.run("UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building'"))
@@ -61,7 +61,7 @@ describe('a model that is trained is not used', () => {
     expect(store.rows('SELECT DISTINCT vector_space FROM vectors')).toEqual([{ vector_space: old.key }])
   })
 
-  it('where the space is being deleted', async () => {
+  it('stays unused when the space is being deleted', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     meanwhile(() => store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', space.key))
@@ -70,7 +70,7 @@ describe('a model that is trained is not used', () => {
     expect(modelsOf(store).map(({ state }) => state)).toEqual(['active', 'building'])
   })
 
-  it('where its vectors cannot be made: that before stays, and nothing is left of the new one', async () => {
+  it('disappears when its vectors fail; the previous model stays', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     let calls = 0
@@ -85,7 +85,7 @@ describe('a model that is trained is not used', () => {
     expect(isDue(space)).toBe(true)
   })
 
-  it('behind a stop, which leaves it to the next start', async () => {
+  it('stays unfinished after a stop, for the next start', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     const stop = new AbortController()
@@ -97,7 +97,7 @@ describe('a model that is trained is not used', () => {
     expect(modelsOf(store)).toHaveLength(2)
   })
 
-  it('and not even made for a space of a provider, and one that is gone', async () => {
+  it('does not exist for a space with a provider or for a deleted space', async () => {
     const [provided, deleted] = [store.space({ model: PROVIDED }), await filledSpace(store, shared(PASSAGES))]
     await publish(store, provided, { 'a.md': shared(40) })
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', deleted.key)
@@ -107,8 +107,8 @@ describe('a model that is trained is not used', () => {
   })
 })
 
-describe('texts that no model can be made of', () => {
-  it('are not tried again before there are a tenth more, in this space and in this process', async () => {
+describe('texts that no model can be trained on', () => {
+  it('cause no new attempt before they grow by a tenth, in this space and process only', async () => {
     const [space, other] = [await filledSpace(store, strange(40)), store.space()]
     await publish(store, other, { 'b.md': strange(40) })
     expect(isDue(space)).toBe(true)
@@ -124,14 +124,14 @@ describe('texts that no model can be made of', () => {
     expect(isDue(space)).toBe(true)
   })
 
-  it('are forgotten when a model was made of more', async () => {
+  it('allow a new attempt after a model was trained on more text', async () => {
     const space = await filledSpace(store, strange(60))
     await train(space)
     await publish(store, space, { 'b.md': shared(40) })
     store.embed = (texts) => texts.map(() => undefined)
     await train(space)
     expect(modelsOf(store)).toHaveLength(1)
-    // fewer passages than were in vain, and the model is lost
+    // Fewer passages than in the failed attempt, and the model is lost.
     store.run('UPDATE versions SET until_revision = 9 WHERE node_count = 60')
     store.run("UPDATE vector_spaces SET state = 'superseded'")
     expect(isDue(space)).toBe(true)

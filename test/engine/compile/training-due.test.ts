@@ -5,7 +5,7 @@ import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../../../src/engine/models
 
 const MINUTE_MS = 60_000
 
-describe('a provider that failed is asked again', () => {
+describe('the pause before a failed provider is called again', () => {
   const pauses = (attempts: number, retryAfterMs?: number, isPermanent = false) =>
     Array.from({ length: 50 }, () =>
       pauseAfter(
@@ -14,7 +14,7 @@ describe('a provider that failed is asked again', () => {
       ),
     )
 
-  it('after a pause that doubles with each failure, and is another each time', () => {
+  it('doubles with each failure and varies randomly', () => {
     const [first, second] = [pauses(0), pauses(1)]
     expect(new Set(first).size).toBeGreaterThan(10)
     const longest = Math.max(...first)
@@ -23,18 +23,18 @@ describe('a provider that failed is asked again', () => {
     expect(Math.max(...second) / longest).toBeLessThan(2.5)
   })
 
-  it('after so long at most, however often it failed', () => {
+  it('stays below an upper bound, however many failures there were', () => {
     expect(Math.max(...pauses(60))).toBeLessThanOrEqual(Math.max(...pauses(20)) * 2)
     expect(Math.max(...pauses(60))).toBeLessThan(60 * MINUTE_MS)
   })
 
-  it('not before it asked for, unless that is for ever', () => {
+  it('lasts at least as long as the provider asked, up to a bound', () => {
     expect(Math.min(...pauses(0, 2 * MINUTE_MS))).toBeGreaterThanOrEqual(2 * MINUTE_MS)
     expect(Math.max(...pauses(0, 1e12))).toBeLessThan(1e12)
     expect(Math.min(...pauses(10, 1))).toBeGreaterThan(1)
   })
 
-  it('after a long and steady while where only somebody can mend it', () => {
+  it('stays long and constant for failures that only a person can fix', () => {
     const permanent = pauses(0, undefined, true)
     expect(new Set(permanent).size).toBe(1)
     expect(permanent[0]).toBeGreaterThan(Math.max(...pauses(0)))
@@ -42,8 +42,8 @@ describe('a provider that failed is asked again', () => {
   })
 })
 
-describe('a model is trained', () => {
-  /** Whether it is due in a space of so many passages, and of a model that was trained on so many. */
+describe('training of a model', () => {
+  /** Whether training is due with the given number of passages and of passages of the current model. */
   function isDue(nodes: number, trained: number | undefined, busy = false, plugin = 'builtin'): boolean {
     const space = { key: 1, embedding_plugin: plugin, vector_space: 'v' }
     const program = trainingDue({} as never, space as never, busy)
@@ -54,13 +54,13 @@ describe('a model is trained', () => {
     return step.value
   }
 
-  it('when a space has text enough for its first one', () => {
+  it('starts when a space has enough text for its first model', () => {
     expect(isDue(LSA_MIN_DOCUMENTS - 1, undefined)).toBe(false)
     expect(isDue(LSA_MIN_DOCUMENTS, undefined)).toBe(true)
     expect(isDue(LSA_MIN_DOCUMENTS, undefined, true)).toBe(true)
   })
 
-  it('anew when it has grown by a tenth, sixteenfold while documents still come', () => {
+  it('repeats when the space has grown by a tenth, or sixteenfold while documents still arrive', () => {
     expect(isDue(109, 100)).toBe(false)
     expect(isDue(111, 100)).toBe(true)
     expect(isDue(1599, 100, true)).toBe(false)
@@ -68,13 +68,13 @@ describe('a model is trained', () => {
     expect(isDue(100, 0)).toBe(true)
   })
 
-  it('of a large space when it has grown by half', () => {
+  it('repeats in a large space when it has grown by half', () => {
     expect(isDue(LSA_MAX_DOCUMENTS * 1.4, LSA_MAX_DOCUMENTS)).toBe(false)
     expect(isDue(LSA_MAX_DOCUMENTS * 1.5, LSA_MAX_DOCUMENTS)).toBe(true)
     expect(isDue(LSA_MAX_DOCUMENTS * 1.4, LSA_MAX_DOCUMENTS - 1)).toBe(true)
   })
 
-  it('never where a provider makes the vectors', () => {
+  it('never happens when a provider supplies the vectors', () => {
     expect(isDue(1000, undefined, false, 'openai')).toBe(false)
   })
 })

@@ -12,7 +12,7 @@ afterEach(() => test.end())
 
 const count = (query: string) => rowsOf(test.dataDir).value(query)
 
-it('a model that a crash left half built is removed behind the start, in slices', async () => {
+it('a model half built before a crash is removed in the background after the start, in slices', async () => {
   test = await startEngine()
   const { id } = await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   await ingest(test.engine, ADA, id, { 'a.md': '# A\n\nThe lamp is blue.\n' })
@@ -27,7 +27,7 @@ it('a model that a crash left half built is removed behind the start, in slices'
      INSERT INTO vectors (vector_space, node_key, vector)
      SELECT key, 1000000 + i, x'00000000' FROM vector_spaces, n WHERE id = '${HALF_BUILT}'`,
   )
-  // nothing can be removed: a start that waits for that does not come
+  // Removal is impossible now: a start that waited for it would not return.
   await rows.run("CREATE TRIGGER held BEFORE DELETE ON vectors BEGIN SELECT RAISE(ABORT, 'held'); END")
   await test.reopen()
   expect((await test.engine.spaces.get(ADA, id)).id).toBe(id)

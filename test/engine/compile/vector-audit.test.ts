@@ -12,7 +12,7 @@ afterEach(async () => {
   running = undefined
 })
 
-/** A text whose words others have too, so that a model can be trained on them. */
+/** A text that shares words with others, so that a model can be trained on them. */
 function text(place: number): string {
   const words = Array.from({ length: 40 }, (_, word) => `subject${(place * 7 + word * word * 3) % 90}`)
   return `# Text ${place}\n\n${words.join(' ')} only${place}\n`
@@ -24,12 +24,12 @@ function vectors(dataDir: string): number {
   return rowsOf(dataDir).value(COUNT, 'active')
 }
 
-test('a vector that is lost while the daemon runs is missed by the next audit and computed again', async () => {
+test('a vector lost at runtime is noticed by the next audit and computed again', async () => {
   running = await startEngine({ vectorAuditMs: 500 })
   const { engine, dataDir } = running
   const { id } = await engine.spaces.create(ADA, { name: 'Lost', slug: 'lost' })
   const names = Array.from({ length: 40 }, (_, place): [string, string] => [`t${place}.md`, text(place)])
-  // a passage of words that no other has can have no vector: the audit accepts it
+  // A passage of unique words can have no vector: the audit accepts that.
   await ingest(engine, ADA, id, { ...Object.fromEntries(names), 'odd.md': 'zyxwvut qponmlk' })
   await until(() => vectors(dataDir) > 0, WAIT_MS)
   const whole = vectors(dataDir)
@@ -37,11 +37,11 @@ test('a vector that is lost while the daemon runs is missed by the next audit an
     'DELETE FROM vectors WHERE node_key IN (SELECT node_key FROM vectors ORDER BY node_key LIMIT 3)',
   )
   await until(() => vectors(dataDir) === whole, WAIT_MS)
-  // the index holds them too
+  // The index has them, too.
   expect(codes(await allIssues(engine, id, 'references'))).toEqual({})
 })
 
-test('what lacks is found at the start, also without an upload', async () => {
+test('missing vectors are noticed at the start, also without an upload', async () => {
   running = await startEngine()
   const { engine, dataDir } = running
   const { id } = await engine.spaces.create(ADA, { name: 'Start', slug: 'start' })

@@ -25,7 +25,7 @@ const NOTES = '# Notes\n\nUntil 2022 server backups were kept for 14 days. The c
 
 const ALL: SpaceConflictsQuery = { limit: 50, includeDifferences: 'false' }
 
-/** The list, once everything is compared. */
+/** The list after everything is compared. */
 async function compared(query: Partial<SpaceConflictsQuery> = {}, caller: Caller = ADA): Promise<SpaceConflicts> {
   let list = await test.engine.quality.conflicts(caller, spaceId, { ...ALL, ...query })
   await until(async () => {
@@ -41,7 +41,7 @@ const BACKUPS = ['All server backups are kept for 30 days.', 'Server backups are
 const VACATION = ['Employees get 25 days of vacation per year.', 'Every employee receives 28 days of vacation a year.']
 
 describe('the conflicts of a space', () => {
-  it('are found behind the publication, with both sides, their documents and days', async () => {
+  it('appear after publication, with both sides, their documents and days', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     const list = await compared()
     expect(saidBy(list)).toEqual([BACKUPS, VACATION])
@@ -55,14 +55,14 @@ describe('the conflicts of a space', () => {
     }
   })
 
-  it('leave out what holds of another time, unless differences are asked for', async () => {
+  it('exclude claims about different times unless differences are requested', async () => {
     await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE, 'notes.md': NOTES })
     expect((await compared()).items).toEqual([])
     const [difference] = (await compared({ includeDifferences: 'true' })).items
     expect(difference).toMatchObject({ kind: 'number', relation: 'newer' })
   })
 
-  it('are found of each two documents of many that say much against each other', async () => {
+  it('appear for every pair among many documents with many contradictions', async () => {
     const towns = ['Hamburg', 'Bremen', 'Kiel', 'Lübeck', 'Rostock', 'Emden', 'Stade', 'Wismar']
     const report = (nth: number) =>
       towns.map((town, place) => `The harbour of ${town} has ${10 + 7 * place + nth} berths.`).join('\n\n')
@@ -75,14 +75,14 @@ describe('the conflicts of a space', () => {
     expect(pairs).toEqual(Array.from({ length: 21 }, () => towns.length))
   })
 
-  it('go when one of the documents is replaced', async () => {
+  it('disappear when one of the documents is replaced', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     expect((await compared()).items).toHaveLength(2)
     await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE.replace('90 days', '30 days') })
     expect(saidBy(await compared())).toEqual([VACATION])
   })
 
-  it('go when one of the documents is deleted', async () => {
+  it('disappear when one of the documents is deleted', async () => {
     const [handbook] = await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     expect((await compared()).items).toHaveLength(2)
     await test.engine.documents.delete(ADA, spaceId, [handbook?.asset.id ?? ''])
@@ -90,7 +90,7 @@ describe('the conflicts of a space', () => {
     expect(rowsOf(test.dataDir).value('SELECT count(*) FROM conflicts')).toBe(0)
   })
 
-  it('come with a document that is added to those that were compared before, also after a restart', async () => {
+  it('appear for a document that is added after earlier comparisons, also after a restart', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK })
     expect((await compared()).items).toEqual([])
     await test.reopen()
@@ -98,11 +98,11 @@ describe('the conflicts of a space', () => {
     expect(saidBy(await compared())).toEqual([BACKUPS, VACATION])
   })
 
-  it('are found after the next start where a crash has cut the comparison short', async () => {
+  it('appear after the next start when a crash interrupted the comparison', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     await compared()
     await test.engine.close()
-    // one was read and not compared, of the other nothing is known; half of what was found was stored
+    // One document was read but not compared, the other is unknown; half of the conflicts was stored.
     const { run } = rowsOf(test.dataDir)
     await run('UPDATE conflict_claims SET compared = 0')
     await run('DELETE FROM conflict_claims WHERE version_key = (SELECT min(version_key) FROM conflict_claims)')
@@ -111,7 +111,7 @@ describe('the conflicts of a space', () => {
     expect(saidBy(await compared())).toEqual([BACKUPS, VACATION])
   })
 
-  it('are listed by kind and document, page by page', async () => {
+  it('can be listed by kind and document, page by page', async () => {
     const [, guide] = await ingest(test.engine, ADA, spaceId, {
       'handbook.md': HANDBOOK,
       'guide.md': GUIDE,
@@ -135,7 +135,7 @@ describe('the conflicts of a space', () => {
     })
   })
 
-  it('say how many documents were not compared yet', async () => {
+  it('report how many documents are not compared yet', async () => {
     const upload = await test.engine.documents.upload(ADA, spaceId, { many: true })
     for (const [filename, text] of Object.entries({ 'handbook.md': HANDBOOK, 'guide.md': GUIDE }))
       await upload.add({ filename, content: Readable.from([Buffer.from(text)]) })
@@ -146,7 +146,7 @@ describe('the conflicts of a space', () => {
     expect((await compared()).degradedReasons).toBeUndefined()
   })
 
-  it('are told to those alone who may read both sides', async () => {
+  it('stay visible only to readers of both sides', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK })
     const { documents, sources } = test.engine
     const about = { name: 'S', type: 'upload' as const, uri: 'upload:s', metadata: {} }
@@ -158,7 +158,7 @@ describe('the conflicts of a space', () => {
     expect((await compared({ includeDifferences: 'true' })).items).toEqual([])
   })
 
-  it('of other tenants are not found', async () => {
+  it('stay hidden from other tenants', async () => {
     await expect(test.engine.quality.conflicts(BOB, spaceId, ALL)).rejects.toMatchObject({ code: 'not-found' })
   })
 })
@@ -166,7 +166,7 @@ describe('the conflicts of a space', () => {
 describe('a reasoning model', () => {
   const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 
-  it('is asked once of each pair that the rules found, and those that it finds compatible are differences', async () => {
+  it('judges each pair found by rules once, and pairs it calls compatible become differences', async () => {
     const fake = await startFakeOpenAi({
       answer: () => '["contradict","compatible"]',
     })
@@ -189,7 +189,7 @@ describe('a reasoning model', () => {
       const all = await compared({ includeDifferences: 'true' })
       expect(all.items.map(({ relation }) => relation).sort()).toEqual(['contradiction', 'other'])
       const asked = fake.requests.length
-      // the same sentences in another version
+      // The same sentences in another version.
       await ingest(test.engine, ADA, spaceId, { 'guide.md': `${GUIDE}\nThe office has plants.\n` })
       expect((await compared()).items).toHaveLength(1)
       expect(fake.requests).toHaveLength(asked)

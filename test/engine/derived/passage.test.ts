@@ -10,9 +10,9 @@ import {
 import { forEachTermOf } from '../../../src/lib/text/analyze.js'
 import { splitSentences } from '../../../src/lib/text/sentences.js'
 
-/** A passage's terms as plain lists, made without what is tested. */
+/** The terms of a passage as plain lists, computed independently of the code under test. */
 function plain({ title, body }: Passage) {
-  // the title and the sentences tell together what language they are in
+  // Title and sentences together decide the language.
   const parts: number[][] = [[]]
   const sources = [title, ...splitSentences(body).map(({ start, end }) => body.slice(start, end))]
   forEachTermOf(
@@ -35,7 +35,7 @@ function passageOf(key: number, words = 3 + (key % 5) * 7): Passage {
   return { key, title: `Title ${key}`, body: text.join(' ') }
 }
 
-/** The same passage, and whether its text was looked at. */
+/** The same passage, with a flag that tells whether its text was read. */
 function watched(passage: Passage): { passage: Passage; read: () => boolean } {
   let read = false
   const { key, title, body } = passage
@@ -59,7 +59,7 @@ function remembers(cache: PassageCache, passage: Passage): boolean {
 }
 
 describe('the terms of a passage', () => {
-  it('are those of its text, sentence by sentence, for any text', () => {
+  it('equal a sentence by sentence analysis, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.lorem({ mode: 'sentences', maxCount: 5 }), (title, body) => {
         const passage = { key: 1, title, body: `${title} ${body}` }
@@ -68,7 +68,7 @@ describe('the terms of a passage', () => {
     )
   })
 
-  it('are those of its text in whatever language it is, with its identifiers, numbers and contractions', () => {
+  it('cover several languages, identifiers, numbers and contractions', () => {
     const said = [
       "It costs 1,577 dollars, and the reader’s ticket isn't valid for readPart() or snake_case_names. DNAs are stable.",
       'Die Gebühren für das Parken sind hoch und werden jährlich erhöht. Der Hund ist nicht da.',
@@ -87,7 +87,7 @@ describe('the terms of a passage', () => {
     )
   })
 
-  it('are the same for more words than can be remembered', () => {
+  it('stay correct for more words than the cache can keep', () => {
     for (let from = 0; from < 120_000; from += 4000) {
       const words = Array.from({ length: 4000 }, (_, place) => `w${(from + place) * 7919}`)
       const passage = { key: 1, title: 'Words', body: words.join(' ') }
@@ -95,8 +95,8 @@ describe('the terms of a passage', () => {
     }
   })
 
-  it('are the same when they are remembered, moved and analysed again, and stay so in the hands of a query', () => {
-    // odd keys lie beyond 32 bits
+  it('stay correct when cached, moved, evicted and analysed again, and while a query uses them', () => {
+    // Odd keys exceed 32 bits.
     const key = fc.integer({ min: 0, max: 60 }).map((low) => (low % 2 === 0 ? low : low * 2 ** 33 + 2 ** 31))
     fc.assert(
       fc.property(fc.array(key, { minLength: 200, maxLength: 600 }), (asked) => {
@@ -109,15 +109,15 @@ describe('the terms of a passage', () => {
   })
 })
 
-describe('remembered passages', () => {
-  it('are not analysed again, and the oldest give way to new ones', () => {
+describe('the cache of passages', () => {
+  it('avoids repeated analysis and evicts the oldest passages', () => {
     const cache = new PassageCache(64_000)
     for (let key = 1; key <= 2000; key++) cache.of(passageOf(key))
     expect(remembers(cache, passageOf(2000))).toBe(true)
     expect(remembers(cache, passageOf(1))).toBe(false)
   })
 
-  it('stay while they are asked for, whatever else comes', () => {
+  it('keeps passages that are used regularly', () => {
     const cache = new PassageCache(64_000)
     const kept = [1, 2, 3].map((key) => passageOf(key))
     for (const passage of kept) cache.of(passage)
@@ -127,7 +127,7 @@ describe('remembered passages', () => {
     }
   })
 
-  it('take no more than their bound, in few buffers, however many they are', () => {
+  it('stays within its limit, in few buffers, for any number of passages', () => {
     const bound = 1024 * 1024
     const cache = new PassageCache(bound)
     let last: AnalysedPassage[] = []
@@ -139,12 +139,12 @@ describe('remembered passages', () => {
     const remembered = Array.from({ length: 20_000 }, (_, i) => 20_000 - i).findIndex(
       (key) => !remembers(cache, passageOf(key)),
     )
-    // a passage here has 24 words at the most, with 48 bytes for its place
+    // A passage here has at most 24 words and 48 bytes of bookkeeping.
     expect(remembered).toBeGreaterThan(bound / 2 / 250)
     expect(remembered).toBeLessThan(bound / 100)
   })
 
-  it('are not those that are longer than there is room for', () => {
+  it('skips passages longer than its capacity', () => {
     const cache = new PassageCache(16_000)
     const long = passageOf(7, 5000)
     expect(unpacked(cache.of(long))).toEqual(plain(long))

@@ -33,21 +33,21 @@ const names = async (path: string) =>
     kind === 'directory' ? `${name}/` : name,
   )
 
-it('what lies in a mail stands in a folder of its name, beside it', async () => {
+it('contained documents of a mail appear in a folder with the name of the mail, next to it', async () => {
   await ingest(test.engine, ADA, spaceId, { 'in/mail.eml': MAIL })
   await whole()
   expect(await names('/sources/uploads/in')).toEqual(['mail.eml/', expect.stringMatching(/^mail\.eml~[0-9a-f]{8}$/)])
   expect(await names('/sources/uploads/in/mail.eml/notes.zip/a')).toEqual(['light.md'])
 })
 
-it('a citation of what lies in a mail names the mail', async () => {
+it('a citation of a contained document names its mail', async () => {
   await ingest(test.engine, ADA, spaceId, { 'mail.eml': MAIL })
   await whole()
   const { done } = await ask(test.engine, ADA, spaceId, 'When was the lighthouse of Westerheversand built?')
   expect(done.metadata?.evidenceBundle?.items[0]?.metadata.filename).toBe('mail.eml/notes.zip/a/light.md')
 })
 
-it('what lies in a file of a source belongs to the source, and to who may know of it', async () => {
+it('contained documents belong to the source of their container and to its readers', async () => {
   const about = { name: 'Private', type: 'upload' as const, uri: 'u', permissionScope: ['grace'], metadata: {} }
   const source = await test.engine.sources.create(GRACE, spaceId, about)
   const upload = await test.engine.documents.upload(GRACE, spaceId, { many: true })
@@ -59,7 +59,7 @@ it('what lies in a file of a source belongs to the source, and to who may know o
   expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).not.toContain('1908')
 })
 
-it('a bundle has the parents, and what is deleted where it came to takes its files with it', async () => {
+it('a bundle keeps the parents, and deleting a container after the import deletes its contained documents', async () => {
   await ingest(test.engine, ADA, spaceId, { 'mail.eml': MAIL })
   await whole()
   const bundle = await exported(test.engine, ADA, [spaceId])

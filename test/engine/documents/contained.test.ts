@@ -29,7 +29,7 @@ async function add(files: Record<string, string | Uint8Array>): Promise<void> {
   await settled()
 }
 
-it('the attachments of a mail are documents of their own, which keep the mail as their parent', async () => {
+it('attachments of a mail become documents whose parent is the mail', async () => {
   await add({ 'in/mail.eml': makeMail('The trip', 'See the file.', [{ name: 'light.md', content: LIGHTHOUSE }]) })
   expect(await names()).toEqual(['in/mail.eml parsed', 'in/mail.eml/light.md parsed'])
   const child = (await all()).find(({ filename }) => filename.endsWith('.md'))
@@ -37,7 +37,7 @@ it('the attachments of a mail are documents of their own, which keep the mail as
   expect(await answer('When was the lighthouse of Westerheversand built?')).toContain('1908')
 })
 
-it('files of archives are read, those of archives within them too', async () => {
+it('files of archives are read, also in nested archives', async () => {
   const inner = await makeTar([{ name: 'deep/harbour.md', content: HARBOUR }])
   const zip = makeZip([
     { name: 'notes/', content: '' },
@@ -54,7 +54,7 @@ it('files of archives are read, those of archives within them too', async () => 
   expect(await answer('When was the harbour of Husum deepened?')).toContain('1932')
 })
 
-it('each mail of a mailbox is a document', async () => {
+it('each mail of a mailbox becomes a document', async () => {
   const box = ['One', 'Two']
     .map((subject) => `From ada@example.org Tue Mar  3 10:00:00 2026\n${makeMail(subject, `Text of ${subject}.`)}\n`)
     .join('\n')
@@ -66,7 +66,7 @@ it('each mail of a mailbox is a document', async () => {
   ])
 })
 
-it('a newer version of an archive keeps what did not change, reads what did and ends what is gone', async () => {
+it('a newer version of an archive keeps unchanged files, reads changed ones and deletes missing ones', async () => {
   await add({
     'a.zip': makeZip([
       { name: 'kept.md', content: LIGHTHOUSE },
@@ -91,7 +91,7 @@ it('a newer version of an archive keeps what did not change, reads what did and 
   expect(await answer('When was the harbour of Husum deepened?')).toContain('1954')
 })
 
-it('reading the same archive again makes nothing twice', async () => {
+it('compiling the same archive again creates no duplicates', async () => {
   await add({ 'a.zip': makeZip([{ name: 'light.md', content: LIGHTHOUSE }]) })
   const before = await idOf('a.zip/light.md')
   const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, {
@@ -103,7 +103,7 @@ it('reading the same archive again makes nothing twice', async () => {
   expect(await idOf('a.zip/light.md')).toBe(before)
 })
 
-it('with an archive all that lies in it is deleted, to the last level', async () => {
+it('deleting an archive deletes all contained documents, at every level', async () => {
   const inner = makeZip([{ name: 'light.md', content: LIGHTHOUSE }])
   await add({ 'a.zip': makeZip([{ name: 'b.zip', content: inner }]), 'c.md': HARBOUR })
   expect(await all()).toHaveLength(4)
@@ -112,7 +112,7 @@ it('with an archive all that lies in it is deleted, to the last level', async ()
   expect(await answer('When was the lighthouse of Westerheversand built?')).not.toContain('1908')
 })
 
-it('a file that cannot be read is told as itself, and the rest is read', async () => {
+it('an unreadable file fails alone, and the others are read', async () => {
   await add({
     'a.zip': makeZip([
       { name: 'light.md', content: LIGHTHOUSE },
@@ -122,13 +122,13 @@ it('a file that cannot be read is told as itself, and the rest is read', async (
   expect(await names()).toEqual(['a.zip parsed', 'a.zip/bad.docx failed', 'a.zip/light.md parsed'])
 })
 
-it('what is sent under the name of a file in a file is a document beside it', async () => {
+it('an upload under the name of a contained file becomes a separate document', async () => {
   await add({ 'a.zip': makeZip([{ name: 'light.md', content: LIGHTHOUSE }]) })
   await add({ 'a.zip/light.md': HARBOUR })
   expect(await names()).toEqual(['a.zip parsed', 'a.zip/light.md parsed', 'a.zip/light.md parsed'])
 })
 
-it('an archive that is sent again as it is is not read again', async () => {
+it('an unchanged archive that is uploaded again is not read again', async () => {
   const zip = makeZip([{ name: 'light.md', content: LIGHTHOUSE }])
   await add({ 'a.zip': zip })
   const before = (await all()).map(({ id, version }) => `${id} ${version}`).sort()
@@ -136,7 +136,7 @@ it('an archive that is sent again as it is is not read again', async () => {
   expect((await all()).map(({ id, version }) => `${id} ${version}`).sort()).toEqual(before)
 })
 
-it('one tenant sees nothing of what lies in the files of another', async () => {
+it('contained documents stay invisible to other tenants', async () => {
   const zip = makeZip([{ name: 'light.md', content: LIGHTHOUSE }])
   await add({ 'a.zip': zip })
   const other = (await test.engine.spaces.create(BOB, { name: 'N', slug: 'n' })).id
@@ -147,7 +147,7 @@ it('one tenant sees nothing of what lies in the files of another', async () => {
   expect((await test.engine.documents.list(BOB, other, { limit: 10 })).items).toHaveLength(2)
 })
 
-it('A35: archives in archives end at one budget for all levels', async () => {
+it('A35: nested archives share one limit of files across all levels', async () => {
   const files = (count: number, stem: string) =>
     Array.from({ length: count }, (_, index) => ({
       name: `${stem}${index}.md`,
@@ -164,11 +164,11 @@ it('A35: archives in archives end at one budget for all levels', async () => {
   expect(await all()).toHaveLength(8)
   const failed = (await all()).filter(({ parserStatus }) => parserStatus === 'failed')
   expect(failed.map(({ metadata }) => metadata.error)).toEqual([
-    { code: 'limit-exceeded', message: expect.stringContaining('a.zip holds more than 8 files') },
+    { code: 'limit-exceeded', message: expect.stringContaining('a.zip exceeds the limit of 8 files') },
   ])
 })
 
-it('a space that has no room for the files of an archive says so of the archive', async () => {
+it('an archive fails with quota-exceeded when its files exceed the quota of the space', async () => {
   await test.end()
   test = await startEngine({ quotas: { maxRawDocumentBytes: 3000 } })
   spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id

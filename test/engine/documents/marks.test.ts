@@ -39,8 +39,8 @@ async function upload(name: string, bytes: Uint8Array | string) {
   return { id, text, marks }
 }
 
-describe('the marks of a passage', { timeout: TIMEOUT_MS }, () => {
-  it('are on each page on which it has text, and on no other', async () => {
+describe('the highlights of a passage', { timeout: TIMEOUT_MS }, () => {
+  it('appear on each page with its text, and on no other', async () => {
     const { text, marks } = await upload('harbour.pdf', makePdf([sheetOf(FIRST), sheetOf(SECOND), sheetOf(['Fees'])]))
     const both = { from: text('Mooring').from, to: text('light is seen').to }
     expect(await marks('page-1', both)).toMatchObject({ pageNumber: 1, width: 595, height: 842 })
@@ -49,7 +49,7 @@ describe('the marks of a passage', { timeout: TIMEOUT_MS }, () => {
     expect((await marks('page-3', both)).boxes).toEqual([])
   })
 
-  it('are nothing for who may not see the document, and where nothing is drawn', async () => {
+  it('do not exist for other tenants, unknown pages and documents that are not drawn', async () => {
     const { marks } = await upload('harbour.pdf', makePdf([sheetOf(FIRST)]))
     const refused = { code: 'not-found' }
     await expect(marks('page-1', { from: 0, to: 9 }, BOB)).rejects.toMatchObject(refused)
@@ -61,7 +61,7 @@ describe('the marks of a passage', { timeout: TIMEOUT_MS }, () => {
     )
   })
 
-  it('are on a scan and on a picture where its words were read', async () => {
+  it('appear on a scan and on a picture at the recognized text', async () => {
     const [scan] = await scansOf([sheetOf(FIRST)], 150)
     if (scan === undefined) throw new Error('nothing was drawn')
     const pdf = await upload('scan.pdf', makePdf([{ ...sheetOf(FIRST), picture: scan }]))
@@ -75,7 +75,7 @@ describe('the marks of a passage', { timeout: TIMEOUT_MS }, () => {
       const { width, height, boxes } = await marks(item, text('Mooring costs'))
       expect(boxes.length, item).toBeGreaterThan(0)
       const [box] = boxes
-      // as shares of what is shown: the first line below a title, at the left margin
+      // Fractions of the shown page: the first line below a title, at the left margin.
       expect((box?.x ?? 0) / width, item).toBeCloseTo(72 / 595, 1)
       expect((box?.y ?? 0) / height, item).toBeGreaterThan((842 - 736) / 842 - 0.02)
       expect((box?.y ?? 0) / height, item).toBeLessThan(0.17)

@@ -24,7 +24,7 @@ async function compileAgain(documentId: string): Promise<void> {
   await until(async () => (await test.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
 }
 
-it('a newer file of the same name that cannot be read takes nothing from the one before, however often that is compiled', async () => {
+it('an unreadable newer file of the same name leaves the older one in use, however often that is compiled again', async () => {
   const [good] = await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD })
   await ingest(test.engine, ADA, spaceId, { 'a.md': '' })
   expect(await answer()).toContain('1908')
@@ -36,7 +36,7 @@ it('a newer file of the same name that cannot be read takes nothing from the one
   ])
 })
 
-it('a newer file of the same name that can be read takes the place of all before it', async () => {
+it('a readable newer file replaces all earlier ones of its name', async () => {
   await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD })
   await ingest(test.engine, ADA, spaceId, { 'a.md': '' })
   await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD.replace('1908', '1877'), 'b.md': GOOD.replace('1908', 'May') })
@@ -47,7 +47,7 @@ it('a newer file of the same name that can be read takes the place of all before
   expect(await answer()).not.toContain('1908')
 })
 
-it('of two files of one name that are compiled at once the later one stays', async () => {
+it('the later of two files with one name survives when both are compiled at once', async () => {
   const first = await uploadOne(test.engine, ADA, spaceId, { filename: 'a.md', text: GOOD })
   const second = await uploadOne(test.engine, ADA, spaceId, { filename: 'a.md', text: GOOD.replace('1908', '1877') })
   for (const accepted of [first, second]) await test.engine.documents.settled(ADA, spaceId, accepted).catch(() => {})

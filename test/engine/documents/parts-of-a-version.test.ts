@@ -53,7 +53,7 @@ describe('the artifact of a version', () => {
   const artifact = (number: number, caller = ADA) =>
     getParseArtifact(store.db, caller, space.id, id, number).then((body) => body.value())
 
-  it('is told with all of its elements, by its number', async () => {
+  it('lists all of its elements and is addressed by version number', async () => {
     store.run(`UPDATE versions SET metadata = '{"pageCount":3}', title = 'The title'`)
     const row = version()
     expect(await artifact(1)).toEqual({
@@ -69,7 +69,7 @@ describe('the artifact of a version', () => {
     await expect(artifact(1, BOB)).rejects.toMatchObject(notFound)
   })
 
-  it('of a document that is gone is gone', async () => {
+  it('disappears with a deleted document', async () => {
     store.run('UPDATE documents SET deleted_at = 1')
     await expect(artifact(1)).rejects.toMatchObject(notFound)
   })
@@ -78,7 +78,7 @@ describe('the artifact of a version', () => {
 describe('the outline of a document', () => {
   const outline = (caller = ADA) => getOutline(store.db, caller, space.id, id).then((body) => body.value())
 
-  it('names the passages of each section, however deep, in their order', async () => {
+  it('names the passages of each section at every depth, in order', async () => {
     const section = (name: string, children: CompiledOutlineNode[] = []): CompiledOutlineNode => ({
       ...{ id: name, title: name, level: name.length, tocSource: 'heading', sectionPath: [name] },
       ...{ children, sourceElementIds: ['e1'] },
@@ -106,7 +106,7 @@ describe('the outline of a document', () => {
     await expect(outline(BOB)).rejects.toMatchObject(notFound)
   })
 
-  it('names all passages of a version of thousands', async () => {
+  it('names all of several thousand passages', async () => {
     const row = version()
     for (let ordinal = 2; ordinal < 2100; ordinal++)
       store.run(
@@ -120,7 +120,7 @@ describe('the outline of a document', () => {
     expect(new Set(first?.sourceNodeIds).size).toBe(2100)
   })
 
-  it('is there from its first publication on, and gone with the document, also in between', async () => {
+  it('exists from the first publication until deletion, also when that happens between two reads', async () => {
     const { read } = store.db
     let reads = 0
     store.db.read = (async (program: never) => {
@@ -136,7 +136,7 @@ describe('the outline of a document', () => {
 })
 
 describe('the pictures and tables of a document', () => {
-  it('say what there is of each', async () => {
+  it('describe each item', async () => {
     await withItems()
     const row = version()
     const { items, ...rest } = await getMultimodal(store.db, ADA, space.id, id).then((body) => body.value())
@@ -188,7 +188,7 @@ describe('the pictures and tables of a document', () => {
     )
   })
 
-  it('give the bytes of a picture that the document holds', async () => {
+  it('return the bytes of a picture inside the document', async () => {
     await withItems()
     const asset = (item: string, variant?: string, caller = ADA) =>
       getItemAsset(store.context, caller, space.id, id, item, variant)

@@ -60,7 +60,7 @@ describe('a table of a document', () => {
     return { item, form }
   }
 
-  it('is had as CSV, JSON and Markdown, and in no other form', async () => {
+  it('can be read as CSV, JSON and Markdown, and in no other form', async () => {
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE })
     const { item, form } = await tableOf(asset.id)
     expect(Object.keys(item?.assetRef?.variants ?? {})).toEqual(['csv', 'json', 'md'])
@@ -78,7 +78,7 @@ describe('a table of a document', () => {
     await expect(form('original')).rejects.toMatchObject(NOT_FOUND)
   })
 
-  it('in parts is one, whichever part is named', async () => {
+  it('forms one table from its parts, whichever part is requested', async () => {
     const rows = Array.from({ length: 1201 }, (_, n) => `row ${n},${n}`)
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'long.csv': ['name,count', ...rows].join('\n') })
     const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id).then((body) => body.value())
@@ -90,8 +90,8 @@ describe('a table of a document', () => {
   })
 })
 
-describe('what was made of a document', () => {
-  it('is its outline, whose sections name their children and their passages in reading order', async () => {
+describe('derived content of a document', () => {
+  it('includes the outline, whose sections name children and passages in reading order', async () => {
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE })
     const outline = await test.engine.documents.outline(ADA, spaceId, asset.id).then((body) => body.value())
     expect(titles(outline.nodes)).toEqual([['Guide', ['Prices'], ['Set up', ['Linux'], ['Windows']]]])
@@ -114,13 +114,13 @@ describe('what was made of a document', () => {
     ).rejects.toMatchObject(NOT_FOUND)
   })
 
-  it('is its tables, code and pictures, with what is known of each', async () => {
+  it('includes tables, code and pictures with their properties', async () => {
     const inside = `![a dot](data:image/png;base64,${PIXEL})`
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': `${GUIDE}\n${inside}\n` })
     const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id).then((body) => body.value())
     const known = items.map(({ modality, enrichment }) => [modality, ...Object.values(enrichment)])
     expect(known).toEqual([
-      // asset, caption, words in it, the table's cells, its vector
+      // Asset, caption, text inside, cells of the table, its vector.
       ['table', 'unsupported', 'missing', 'unsupported', 'provided', 'unsupported'],
       ['code', 'unsupported', 'missing', 'unsupported', 'unsupported', 'unsupported'],
       ['image', 'provided', 'provided', 'missing', 'unsupported', 'unsupported'],
@@ -145,7 +145,7 @@ describe('what was made of a document', () => {
     await expect(open(outside?.id)).rejects.toMatchObject({ code: 'asset-external' })
   })
 
-  it('is not there before it is published, and is that of the newest version afterwards', async () => {
+  it('does not exist before publication, then belongs to the newest version', async () => {
     const [{ asset: never }] = await ingest(test.engine, ADA, spaceId, { 'empty.md': '' })
     const { documents } = test.engine
     for (const read of [documents.outline, documents.multimodal])
@@ -165,7 +165,7 @@ describe('what was made of a document', () => {
   })
 })
 
-it('documents are listed page by page, each once, and nobody else’s', async () => {
+it('the list of documents shows each document once, page by page, and none of other spaces and tenants', async () => {
   const files = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`${n}.md`, `# Note ${n}\n\nA line.\n`]))
   await ingest(test.engine, ADA, spaceId, files)
   const { id: other } = await test.engine.spaces.create(ADA, { name: 'O', slug: 'o' })
@@ -182,7 +182,7 @@ it('documents are listed page by page, each once, and nobody else’s', async ()
   await expect(test.engine.documents.list(BOB, spaceId, { limit: 5 })).rejects.toMatchObject(NOT_FOUND)
 })
 
-it('a check says of each file what sending it would do', async () => {
+it('the check reports for each file what an upload would do', async () => {
   const files = { 'a.md': GUIDE, 'lost.md': `${GUIDE}\nLost.\n`, 'short.md': `${GUIDE}\nShort.\n`, 'empty.md': '' }
   const accepted = await ingest(test.engine, ADA, spaceId, files)
   const [a, lost, short, empty] = accepted.map(({ asset }) => asset)
@@ -208,7 +208,7 @@ it('a check says of each file what sending it would do', async () => {
   await expect(test.engine.documents.check(ADA, spaceId, elsewhere)).rejects.toMatchObject(NOT_FOUND)
 })
 
-it('a deletion says of each document what went with it, and keeps bytes that another document has', async () => {
+it('a deletion reports what it removed per document, and keeps bytes that another document uses', async () => {
   const [first, twin] = await ingest(test.engine, ADA, spaceId, { 'a.md': GUIDE, 'b.md': GUIDE })
   const nodes = flat(
     (await test.engine.documents.outline(ADA, spaceId, first.asset.id).then((body) => body.value())).nodes,
@@ -225,7 +225,7 @@ it('a deletion says of each document what went with it, and keeps bytes that ano
   expect((await test.engine.documents.list(ADA, spaceId, { limit: 5 })).items).toEqual([])
 })
 
-it('a deletion keeps bytes that a file of a workspace has', async () => {
+it('a deletion keeps bytes that a workspace file uses', async () => {
   const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'a.md': GUIDE })
   await test.engine.fs.write(ADA, spaceId, { path: '/workspaces/plan/guide.md', content: GUIDE })
   const { items } = await test.engine.documents.delete(ADA, spaceId, [asset.id])
@@ -236,7 +236,7 @@ it('a deletion keeps bytes that a file of a workspace has', async () => {
   expect(content).toBe(GUIDE)
 })
 
-it('a document that is deleted while it is compiled is not published, and its job says so', async () => {
+it('a document deleted during compilation stays unpublished, and its job is canceled', async () => {
   const { asset, compilationJob } = await uploadOne(test.engine, ADA, spaceId, { filename: 'a.md', text: GUIDE })
   await test.engine.documents.delete(ADA, spaceId, [asset.id])
   await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).completedAt !== undefined)

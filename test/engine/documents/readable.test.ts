@@ -40,7 +40,7 @@ async function send(
   return accepted!.asset.id
 }
 
-test('a document of a source that leaves the reader out is in no list and answers like one that never was', async () => {
+test('a document of a restricted source is in no list of other readers and answers like an unknown one', async () => {
   const { documents, queries } = running.engine
   const page = { limit: 50 }
   expect((await documents.list(ADA, spaceId, page)).items.map(({ id }) => id)).toEqual([open])
@@ -63,7 +63,7 @@ test('a document of a source that leaves the reader out is in no list and answer
   expect((await documents.get(GRACE, spaceId, secret)).filename).toBe('secret.md')
 })
 
-test('the virtual file system shows it to nobody else', async () => {
+test('the virtual file system hides such a document from other readers', async () => {
   const { fs } = running.engine
   for (const path of ['/sources', '/knowledge'] as const) {
     const seen = async (caller: typeof ADA) =>

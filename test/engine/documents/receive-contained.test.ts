@@ -12,7 +12,7 @@ afterEach(() => store.end())
 
 const PIECE = Buffer.alloc(40_000, 'x')
 
-it('a file that could not be taken fails with its reason, and its end is not kept as all of it', async () => {
+it('a contained file above the limit fails, and its last pieces are not stored as the complete file', async () => {
   store.context.options.limits.uploadBytes = 100_000
   const received = new ReceivedContained(store.context, ADA.tenant)
   received.begin(0)
@@ -25,7 +25,7 @@ it('a file that could not be taken fails with its reason, and its end is not kep
   expect(store.rows('SELECT 1 FROM objects')).toEqual([])
 })
 
-it('a file that is begun again has nothing of what came before', async () => {
+it('a contained file that starts again drops the pieces received before', async () => {
   const received = new ReceivedContained(store.context, ADA.tenant)
   received.begin(0)
   await received.piece(0, PIECE)

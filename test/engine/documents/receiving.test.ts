@@ -29,7 +29,7 @@ const commits = () =>
   store.rows('SELECT status, error_code, document_id, job_id, source_id FROM staged_commits ORDER BY id')
 const temporary = () => readdirSync(join(store.dataDir, 'objects', 'tmp'))
 
-/** Files of objects, of whatever tenant. */
+/** Object files of all tenants. */
 function objects(): number {
   const entries = readdirSync(join(store.dataDir, 'objects'), { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name)).length
@@ -44,7 +44,7 @@ function source(id: string): void {
 }
 
 describe('an upload', () => {
-  it('makes for each file a document, its job and its commit, and freezes the model of the space', async () => {
+  it('creates a document, a job and a commit for each file, and freezes the embedding profile of the space', async () => {
     expect(store.again(space).frozen_at).toBeNull()
     const upload = await begin()
     await upload.add(file('notes/a.md', 'one', { metadata: { url: 'https://x.example' } }))
@@ -76,7 +76,7 @@ describe('an upload', () => {
     expect(store.woken.length).toBeGreaterThan(0)
   })
 
-  it('of one file takes one, and of many as many as are allowed', async () => {
+  it('accepts one file in single mode, and up to the limit of files in bulk mode', async () => {
     const single = await begin(false)
     await single.add(file('a.md', 'one'))
     await expect(single.add(file('b.md', 'two'))).rejects.toMatchObject({ code: 'invalid-request' })
@@ -88,7 +88,7 @@ describe('an upload', () => {
     expect(await upload.commit({})).toHaveLength(2)
   })
 
-  it('takes as many bytes as one file, and as all of them, may have', async () => {
+  it('enforces the byte limits of one file and of all files', async () => {
     store.context.options.limits = { ...store.context.options.limits, uploadBytes: 6, bulkBytes: 10 }
     const upload = await begin()
     await expect(upload.add(file('a.md', '1234567'))).rejects.toMatchObject({ code: 'upload-too-large' })
@@ -99,7 +99,7 @@ describe('an upload', () => {
     expect((await upload.commit({})).map(({ asset }) => asset.sizeBytes)).toEqual([6, 4])
   })
 
-  it('of nothing is refused, and so is one of an unknown space or source', async () => {
+  it('fails when it is empty, or for an unknown space or source', async () => {
     await expect((await begin()).commit({})).rejects.toMatchObject({ code: 'invalid-request' })
     await expect(begin(true, BOB)).rejects.toMatchObject({ code: 'not-found' })
     const upload = await begin()
@@ -112,7 +112,7 @@ describe('an upload', () => {
     expect(commits()).toMatchObject([{ source_id: SOURCE }])
   })
 
-  it('that is aborted leaves nothing, also of a file that comes after that', async () => {
+  it('leaves nothing after an abort, also of a file that arrives later', async () => {
     const upload = await begin()
     await upload.add(file('a.md', LARGE))
     expect(temporary()).toHaveLength(1)
@@ -121,7 +121,7 @@ describe('an upload', () => {
     expect([temporary(), objects(), commits()]).toEqual([[], 0, []])
   })
 
-  it('gives way to questions before each file', async () => {
+  it('yields to queries before each file', async () => {
     let ways = 0
     store.betweenSteps = () => void ways++
     const upload = await begin()
@@ -129,12 +129,12 @@ describe('an upload', () => {
     expect(ways).toBeGreaterThanOrEqual(3)
   })
 
-  it('keeps what the request is answered with, where it has a key', async () => {
+  it('stores its reply with the idempotency key', async () => {
     const answers: unknown[] = []
     const caller = {
       ...ADA,
       *answered(answer: unknown): Write<void> {
-        // a program may be run again
+        // A program may run more than once.
         answers[0] = answer
         yield* sql.run("INSERT INTO revoked_tokens (jti, expires_at) VALUES ('answered', 1)")
       },
@@ -151,8 +151,8 @@ describe('an upload', () => {
   })
 })
 
-describe('an upload of bytes that are there', () => {
-  it('under their name makes no second document; its commit is canceled', async () => {
+describe('an upload of existing bytes', () => {
+  it('creates no second document under the same name and cancels its commit', async () => {
     const [first] = await store.upload(space, { 'a.md': 'one' })
     const [second] = await store.upload(space, { 'a.md': 'one' })
     expect(second).toEqual(first)
@@ -163,7 +163,7 @@ describe('an upload of bytes that are there', () => {
     expect(store.rows('SELECT count(*) n FROM jobs')).toEqual([{ n: 1 }])
   })
 
-  it.each(['failed', 'canceled'])('gets a new job where the last one %s, under the same document', async (stage) => {
+  it.each(['failed', 'canceled'])('creates a new job for the same document when the last one %s', async (stage) => {
     const [first] = await store.upload(space, { 'a.md': 'one' })
     store.run('UPDATE jobs SET stage = ?, completed_at = 1', stage)
     store.run("UPDATE documents SET parser_status = 'failed', error = 'bad', error_code = 'malformed'")
@@ -173,7 +173,7 @@ describe('an upload of bytes that are there', () => {
     expect(store.rows('SELECT count(*) n FROM documents')).toEqual([{ n: 1 }])
   })
 
-  it('under another name, of another source, or after others of that name makes a document', async () => {
+  it('creates a document when name or source differ, or when newer bytes came under the name', async () => {
     source(SOURCE)
     const ids = new Set<string | undefined>()
     for (const [name, text, sourceId] of [
@@ -192,11 +192,11 @@ describe('an upload of bytes that are there', () => {
   })
 })
 
-describe('an upload that fails', () => {
+describe('a failed upload', () => {
   it.each([
     ['with its code', new KsError('quota-exceeded', 'full'), 'quota-exceeded'],
     ['for another reason', new Error('EIO'), 'internal'],
-  ])('is given up %s: nothing of it is left, but the commit that says why', async (_, error, code) => {
+  ])('leaves nothing but a commit with the reason, when it fails %s', async (_, error, code) => {
     const upload = await begin()
     await upload.add(file('a.md', 'one'))
     await upload.add(file('b.md', LARGE))
@@ -211,7 +211,7 @@ describe('an upload that fails', () => {
     expect(store.again(space).frozen_at).toBeNull()
   })
 
-  it('leaves bytes that a document had before', async () => {
+  it('keeps bytes that a document already had', async () => {
     await store.upload(space, { 'a.md': 'one' })
     const upload = await begin()
     await upload.add(file('b.md', 'one'))
@@ -220,7 +220,7 @@ describe('an upload that fails', () => {
     expect(objects()).toBe(1)
   })
 
-  it('and cannot be cleaned up is told of as it failed', async () => {
+  it('throws the original error and logs the failed cleanup', async () => {
     const upload = await begin()
     await upload.add(file('a.md', 'one'))
     const error = new Error('EIO')
@@ -237,7 +237,7 @@ describe('an upload that fails', () => {
     expect(store.said.filter(({ level }) => level === 'warn')).toMatchObject([{ fields: { error: 'Error: EROFS' } }])
   })
 
-  it('for want of room makes no commit at all', async () => {
+  it('creates no commit when the disk is full', async () => {
     store.context.options.room = { isFull: true, note: () => undefined } as never
     const upload = await begin()
     await upload.add(file('a.md', LARGE))
@@ -245,18 +245,18 @@ describe('an upload that fails', () => {
     expect([commits(), temporary()]).toEqual([[], []])
   })
 
-  it('by the quota of bytes counts what is new, and not what is there', async () => {
+  it('counts only new bytes against the quota', async () => {
     await store.upload(space, { 'a.md': '12345' })
     store.context.options.quotas = { maxRawDocumentBytes: 8 }
     expect(await store.upload(space, { 'a.md': '12345' })).toHaveLength(1)
     const before = commits()
     await expect(store.upload(space, { 'b.md': '1234' })).rejects.toMatchObject({ code: 'quota-exceeded' })
-    // before anything was written
+    // Nothing was written yet.
     expect(commits()).toEqual(before)
     expect(await store.upload(space, { 'b.md': '123' })).toHaveLength(1)
     await expect(store.upload(space, { 'c.md': '1' })).rejects.toMatchObject({ code: 'quota-exceeded' })
     expect(await store.upload(space, { 'b.md': '123' })).toHaveLength(1)
-    // several may have been let in at once
+    // Several uploads may have passed the first check at once.
     store.context.options.quotas = { maxRawDocumentBytes: 10 }
     const uploads = [await begin(), await begin()]
     for (const [place, upload] of uploads.entries()) await upload.add(file(`${place}.md`, `${place}x`))
@@ -264,7 +264,7 @@ describe('an upload that fails', () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
-  it('since its source went while the bytes came in', async () => {
+  it('leaves nothing when its source is deleted during the upload', async () => {
     source(SOURCE)
     const upload = await begin()
     await upload.add(file('a.md', 'one'))
@@ -277,7 +277,7 @@ describe('an upload that fails', () => {
     expect([store.rows('SELECT 1 FROM documents'), objects()]).toEqual([[], 0])
   })
 
-  it('since the database is damaged changes nothing', async () => {
+  it('changes nothing when the database is damaged', async () => {
     const upload = await begin()
     await upload.add(file('a.md', 'one'))
     Object.defineProperty(store.db, 'damage', { value: new KsError('data-damaged', 'pages are damaged') })

@@ -32,7 +32,7 @@ async function published(files: Record<string, string>, of = space): Promise<str
   return work.map(({ document }) => document.id)
 }
 
-/** Makes a document one of a source that only Eve may know of. */
+/** Moves a document to a source that only Eve may read. */
 function hide(id: string): void {
   store.run("INSERT INTO source_readers (source_id, subject, space_key) VALUES (?, 'eve', ?)", SECRET, space.key)
   store.run('UPDATE documents SET source_id = ? WHERE id = ?', SECRET, id)
@@ -50,7 +50,7 @@ const one = (text: string, ...values: string[]) => store.rows(text, ...values)[0
 describe('deleting documents', () => {
   const remove = (ids: string[], caller = ADA) => deleteDocuments(store.context, caller, space.id, ids)
 
-  it('says of each what went with it, and takes it out of rows, index and bytes', async () => {
+  it('reports what each document lost, and removes it from rows, index and object store', async () => {
     const [first = '', second = ''] = await published({ 'a.md': passages('one', 'two'), 'b.md': 'three' })
     const path = objectOf(first)
     store.woken.length = 0
@@ -81,7 +81,7 @@ describe('deleting documents', () => {
     expect((await remove([first])).items).toMatchObject([{ status: 'not_found', objectDeleted: false }])
   })
 
-  it('makes one publication for all of them, and none where there is nothing', async () => {
+  it('adds one revision for all documents, and none when nothing is deleted', async () => {
     const ids = await published({ 'a.md': 'one', 'b.md': 'two' })
     const revision = () => store.again(space).head_revision
     const before = revision()
@@ -95,7 +95,7 @@ describe('deleting documents', () => {
     ])
   })
 
-  it('leaves bytes that another document has, until that goes, too', async () => {
+  it('keeps bytes that another document uses until that is deleted, too', async () => {
     const other = store.space()
     const [first = ''] = await published({ 'a.md': 'the same' })
     const [second = ''] = await published({ 'b.md': 'the same' }, other)
@@ -108,7 +108,7 @@ describe('deleting documents', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('cancels its job, whose commit is kept as long as the space says', async () => {
+  it('cancels the open job and keeps its commit for the time of the policy', async () => {
     const policies = { retentionPolicy: { ...DEFAULT_POLICIES.retentionPolicy, failedCommitRetentionDays: 3 } }
     space = store.space({ policies })
     const [work] = await store.work(space, { 'a.md': 'one' })
@@ -124,7 +124,7 @@ describe('deleting documents', () => {
     expect(commit?.expires_at).toBeLessThan(Date.now() + 3 * DAY_MS + 1)
   })
 
-  it('is listed while it goes on, and no longer, also where it fails', async () => {
+  it('lists a lease only while it runs, also when it fails', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     const seen: unknown[] = []
     const { follow } = store.indexes
@@ -143,7 +143,7 @@ describe('deleting documents', () => {
     expect(store.context.leases.of(space.key)).toEqual([])
   })
 
-  it('is not for other tenants, nor for those who may not know of the document', async () => {
+  it('fails for other tenants and for callers who may not read the document', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     await expect(remove([first], BOB)).rejects.toMatchObject({ code: 'not-found' })
     hide(first)
@@ -152,11 +152,11 @@ describe('deleting documents', () => {
     expect((await remove([first], EVE)).items).toMatchObject([{ status: 'deleted' }])
   })
 
-  it('keeps its answer with the rows, where the request has a key: nothing is said of bytes there', async () => {
+  it('stores its reply with the idempotency key, without the fate of the bytes', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     const answers: unknown[] = []
     function* answered(answer: unknown): Write<void> {
-      // a program may be run again
+      // A program may run more than once.
       answers[0] = answer
       yield* sql.run("INSERT INTO revoked_tokens (jti, expires_at) VALUES ('answered', 1)")
     }
@@ -171,7 +171,7 @@ describe('compiling documents again', () => {
   const again = (which: { all: true } | { documentIds: string[] }, caller = ADA) =>
     reindexDocuments(store.context, caller, space.id, which)
 
-  it('makes a job for the next version of each, with its commit', async () => {
+  it('creates a job for the next version of each document, with its commit', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     store.woken.length = 0
     const report = await again({ documentIds: [first, NOWHERE] })
@@ -181,7 +181,7 @@ describe('compiling documents again', () => {
       total: 2,
       items: [
         {
-          // what the document says of itself is told of the published version
+          // The document still shows metadata of the published version.
           asset: { ...store.db.now(getDocument(ADA, space.id, first)), metadata: { title: 'a.md' } },
           compilationJob: { id: job?.id, stage: 'queued' },
           ...{ status: 'queued', statusUrl: `/jobs/${job?.id}` },
@@ -201,7 +201,7 @@ describe('compiling documents again', () => {
     expect(store.woken.length).toBeGreaterThan(0)
   })
 
-  it('keeps a job that is open, and makes one where the last has ended', async () => {
+  it('keeps an open job, and creates a new one when the last has ended', async () => {
     const [accepted] = await store.upload(space, { 'a.md': 'one' })
     const id = accepted?.asset.id ?? ''
     expect((await again({ documentIds: [id] })).items).toMatchObject([
@@ -216,7 +216,7 @@ describe('compiling documents again', () => {
     })
   })
 
-  it('takes all of the space that the caller may know of', async () => {
+  it('includes all documents of the space that the caller may read', async () => {
     const ids = await published({ 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     await published({ 'd.md': 'four' }, store.space())
     hide(ids[1] ?? '')
@@ -228,7 +228,7 @@ describe('compiling documents again', () => {
     await expect(named(BOB)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('is refused where old and new passages together pass the quota, and then makes no job', async () => {
+  it('fails without creating jobs when old and new passages together exceed the quota', async () => {
     const ids = await published({ 'a.md': passages('one', 'two'), 'b.md': passages('three', 'four') })
     store.context.options.quotas = { maxNodeCount: 6 }
     await expect(again({ all: true })).rejects.toMatchObject({ code: 'reindex-over-quota' })
@@ -237,7 +237,7 @@ describe('compiling documents again', () => {
   })
 })
 
-describe('asking what a file would change', () => {
+describe('checking files before an upload', () => {
   const check = async (items: Record<string, string>, more: { sourceId?: string; caller?: typeof ADA } = {}) => {
     const body = { items: Object.entries(items).map(([filename, text]) => ({ filename, sha256: sha256(text) })) }
     const { sourceId, caller = ADA } = more
@@ -250,7 +250,7 @@ describe('asking what a file would change', () => {
     return checked.items
   }
 
-  it('tells what is new, changed and unchanged, in the order of the question', async () => {
+  it('reports new, changed and unchanged files in the order of the request', async () => {
     const [first = '', second = ''] = await published({ 'a.md': 'one', 'b.md': 'two' })
     expect(await check({ 'b.md': 'two!', 'a.md': 'one', 'c.md': 'three' })).toEqual([
       { filename: 'b.md', status: 'changed', documentId: second },
@@ -259,14 +259,14 @@ describe('asking what a file would change', () => {
     ])
   })
 
-  it('calls a document changed whose bytes are missing or of another size: sending them heals it', async () => {
+  it('reports a document as changed when its stored bytes are missing or truncated, so that an upload repairs it', async () => {
     const [first = '', second = ''] = await published({ 'a.md': 'one', 'b.md': 'two' })
     rmSync(objectOf(first))
     truncateSync(objectOf(second), 1)
     expect((await check({ 'a.md': 'one', 'b.md': 'two' })).map(({ status }) => status)).toEqual(['changed', 'changed'])
   })
 
-  it('calls one failed whose last job failed or was canceled, with the reason', async () => {
+  it('reports a file as failed with the reason when its last job failed or was canceled', async () => {
     const [accepted] = await store.upload(space, { 'a.md': 'one' })
     const documentId = accepted?.asset.id
     const state = async () => (await check({ 'a.md': 'one' }))[0]
@@ -278,11 +278,11 @@ describe('asking what a file would change', () => {
     expect(await state()).toEqual({
       ...{ filename: 'a.md', status: 'failed', documentId, parserStatus: 'failed', error: 'it is empty' },
     })
-    // of other bytes it says nothing
+    // Other bytes get no report of the failure.
     expect((await check({ 'a.md': 'more' }))[0]).toEqual({ filename: 'a.md', status: 'changed', documentId })
   })
 
-  it('asks of one source, or of what came without', async () => {
+  it('covers one source, or documents without a source', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     hide(first)
     store.run(
@@ -296,7 +296,7 @@ describe('asking what a file would change', () => {
     await expect(check({ 'a.md': 'one' }, { caller: BOB })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('answers each of many', async () => {
+  it('covers every file of a long request', async () => {
     const files = Object.fromEntries(Array.from({ length: 70 }, (_, place) => [`${place}.md`, `text ${place}`]))
     await store.upload(space, files)
     const items = await check({ ...files, 'z.md': 'new' })
@@ -304,7 +304,7 @@ describe('asking what a file would change', () => {
     expect(items.map(({ status }) => status)).toEqual([...Array(70).fill('unchanged'), 'new'])
   })
 
-  it('knows a file by the name that it was stored under', async () => {
+  it('finds a file by its stored name', async () => {
     await store.upload(space, { './folder//a.md': 'one' })
     expect(await check({ './folder//a.md': 'one' })).toMatchObject([
       { filename: './folder//a.md', status: 'unchanged' },
@@ -313,7 +313,7 @@ describe('asking what a file would change', () => {
 })
 
 describe('listing documents', () => {
-  it('gives pages in the order of ids, at most a hundred', async () => {
+  it('returns pages in the order of ids, with at most a hundred documents', async () => {
     await store.upload(
       space,
       Object.fromEntries(Array.from({ length: 103 }, (_, place) => [`${place}.md`, `${place}`])),

@@ -21,8 +21,8 @@ async function check(filename: string, text: string) {
   return items[0]
 }
 
-describe('bytes that a space holds already', () => {
-  it('are compiled by a new job when the last one was canceled', async () => {
+describe('bytes that a space already has', () => {
+  it('get a new job when the last one was canceled', async () => {
     const first = await send('lighthouse.md', TEXT)
     await test.engine.jobs.cancel(ADA, first.compilationJob.id)
     expect(await check('lighthouse.md', TEXT)).toMatchObject({ status: 'failed' })
@@ -35,7 +35,7 @@ describe('bytes that a space holds already', () => {
     expect((await test.engine.jobs.get(ADA, first.compilationJob.id)).stage).toBe('canceled')
   })
 
-  it('are compiled by a new job when the last one failed, which is told by its own outcome', async () => {
+  it('get a new job when the last one failed, which reports its own result', async () => {
     const [first] = await ingest(test.engine, ADA, spaceId, { 'empty.md': '' })
     expect(await check('empty.md', '')).toMatchObject({ status: 'failed', error: 'empty.md is empty' })
     const second = await send('empty.md', '')
@@ -50,7 +50,7 @@ describe('bytes that a space holds already', () => {
     expect(commits.count).toBe(2)
   })
 
-  it('keep a job that has not ended, and are not compiled again after a publication', async () => {
+  it('keep an open job, and are not compiled again after publication', async () => {
     const first = await send('lighthouse.md', TEXT)
     const second = await send('lighthouse.md', TEXT)
     expect(second.compilationJob.id).toBe(first.compilationJob.id)
@@ -62,7 +62,7 @@ describe('bytes that a space holds already', () => {
     expect(await check('lighthouse.md', TEXT)).toMatchObject({ status: 'unchanged', parserStatus: 'parsed' })
   })
 
-  it('leave the published version readable while a reindex that was canceled begins again', async () => {
+  it('keep the published version readable while a canceled reindex starts again', async () => {
     const [first] = await ingest(test.engine, ADA, spaceId, { 'lighthouse.md': TEXT })
     const ids = [first?.asset.id ?? '']
     const { items } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: ids })

@@ -21,14 +21,14 @@ const begin = (many = true) => test.engine.documents.upload(ADA, spaceId, { many
 const names = async () =>
   (await test.engine.documents.list(ADA, spaceId, { limit: 10 })).items.map(({ filename }) => filename)
 
-/** Files of the store, temporary ones included. */
+/** Files of the object store, including temporary ones. */
 function stored(): number {
   const entries = readdirSync(join(test.dataDir, 'objects'), { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).length
 }
 
 describe('an upload', () => {
-  it('takes files up to the limits, of one and of all, and refuses what is beyond', async () => {
+  it('accepts files up to the limits per file and per upload, and rejects the rest', async () => {
     const upload = await begin()
     await upload.add(file('a.md', text(1000)))
     await expect(upload.add(file('b.md', text(1001)))).rejects.toMatchObject({ code: 'upload-too-large' })
@@ -49,17 +49,17 @@ describe('an upload', () => {
     ])
   })
 
-  it('of one file takes no second', async () => {
+  it('rejects a second file in single mode', async () => {
     const upload = await begin(false)
     await upload.add(file('a.md', text(100)))
     await expect(upload.add(file('b.md', text(100)))).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  it('of nothing is refused', async () => {
+  it('fails when it is empty', async () => {
     await expect((await begin()).commit({})).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  it('for a space of others, or into a source that is not there, is refused and leaves nothing', async () => {
+  it('fails for a space of another tenant and for an unknown source, and leaves nothing', async () => {
     await expect(test.engine.documents.upload(BOB, spaceId, { many: true })).rejects.toMatchObject({
       code: 'not-found',
     })
@@ -73,7 +73,7 @@ describe('an upload', () => {
     expect(await names()).toEqual([])
   })
 
-  it('that is given up leaves no file and no document, also of what arrives afterwards', async () => {
+  it('leaves no file and no document after an abort, also of files that arrive later', async () => {
     const before = stored()
     const upload = await begin()
     await upload.add(file('a.md', text(100)))
@@ -83,7 +83,7 @@ describe('an upload', () => {
     expect(await names()).toEqual([])
   })
 
-  it('keeps bytes that come under two names once, and one name of them as one document', async () => {
+  it('stores bytes with two names once, and one name written in two ways as one document', async () => {
     const accepted = await ingest(test.engine, ADA, spaceId, { 'a.md': text(300), 'b.md': text(300) })
     expect(new Set(accepted.map(({ asset }) => asset.objectKey)).size).toBe(1)
     const objects = stored()
@@ -93,7 +93,7 @@ describe('an upload', () => {
     expect(await names()).toEqual(['a.md', 'b.md'])
   })
 
-  it('whose job is canceled is a failed document that says so, and no other is touched', async () => {
+  it('becomes a failed document when its job is canceled, and other documents stay unchanged', async () => {
     const [kept] = await ingest(test.engine, ADA, spaceId, { 'kept.md': text(200) })
     const { asset, compilationJob } = await uploadOne(test.engine, ADA, spaceId, { filename: 'a.md', text: text(300) })
     const canceled = await test.engine.jobs.cancel(ADA, compilationJob.id)
@@ -109,7 +109,7 @@ describe('an upload', () => {
 })
 
 describe('a bulk job', () => {
-  it('counts what was published, what failed and what is on its way, and is over with the last of them', async () => {
+  it('counts published, failed and open items, and completes with the last one', async () => {
     const accepted = await ingest(test.engine, ADA, spaceId, { 'a.md': text(200), 'empty.md': '' })
     const bulk = await test.engine.documents.bulkUpload(ADA, spaceId, accepted)
     expect(await test.engine.jobs.bulk(ADA, bulk.bulkJobId)).toMatchObject({

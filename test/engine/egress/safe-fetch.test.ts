@@ -10,7 +10,7 @@ let canary: Site
 let site: Site
 let fetch: SafeFetch
 const answers = new Map<string, string[][]>()
-/** each name answers with its lists in turn; the last one stays */
+/** Each name resolves to its lists in turn; the last one is repeated. */
 const resolve: Resolve = (name, done) => {
   const lists = answers.get(name) ?? []
   const list = (lists.length > 1 ? lists.shift() : lists[0]) ?? []
@@ -24,7 +24,7 @@ const reason = (url: string, options = {}) =>
     () => 'fetched',
     (error: Error) => error.message,
   )
-const REFUSED = 'its address is not of the public internet and not listed in egressAllow'
+const REFUSED = 'its address is neither public nor listed in egressAllow'
 
 beforeAll(async () => {
   canary = await startSite({}, '127.0.0.1')
@@ -70,23 +70,23 @@ describe('A46, A48: addresses', () => {
     '::',
     'nonsense',
   ]
-  test.each(inside)('%s is refused', (address) => expect(mayDial(address)).toBe(false))
-  test.each(['8.8.8.8', '2606:4700::1111', '::ffff:8.8.8.8'])('%s is public', (address) =>
+  test.each(inside)('%s is blocked', (address) => expect(mayDial(address)).toBe(false))
+  test.each(['8.8.8.8', '2606:4700::1111', '::ffff:8.8.8.8'])('%s is allowed', (address) =>
     expect(mayDial(address)).toBe(true),
   )
-  test('no setting opens link-local addresses, metadata services, multicast or 0.0.0.0', () => {
+  test('no setting allows link-local addresses, metadata services, multicast or 0.0.0.0', () => {
     const all = createAddressRule(['0.0.0.0/0', '::/0', '169.254.169.254'])
     expect(['127.0.0.1', '10.0.0.1', 'fc00::1', '::ffff:10.0.0.1'].every(all)).toBe(true)
     const never = ['169.254.169.254', 'fe80::1', 'fd00:ec2::254', '100.100.100.200', '224.0.0.1', '0.0.0.0']
     expect([...never, '::ffff:a9fe:a9fe', '255.255.255.255', '::'].some(all)).toBe(false)
   })
-  test.each(['localhost', '10.0.0.0/33', '10.0.0.0/x', ''])('%j is no range', (entry) =>
+  test.each(['localhost', '10.0.0.0/33', '10.0.0.0/x', ''])('%j is rejected as an address range', (entry) =>
     expect(() => createAddressRule([entry])).toThrow('such as 10.0.0.0/8'),
   )
 })
 
-describe('nothing inside is reached', () => {
-  test('A47: by an address however it is written', async () => {
+describe('internal hosts stay unreachable', () => {
+  test('A47: through any spelling of an address', async () => {
     const { port } = new URL(canary.url)
     const hosts = [
       '127.0.0.1',
@@ -110,7 +110,7 @@ describe('nothing inside is reached', () => {
     for (const host of [...hosts, ...six]) expect(await reason(`http://${host}:${port}/`), host).toBe(REFUSED)
   })
 
-  test('A49: by a redirect, a chain of them, or another protocol', async () => {
+  test('A49: through redirects, chains of them, and other protocols', async () => {
     site.pages.set('/in', redirect(`${canary.url}/secret`, 307))
     site.pages.set('/file', redirect('file:///etc/passwd'))
     site.pages.set('/gopher', redirect('gopher://127.0.0.1/'))
@@ -126,14 +126,14 @@ describe('nothing inside is reached', () => {
     expect(site.hits).toHaveLength(6)
   })
 
-  test('A50: by a name that answers with an inner address among others, or the second time', async () => {
+  test('A50: through a name with an internal address among others, or at the second lookup', async () => {
     const { port } = new URL(canary.url)
     answers.set('mixed.test', [['93.184.216.34', '127.0.0.1']])
     answers.set('six.test', [['127.0.0.2', '::1']])
     answers.set('rebind.test', [['127.0.0.2'], ['127.0.0.1']])
     expect(await reason(`http://mixed.test:${port}/`)).toBe(REFUSED)
     expect(await reason(`http://six.test:${port}/`)).toBe(REFUSED)
-    // the first answer is dialled (nobody listens there at this port), the second one is refused
+    // The first address is dialled (nothing listens on this port), the second one is blocked.
     expect(await reason(`http://rebind.test:${port}/`)).toBe('connection refused')
     expect(await reason(`http://rebind.test:${port}/`)).toBe(REFUSED)
   })
@@ -147,11 +147,11 @@ describe('nothing inside is reached', () => {
     'ws://x/',
     'blob:x',
     'unix:/x',
-  ])('by the scheme of %s', async (url) => expect(await reason(url)).toBe('an address that is not http or https'))
+  ])('through the scheme of %s', async (url) => expect(await reason(url)).toBe('an address that is not http or https'))
 })
 
-describe('an answer', () => {
-  test('gives the credentials to the first origin only', async () => {
+describe('a response', () => {
+  test('comes from a request that sends credentials to the first origin only', async () => {
     const seen: (string | undefined)[] = []
     const other = await startSite({}, '127.0.0.2')
     const noting =
@@ -171,7 +171,7 @@ describe('an answer', () => {
     await other.end()
   })
 
-  test('is decoded once and counted after that', async () => {
+  test('gets decoded once and is limited by its decoded size', async () => {
     const packed = (path: string, body: Buffer, encoding: string) =>
       site.pages.set(path, (_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body))
     packed('/gz', gzipSync('tides'), 'gzip')
@@ -180,11 +180,11 @@ describe('an answer', () => {
     packed('/broken', Buffer.from('no gzip at all'), 'gzip')
     expect((await fetch.get(`${site.url}/gz`)).body.toString()).toBe('tides')
     expect(await reason(`${site.url}/bomb`)).toBe('more than 20971520 bytes')
-    expect(await reason(`${site.url}/chain`)).toBe('a content encoding that is not understood')
+    expect(await reason(`${site.url}/chain`)).toBe('unsupported content encoding')
     expect(await reason(`${site.url}/broken`)).toBe('a body that cannot be decoded')
   })
 
-  test('A52: is cut when it has no end, comes too slowly, has too many headers, or is shorter than it says', async () => {
+  test('A52: ends when it is endless, too slow, shorter than declared, or has too many headers', async () => {
     site.pages.set('/endless', (_request, response) => {
       const more = () => {
         while (!response.destroyed && response.write(Buffer.alloc(65536)));
@@ -199,13 +199,13 @@ describe('an answer', () => {
     site.pages.set('/headers', (_request, response) => response.writeHead(200, { 'x-long': 'x'.repeat(100_000) }).end())
     expect(await reason(`${site.url}/endless`)).toBe('more than 20971520 bytes')
     expect(await reason(`${site.url}/slow`, { timeoutMs: 400 })).toBe('no answer within 400 ms')
-    expect(await reason(`${site.url}/headers`)).toBe('more header fields than are read')
+    expect(await reason(`${site.url}/headers`)).toBe('too many header fields')
     const liar = createTcp((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')),
     )
     await new Promise<void>((done) => liar.listen(0, '127.0.0.2', done))
     const { port } = liar.address() as { port: number }
-    expect(await reason(`http://127.0.0.2:${port}/`)).toBe('the connection broke off')
+    expect(await reason(`http://127.0.0.2:${port}/`)).toBe('the connection was interrupted')
     liar.close()
   })
 })

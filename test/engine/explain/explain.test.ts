@@ -19,9 +19,9 @@ import {
 } from './planted.js'
 
 let test: TestEngine
-/** a few documents: no embedding model, text search alone */
+/** A few documents: no embedding model, text search alone. */
 let small = ''
-/** enough documents for candidates to be cut off, and for an embedding model */
+/** Enough documents for cut-off candidates and for an embedding model. */
 let large = ''
 
 const explain = (spaceId: string, body: Partial<ExplainBody>) => explainIn(test.engine, spaceId, body)
@@ -61,8 +61,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => test.end())
 
-describe('a document that is in the evidence', () => {
-  it('passes every stage, with the parts of its rank', async () => {
+describe('a document in the evidence', () => {
+  it('passes every stage, with the parts of its score', async () => {
     const found = await explain(small, { query: 'When do the highest tides come?', path: 'tides.md' })
     expect(found).toMatchObject({ verdict: 'shown', mode: 'fast', document: { filename: 'tides.md' } })
     expect(found.stages.map(({ stage }) => stage)).toEqual([
@@ -89,7 +89,7 @@ describe('a document that is in the evidence', () => {
     expect(found.passage?.text).toContain('highest tides')
   })
 
-  it('is shown by the query itself with the same passage at the same place', async () => {
+  it('gets the same passage and rank in the query itself', async () => {
     const query = 'voyage of the compass and the rudder'
     const asked = await ask(test.engine, ADA, large, query)
     const items = (await test.engine.queries.evidence(ADA, asked.traceId, { limit: 50 })).items
@@ -107,19 +107,19 @@ describe('a document that is in the evidence', () => {
   })
 })
 
-describe('a planted miss is explained: ', () => {
-  it('1. a path that no document has, with names like it', async () => {
+describe('the explanation of a miss', () => {
+  it('1. names similar documents for an unknown path', async () => {
     const found = await explain(small, { query: 'tides', path: 'sea/tides.txt' })
     expect(found.verdict).toBe('unknown-document')
     expect(culprit(found)).toMatchObject({ reason: 'unknown-path', figures: { similar: ['tides.md'] } })
   })
 
-  it('2. an id that was never here', async () => {
+  it('2. reports an unknown id', async () => {
     const found = await explain(small, { query: 'tides', documentId: '018f0000-0000-7000-8000-000000000001' })
     expect([found.verdict, culprit(found).reason]).toEqual(['unknown-document', 'unknown-id'])
   })
 
-  it('3. the end of more than one path', async () => {
+  it('3. reports a path suffix that matches several documents', async () => {
     const found = await explain(small, { query: 'charges', path: 'fees.md' })
     expect(culprit(found)).toMatchObject({
       reason: 'ambiguous-path',
@@ -128,7 +128,7 @@ describe('a planted miss is explained: ', () => {
     expect((await explain(small, { query: 'charges', path: './guide/fees.md' })).verdict).toBe('shown')
   })
 
-  it('4. a document that was deleted, also after its rows are gone', async () => {
+  it('4. reports a deleted document, also after its rows are purged', async () => {
     const [gone] = await ingest(test.engine, ADA, small, { 'gone.md': 'Seagulls nest on the roof.' })
     await test.engine.documents.delete(ADA, small, [gone!.asset.id])
     await until(async () => {
@@ -138,8 +138,8 @@ describe('a planted miss is explained: ', () => {
     })
   })
 
-  it('5. a document that a newer one of the same name replaced', async () => {
-    // a query that has not read its answer keeps deleted rows in place
+  it('5. reports a document that a newer one of the same name replaced', async () => {
+    // A query with an unread response keeps deleted rows alive.
     const body = { knowledgeSpaceId: small, query: 'x', activeDocumentIds: [], activeEntityIds: [] }
     const held = await test.engine.queries.start(ADA, body, new AbortController().signal)
     const [old] = await ingest(test.engine, ADA, small, { 'news.md': 'Seagulls were seen.' })
@@ -150,7 +150,7 @@ describe('a planted miss is explained: ', () => {
     expect(culprit(found)).toMatchObject({ reason: 'replaced', figures: { replacedBy: next!.asset.id } })
   })
 
-  it('6. a document whose compilation is not over', async () => {
+  it('6. reports a document whose compilation is still running or was canceled', async () => {
     const upload = await test.engine.documents.upload(ADA, small, { many: true })
     const page = `${'whales swim deep and sing. '.repeat(40)}\n\n`
     await upload.add({ filename: 'long.md', content: Readable.from([Buffer.from(page.repeat(4000))]) })
@@ -160,18 +160,18 @@ describe('a planted miss is explained: ', () => {
     expect(culprit(found).figures.jobStage).toMatch(/queued|parsed|outline_built|nodes_generated/)
     await test.engine.jobs.cancel(ADA, accepted!.compilationJob.id)
     const after = await explain(small, { query: 'whales', path: 'long.md' })
-    // 7. and one whose compilation was canceled
+    // 7. A document whose compilation was canceled.
     expect([after.verdict, culprit(after).reason]).toEqual(['compile-failed', 'compile-canceled'])
   })
 
-  it('8. a file that could not be read', async () => {
+  it('8. reports a file that could not be read', async () => {
     await ingest(test.engine, ADA, small, { 'broken.pdf': '%PDF-1.7\nnothing that a PDF needs' })
     const found = await explain(small, { query: 'broken', path: 'broken.pdf' })
     expect([found.verdict, culprit(found).reason]).toEqual(['compile-failed', 'compile-failed'])
     expect(culprit(found).figures.error).toMatch(/broken\.pdf/)
   })
 
-  it('9. a query that is limited to other documents', async () => {
+  it('9. reports a query that is limited to other documents', async () => {
     const activeDocumentIds = [await documentId(small, 'bread.md')]
     const found = await explain(small, { query: 'highest tides', path: 'tides.md', activeDocumentIds })
     expect([found.verdict, culprit(found).stage]).toEqual(['out-of-scope', 'scope'])
@@ -179,18 +179,18 @@ describe('a planted miss is explained: ', () => {
     expect([own.verdict, stageOf(own, 'scope')?.outcome]).toEqual(['shown', 'passed'])
   })
 
-  it('10. a document without text', async () => {
+  it('10. reports a document without text', async () => {
     await ingest(test.engine, ADA, small, { 'blank.md': '\n \n' })
     const found = await explain(small, { query: 'anything', path: 'blank.md' })
     expect([found.verdict, culprit(found).reason]).toEqual(['no-text', 'no-text'])
   })
 
-  it('11. words that no single passage holds', async () => {
+  it('11. reports a quote that no single passage contains', async () => {
     const found = await explain(small, { query: 'mooring', path: 'harbour.md', quote: 'moor at the western quay' })
     expect([found.verdict, culprit(found).stage]).toEqual(['passage-not-found', 'text'])
   })
 
-  it('12. a question in other words than the document, without a model to bridge them', async () => {
+  it('12. reports a question that shares no term with the document, without a model to bridge them', async () => {
     const found = await explain(small, { query: 'How is pastry baked?', path: 'bread.md' })
     expect(found.verdict).toBe('no-term-in-common')
     expect(stageOf(found, 'terms')).toMatchObject({
@@ -201,16 +201,16 @@ describe('a planted miss is explained: ', () => {
     expect(found.hint).toMatch(/model/)
   })
 
-  it('13. words that the document holds but queries leave out', async () => {
+  it('13. reports words of the document that queries ignore as stop words', async () => {
     const found = await explain(small, { query: 'does the sea water come with nothing here', path: 'guide/fees.md' })
     expect(found.verdict).toBe('no-term-in-common')
     const { words } = stageOf(found, 'terms')!.figures as { words: { word: string; terms: string[] }[] }
     expect(words.filter(({ terms }) => terms.length === 0).map(({ word }) => word)).toEqual(['does', 'the', 'with'])
   })
 
-  it('14. a rank in text search and vector search beyond the candidates', async () => {
+  it('14. reports a rank beyond the candidates of text and vector search', async () => {
     const body = { query: 'lantern anchor voyage', path: 'geology.md' }
-    // the model learns the words of the orchard when it is trained on all documents
+    // The model learns the words of the orchard once it is trained on all documents.
     await until(async () => stageOf(await explain(large, body), 'vector-leg')?.reason === 'beyond-limit')
     const found = await explain(large, body)
     expect([found.verdict, culprit(found).stage]).toEqual(['beyond-candidates', 'fusion'])
@@ -225,7 +225,7 @@ describe('a planted miss is explained: ', () => {
     expect(vector.figures).toMatchObject({ limit: 200, score: expect.any(Number), rank: expect.any(Number) })
   })
 
-  it('15. a rank of both searches beyond what is compared', async () => {
+  it('15. reports a fused rank beyond the reranked candidates', async () => {
     const asked = 'anchor compass voyage'
     const ranks = new Map<string, number>()
     for (let i = 0; i < 40; i++) {
@@ -243,7 +243,7 @@ describe('a planted miss is explained: ', () => {
     expect(ranks.size).toBe(1)
   })
 
-  it('16. a score below the threshold of the profile', async () => {
+  it('16. reports a score below the threshold of the profile', async () => {
     const found = await withProfile(small, { scoreThreshold: 0.99 }, () =>
       explain(small, { query: 'moon and flour', path: 'bread.md' }),
     )
@@ -251,7 +251,7 @@ describe('a planted miss is explained: ', () => {
     expect(culprit(found).figures).toMatchObject({ scoreThreshold: 0.99 })
   })
 
-  it('17. a place after the last one shown, with what the last one has more', async () => {
+  it('17. reports a rank beyond topK, with what the last shown passage scored more', async () => {
     const found = await withProfile(small, { topK: 1 }, () =>
       explain(small, { query: 'highest tides of the moon over flour', path: 'bread.md' }),
     )
@@ -265,7 +265,7 @@ describe('a planted miss is explained: ', () => {
     expect(rerank.parts.some((part) => part.lastShownAdds > part.adds)).toBe(true)
   })
 
-  it('18. a place after the last one shown in the order of both searches, where nothing is compared', async () => {
+  it('18. reports a fused rank beyond topK when reranking is disabled', async () => {
     const found = await withProfile(small, { topK: 1, rerank: { enabled: false } }, () =>
       explain(small, { query: 'highest tides of the moon over flour', path: 'bread.md' }),
     )
@@ -274,7 +274,7 @@ describe('a planted miss is explained: ', () => {
     expect(stageOf(found, 'rerank')?.reason).toBe('disabled')
   })
 
-  it('19. another passage of the document, shown in place of the one that is meant', async () => {
+  it('19. reports that another passage of the document was shown', async () => {
     const parts = ['Berths', 'Fees', 'Lights'].map((name) => {
       return `## ${name}\n\n${name === 'Fees' ? 'Pilotage is charged by draught. ' : ''}${`${name} text of the port. `.repeat(90)}`
     })
@@ -287,13 +287,13 @@ describe('a planted miss is explained: ', () => {
     expect(own.verdict).toBe('shown')
   })
 
-  it('20. a document that the text index does not hold', async () => {
+  it('20. reports a document that is missing in the text index', async () => {
     await plantUnindexed(test.dataDir, 'hidden.md', 'Puffins live in burrows.')
     const found = await explain(small, { query: 'Where do puffins live?', path: 'hidden.md' })
     expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'not-in-index'])
   })
 
-  it('21. a text index that has not applied the newest change', () => {
+  it('21. reports a text index that has not applied the newest change', () => {
     const nothing = {
       hits: [],
       textCount: 0,
@@ -313,7 +313,7 @@ describe('a planted miss is explained: ', () => {
   })
 })
 
-it('a document that another process published is found by the first question', async () => {
+it('the first query finds a document that another process published', async () => {
   await plantUnindexed(test.dataDir, 'late.md', 'Guillemots nest on cliffs.', true)
   const found = await explain(small, { query: 'guillemots', path: 'late.md' })
   expect(found.verdict).toBe('shown')
@@ -321,7 +321,7 @@ it('a document that another process published is found by the first question', a
 })
 
 describe('an explanation', () => {
-  it('tells of a document that its reader may not know of what it tells of one that never was', async () => {
+  it('describes a document hidden from the reader like one that does not exist', async () => {
     const [secret] = await ingest(test.engine, ADA, small, { 'secret.md': 'The vault code is ninety walruses.' })
     await restrict(test.dataDir, secret!.asset.id, ['grace'])
     const query = 'vault code walruses'
@@ -336,7 +336,7 @@ describe('an explanation', () => {
     expect([byId.verdict, culprit(byId).reason]).toEqual(['unknown-document', 'unknown-id'])
   })
 
-  it('keeps the rules of a query', async () => {
+  it('validates modes and parameters like a query', async () => {
     const query = { query: 'tides', path: 'tides.md' }
     await expect(explain(small, { ...query, mode: 'deep' })).rejects.toMatchObject({ code: 'profile-mode-mismatch' })
     const auto = await explain(small, { ...query, mode: 'auto' })
@@ -348,7 +348,7 @@ describe('an explanation', () => {
     expect(() => ExplainBody.parse({ query: 'x' })).toThrow('exactly one of documentId or path')
   })
 
-  it('leaves no trace, no session and no lease behind', async () => {
+  it('leaves no trace, session or lease', async () => {
     const { runningQueries } = await test.engine.activity()
     await explain(small, { query: 'tides', path: 'tides.md' })
     expect((await test.engine.activity()).runningQueries).toBe(runningQueries)

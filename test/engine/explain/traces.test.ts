@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => test.end())
 
 describe('a stored trace', () => {
-  it('is explained by what it recorded, and by a new run where that gives the same evidence', async () => {
+  it('can be explained from its record, and by a new run when that gives the same evidence', async () => {
     const spaceId = await makeSpace(test.engine, 'traces')
     await ingest(test.engine, ADA, spaceId, { 'tides.md': SMALL['tides.md'], 'bread.md': SMALL['bread.md'] })
     const set = (topK: number) => test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, topK })
@@ -42,14 +42,14 @@ describe('a stored trace', () => {
     expect(unknowable.hint).toMatch(/ask the question again/)
   })
 
-  it('remembers which documents its query was limited to', async () => {
+  it('records the documents its query was limited to', async () => {
     const bread = await documentId(small, 'bread.md')
     const { traceId } = await ask(test.engine, ADA, small, 'highest tides', { activeDocumentIds: [bread] })
     const found = await explain(small, { traceId, path: 'tides.md' })
     expect(found.verdict).toBe('out-of-scope')
   })
 
-  it("is nobody else's", async () => {
+  it('stays hidden from other tenants, subjects and spaces', async () => {
     const { traceId } = await ask(test.engine, ADA, small, 'highest tides')
     const body = ExplainBody.parse({ traceId, path: 'tides.md' })
     await expect(test.engine.queries.explain(BOB, small, body)).rejects.toMatchObject({ code: 'not-found' })
@@ -65,7 +65,7 @@ describe('a mode other than fast', () => {
   const modes: RetrievalProfileBody['modes'] = ['fast', 'deep', 'research']
 
   it.each(['deep', 'research'] as const)(
-    '%s is run beside fast, and says whether it shows the document',
+    '%s runs next to fast, and the explanation states whether it shows the document',
     async (mode) => {
       const shown = await withProfile(small, { modes }, () =>
         explain(small, { query: 'When do the highest tides come?', path: 'tides.md', mode }),
@@ -80,7 +80,7 @@ describe('a mode other than fast', () => {
     },
   )
 
-  it('is noted where it ran already, and what a trace of it does not tell is unknowable', async () => {
+  it('appears in the explanation of its trace, and what the trace does not record is unknowable', async () => {
     await withProfile(small, { modes, defaultMode: 'research' }, async () => {
       const { traceId } = await ask(test.engine, ADA, small, 'When do the highest tides come?')
       const shown = await explain(small, { traceId, path: 'tides.md' })

@@ -22,7 +22,7 @@ import { sql, type Write } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'ks-claims-'))
-/** two gateways on one database */
+/** Two gateways on one database. */
 let gateways: { id: string; db: Database }[]
 const JOBS = 12
 
@@ -62,7 +62,7 @@ function* addJob(doc: number): Write<void> {
 const due = () => one().now(jobsDue(1, { now: Date.now(), latest: Date.now() }, JOBS))
 const keysOf = (jobs: readonly JobRow[]) => jobs.map(({ key }) => key)
 
-test('two gateways that claim what both of them saw get disjoint jobs, whatever the order', () => {
+test('two gateways that claim the same jobs get disjoint sets, in any order', () => {
   const seen = due()
   const sets = fc.array(fc.tuple(fc.constantFrom(0, 1), fc.subarray(seen)), { maxLength: 8 })
   fc.assert(
@@ -89,7 +89,7 @@ test('two gateways that claim what both of them saw get disjoint jobs, whatever 
   )
 })
 
-test('an earlier claim moves nothing, gives nothing back and frees nothing, also of the same gateway', () => {
+test('an earlier claim can no longer move, return or free a job, even of the same gateway', () => {
   const db = one()
   const [job] = due()
   const [early] = db.writeNow(() => claimJobs([job!], 'one'))
@@ -105,7 +105,7 @@ test('an earlier claim moves nothing, gives nothing back and frees nothing, also
   expect(db.writeNow(() => moveJob(late!.id, 'queued', 'parsed', { claim: late! }))).toBe(true)
 })
 
-test('the dead are those that were silent for a minute, have no row, or held the lock that somebody holds now', () => {
+test('a gateway counts as dead when it was silent for a minute, has no row, or lost its lock', () => {
   const db = one()
   const claimBy = (gateway: string) => db.writeNow(() => claimJobs(due().slice(0, 1), gateway))[0]!.key
   const age = (id: string, ms: number) =>
@@ -125,7 +125,7 @@ test('the dead are those that were silent for a minute, have no row, or held the
   age('nearly', 50_000)
   gone.push(claimBy('silent'), claimBy('ahead'), claimBy('before'))
   const kept = [live, claimBy('copied'), claimBy('nearly'), claimBy('one')]
-  // one that slept finds itself old, and is never its own victim
+  // A gateway that slept finds its own row old, but never declares itself dead.
   age('one', 100_000)
   const freed = db.writeNow(function* () {
     yield* removeOfLock('one', 'lock')
@@ -156,7 +156,7 @@ test('a research task is claimed by one gateway, the longest due first', () => {
   expect(got[0]?.id).not.toBe(got[1]?.id)
 })
 
-test('a sync is claimed by one gateway, and ended by that claim only', () => {
+test('a sync is claimed by one gateway, and only that claim can end it', () => {
   const id = newId()
   const source = { tenant: 't', id }
   const row = () => one().now(sql.get<Record<string, unknown>>('SELECT * FROM sources'))

@@ -28,7 +28,7 @@ const age = (ms: number, where: string) =>
   rowsOf(test.dataDir).run(`UPDATE gateways SET beat_at = beat_at - ${ms} ${where}`)
 const jobs = () => rowsOf(test.dataDir).all('SELECT stage, claimed_by FROM jobs')
 
-/** A job that another gateway has in hand, which is there. */
+/** A job claimed by another live gateway. */
 async function jobOfAnother(): Promise<void> {
   await rowsOf(test.dataDir).run(
     `INSERT INTO gateways (id, started_at, beat_at)
@@ -41,7 +41,7 @@ async function jobOfAnother(): Promise<void> {
   await rowsOf(test.dataDir).run('DROP TRIGGER another')
 }
 
-/** Lets the time of one heartbeat pass, and the beat be written. */
+/** Advances the time by one heartbeat and waits until it is written. */
 async function beat(): Promise<void> {
   const told = () => Number(gateways()[0]?.['beat_at'] ?? 0)
   const before = told()
@@ -50,7 +50,7 @@ async function beat(): Promise<void> {
   await until(() => told() > before)
 }
 
-it('an engine renews its row as long as it is open, and takes it away when it is closed', async () => {
+it('an open engine renews its row, and removes it when it closes', async () => {
   const [first] = gateways()
   expect(gateways()).toHaveLength(1)
   await age(20_000, '')
@@ -64,7 +64,7 @@ it('an engine renews its row as long as it is open, and takes it away when it is
   expect(gateways()).toHaveLength(1)
 })
 
-it('an engine that runs takes up what another left within a beat of its end, and nothing before', async () => {
+it('a running engine takes over the jobs of a dead one within a heartbeat, and not earlier', async () => {
   await jobOfAnother()
   await beat()
   expect(jobs()).toEqual([{ stage: 'queued', claimed_by: 'another' }])
@@ -74,7 +74,7 @@ it('an engine that runs takes up what another left within a beat of its end, and
   expect(gateways()).toHaveLength(1)
 })
 
-it('an engine that slept gives the others the time of one beat before it takes them for dead', async () => {
+it('an engine that slept waits one heartbeat before it declares others dead', async () => {
   await jobOfAnother()
   await age(90_000, '')
   await beat()
@@ -83,7 +83,7 @@ it('an engine that slept gives the others the time of one beat before it takes t
   await until(() => jobs()[0]?.['stage'] === 'published')
 })
 
-it('an engine that was taken for dead leaves what it was reading to the others, and is there again', async () => {
+it('an engine declared dead leaves its sync to the others, and registers again', async () => {
   site = await startSite({ '/': () => undefined })
   const source = { name: 'Site', type: 'web' as const, uri: `${site.url}/`, permissionScope: [], metadata: {} }
   const { id } = await test.engine.sources.create(ADA, spaceId, source)

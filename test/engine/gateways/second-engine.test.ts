@@ -11,9 +11,9 @@ import { until } from '../../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const TIDES = '# Tides\n\nThe moon pulls the sea and makes the tides.\n'
-/** what the provider takes for an answer while the copy is made */
+/** How long the provider takes to respond while the copy is made. */
 const SLOW_MS = 1500
-/** how long the second engine is watched: it takes its turns at once, and the jobs that it finds take less */
+/** How long the second engine is watched: it polls at once, and the jobs that it finds take less. */
 const WATCHED_MS = 2500
 
 const providersAt = ({ url }: FakeOpenAi) => ({
@@ -80,7 +80,7 @@ beforeAll(async () => {
   await holdMore(copy, space.id, app.id)
 })
 
-/** What takes the first engine moments only, as it stands in them. */
+/** Work that takes the first engine only moments, in the state of those moments. */
 async function holdMore(dataDir: string, spaceId: string, appId: string): Promise<void> {
   const { run, value } = rowsOf(dataDir)
   const key = value('SELECT key FROM spaces WHERE id = ?', spaceId)
@@ -123,7 +123,7 @@ async function onCopy(work: (engine: Engine) => Promise<void>): Promise<void> {
   }
 }
 
-test('a second engine that starts on a copy of live claims takes nothing, and the first goes on undisturbed', {
+test('a second engine on a copy with live claims takes nothing, and the first one continues', {
   timeout: 60_000,
 }, async () => {
   const before = held(copy)
@@ -148,12 +148,12 @@ test('a second engine that starts on a copy of live claims takes nothing, and th
   await until(() => held(first.dataDir)['messages']?.[0]?.['status'] === 'normal')
 })
 
-test('when the first has been silent for a minute, the second takes everything', async () => {
+test('a second engine takes everything when the first has been silent for a minute', async () => {
   expect(await rowsOf(copy).run('UPDATE gateways SET beat_at = beat_at - 60000')).toBe(1)
   await onCopy(async (engine) => {
     const { uploads, models, annotationJobs, messages, sources } = held(copy)
     expect(uploads).toMatchObject([{ status: 'failed-retryable' }])
-    // and is removed behind the start
+    // And it is removed in the background after the start.
     expect(models!.filter(({ state }) => state !== 'superseded')).toEqual([])
     expect(annotationJobs).toMatchObject([{ status: 'error', error: expect.stringContaining('stopped') }])
     expect(messages).toMatchObject([{ status: 'error', error: expect.stringContaining('stopped') }])

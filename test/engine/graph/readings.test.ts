@@ -12,7 +12,7 @@ let server: FakeOpenAi
 let test: TestEngine
 let spaceId: string
 
-/** Says of a passage that its ship leads its bay, which no rule says. */
+/** The model states that the ship of the passage leads its bay, which no rule finds. */
 const says = (messages: { role: string; content: string }[]): string => {
   const passage: string = JSON.parse(messages.at(-1)?.content ?? '{}').passage ?? ''
   const [, ship = ''] = /ship (\w+)/.exec(passage) ?? []
@@ -55,8 +55,8 @@ afterEach(async () => {
   await server.close()
 })
 
-describe('reading a whole space for its graph', () => {
-  it('asks the model once for each text, and keeps what it said', async () => {
+describe('a graph reading of an entire space', () => {
+  it('asks the model once per distinct text and stores the results', async () => {
     await open(true)
     const begun = await start()
     expect(begun).toMatchObject({ state: 'reading', model: MODEL, passages: 10, budgetTokens: 500_000 })
@@ -76,7 +76,7 @@ describe('reading a whole space for its graph', () => {
     await expect(readings().start(BOB, spaceId, { budgetTokens: 1000 })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('ends within its budget, says how far it came, and goes on there', async () => {
+  it('stops within its budget, reports its progress, and the next one continues from there', async () => {
     await open(true)
     const short = await ends((await start(3500)).id, 'budget-spent')
     expect(short.usedTokens).toBeLessThanOrEqual(3500)
@@ -90,7 +90,7 @@ describe('reading a whole space for its graph', () => {
     expect(askedShips().sort()).toEqual(SHIPS)
   })
 
-  it('goes on after a restart with what was not read yet', async () => {
+  it('continues after a restart with the remaining passages', async () => {
     await open(true)
     server.always({ kind: 'slow', ms: 100 })
     const { id } = await start()
@@ -99,16 +99,16 @@ describe('reading a whole space for its graph', () => {
     await test.reopen()
     expect(await ends(id, 'completed')).toMatchObject({ passagesRead: 10 })
     expect(new Set(askedShips()).size).toBe(10)
-    // those that were asked when it stopped are asked again, no others
+    // Requests that were running at the stop are repeated, no others.
     expect(askedShips().length).toBeLessThanOrEqual(14)
     expect(await leads()).toHaveLength(10)
   })
 
-  it('can be canceled, and then asks no more', async () => {
+  it('sends no more requests after its cancellation', async () => {
     await open(true)
     server.always({ kind: 'hang' })
     const { id } = await start()
-    // as many as are asked at once
+    // The number of concurrent requests.
     await expect.poll(() => server.requests.length).toBe(4)
     expect(await readings().cancel(ADA, spaceId, id)).toMatchObject({ state: 'canceled' })
     await expect(readings().cancel(ADA, spaceId, id)).rejects.toMatchObject({ code: 'already-terminal' })
@@ -116,7 +116,7 @@ describe('reading a whole space for its graph', () => {
     expect(server.requests).toHaveLength(4)
   })
 
-  it('waits for a model that does not answer, and gives up on one that never will', async () => {
+  it('waits for an unavailable model, and fails on a permanent error', async () => {
     await open(true)
     server.always({ kind: 'status', status: 503 })
     const { id } = await start()
@@ -130,14 +130,14 @@ describe('reading a whole space for its graph', () => {
     expect(failed).toMatchObject({ errorClass: 'auth', passagesRead: 10, passages: 11 })
   })
 
-  it('leaves out passages that the model says nothing usable of', async () => {
+  it('counts passages without a usable response of the model as unusable', async () => {
     await open(true)
     server.script({ kind: 'status', status: 400 })
     const done = await ends((await start()).id, 'completed')
     expect(done).toMatchObject({ passages: 10, passagesRead: 9, passagesUnusable: 1 })
   })
 
-  it('reads by rules where the space has no model', async () => {
+  it('uses rules when the space has no model', async () => {
     await open(false)
     const done = await ends((await start()).id, 'completed')
     expect(done).toMatchObject({ passages: 10, passagesRead: 10, passagesAsked: 0, usedTokens: 0 })
@@ -145,7 +145,7 @@ describe('reading a whole space for its graph', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('forgets what was said of a deleted document', async () => {
+  it('drops the results of a deleted document', async () => {
     await open(true)
     await ends((await start()).id, 'completed')
     const [gone] = (await test.engine.documents.list(ADA, spaceId, { limit: 1 })).items

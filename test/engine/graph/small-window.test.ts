@@ -8,7 +8,7 @@ import type { ChatMessage, Generator } from '../../../src/engine/models/types.js
 const PASSAGE = 'The ship Aurora belongs to the Harbour Office. '.repeat(120)
 const REPLY = JSON.stringify({ entities: [{ name: 'Aurora', type: 'product' }], relations: [] })
 
-it('a passage is cut to the window of the model, and asked with half where that is smaller still', async () => {
+it('a passage is truncated to the window of the model, and to half of it when that is still too long', async () => {
   const given: number[] = []
   const generator: Generator = {
     reference: { pluginId: 'test', provider: 'test', model: 'small' },

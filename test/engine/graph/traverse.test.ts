@@ -33,10 +33,10 @@ async function entity(name: string): Promise<GraphEntity> {
   return found
 }
 
-describe('a traversal', () => {
+describe('a graph traversal', () => {
   beforeEach(() => ingest(test.engine, ADA, spaceId, { 'plan.md': PLAN, 'policy.md': POLICY }))
 
-  it('follows relations over two documents and tells what it did', async () => {
+  it('follows relations across two documents and reports its metrics', async () => {
     const falcon = await entity('Project Falcon')
     expect(falcon).toMatchObject({ type: 'term', canonicalKey: 'project falcon', permissionScope: [], depth: 0 })
     const found = await traverse(falcon.id)
@@ -54,7 +54,7 @@ describe('a traversal', () => {
     expect(found.metrics.exploredRelations).toBeGreaterThanOrEqual(found.relations.length)
   })
 
-  it('keeps to depth, fanout and nodes, and says when something was left out', async () => {
+  it('respects depth, fanout and node limits, and reports truncation', async () => {
     const { id } = await entity('Project Falcon')
     const near = await traverse(id, { depth: 1 })
     expect(near.metrics.depthReached).toBe(1)
@@ -68,7 +68,7 @@ describe('a traversal', () => {
     expect((await traverse(id, { maxNodes: 1 })).entities.map((one) => one.id)).toEqual([id])
   })
 
-  it('knows no entity of another tenant, another space or none', async () => {
+  it('fails for entities of other tenants, other spaces and unknown ids', async () => {
     const { id } = await entity('Project Falcon')
     await expect(traverse(id, {}, BOB)).rejects.toMatchObject({ code: 'not-found' })
     const other = await test.engine.spaces.create(ADA, { name: 'Other', slug: 'other' })
@@ -78,7 +78,7 @@ describe('a traversal', () => {
     await expect(traverse(spaceId)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('forgets at once what only a deleted document said', async () => {
+  it('omits at once what only a deleted document stated', async () => {
     const falcon = await entity('Project Falcon')
     const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 10 })
     const policy = items.find(({ filename }) => filename === 'policy.md')
@@ -89,7 +89,7 @@ describe('a traversal', () => {
     expect((await entities()).map(({ name }) => name)).not.toContain('Oskar Blum')
   })
 
-  it('lists entities by name and type, and relations of one of them, page by page', async () => {
+  it('comes with lists of entities by name and type, and of relations by entity, page by page', async () => {
     const all = await entities()
     const paged: GraphEntity[] = []
     for (let cursor: string | undefined; ; ) {
@@ -107,8 +107,8 @@ describe('a traversal', () => {
   })
 })
 
-describe('scopes of sources', () => {
-  it('hide entities, relations, spellings and passages from those who may not read them', async () => {
+describe('permission scopes of sources', () => {
+  it('hide entities, relations, spellings and passages from readers without permission', async () => {
     const source = await test.engine.sources.create(ADA, spaceId, {
       name: 'Board',
       type: 'upload',
@@ -138,7 +138,7 @@ describe('scopes of sources', () => {
 })
 
 describe('extraction on request', () => {
-  it('reads the next passages, goes on after them, and changes nothing the second time', async () => {
+  it('reads the next passages, continues after them, and changes nothing when repeated', async () => {
     await ingest(test.engine, ADA, spaceId, { 'plan.md': PLAN, 'policy.md': POLICY })
     const extract = (limit: number) => test.engine.graph.extract(ADA, spaceId, { limit })
     const first = await extract(1)
@@ -163,7 +163,7 @@ describe('extraction by a model', () => {
   let server: FakeOpenAi
   afterEach(() => server.close())
 
-  it('A84: takes what fits the schema and stands in the passage; without a usable answer the rules have read it', async () => {
+  it('A84: accepts what matches the schema and occurs in the passage; without a usable response the rules apply', async () => {
     const reply = {
       entities: [
         { name: 'quay crane', type: 'product' },

@@ -19,8 +19,8 @@ afterEach(() => small.store.end())
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
 const only = () => small.onlyCandidate(space)
 
-describe('bytes that nothing names', () => {
-  it('are told with their size, and counted', async () => {
+describe('unreferenced bytes', () => {
+  it('appear as candidates with their size, and are counted', async () => {
     const key = small.object('a', { bytes: 'four' })
     const report = await small.integrity.gcDryRun(ADA, space.id, {})
     expect(report).toMatchObject({
@@ -35,14 +35,14 @@ describe('bytes that nothing names', () => {
         count: 1,
         estimatedBytes: 4,
         idempotencyKey: expect.stringMatching(/^gc-[0-9a-f]{32}$/),
-        reason: 'no document and no upload under way names these bytes',
+        reason: 'no document and no running upload refers to these bytes',
         target: { type: 'raw-object', objectKey: key },
       },
     ])
     expect(await small.candidates(space)).toEqual(report.candidates)
   })
 
-  it('are none while they are young, of another kind, named, of another tenant, or shown by another space', async () => {
+  it('exclude young, foreign and referenced ones, and those of other tenants or spaces', async () => {
     small.object('a', { ageMs: HOUR_MS - 60_000 })
     writeFileSync(small.pathOf(`${ObjectStore.prefix(ADA.tenant)}note`), 'mine')
     small.object('b', { tenant: BOB.tenant })
@@ -55,13 +55,13 @@ describe('bytes that nothing names', () => {
     const second = small.store.space()
     expect(await small.candidates(second)).toEqual([])
     expect((await only()).target.objectKey).toBe(orphan)
-    // the space of the last upload that brought it shows it, not the oldest
+    // The space of the last upload of these bytes lists them, not the oldest space.
     small.commit(second, uuid(1), { published_object_key: orphan, status: 'published' })
     expect(await small.candidates(space)).toEqual([])
     expect((await small.candidates(second)).map(({ target }) => target.objectKey)).toEqual([orphan])
   })
 
-  it('go, with the row of the object, and the same key is answered so from then on', async () => {
+  it('disappear with the row of the object, and the same key gets the same result afterwards', async () => {
     const key = small.object('a')
     small.store.run(
       "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, ?, 'live', 'a life', 1)",
@@ -77,14 +77,14 @@ describe('bytes that nothing names', () => {
     expect(small.isThere(key)).toBe(false)
     expect(small.store.rows('SELECT 1 FROM objects')).toEqual([])
     expect(small.outcomes()).toEqual(['deleted'])
-    // what has come again under that name is another occasion
+    // New bytes under the same hash make a new candidate.
     small.object('a')
     expect(await collect([candidate])).toEqual(expected)
     expect(small.isThere(key)).toBe(true)
     expect((await only()).idempotencyKey).not.toBe(candidate.idempotencyKey)
   })
 
-  it('stay where a document came to name them, or an upload is about to', async () => {
+  it('stay when a document or a running upload came to reference them', async () => {
     const key = small.object('a')
     const candidate = await only()
     small.commit(space, uuid(1), { status: 'object-verified', published_object_key: key })
@@ -95,7 +95,7 @@ describe('bytes that nothing names', () => {
     expect(await collect([candidate])).toMatchObject({ deleted: 1 })
   })
 
-  it('stay while a backup is taken: nothing is remembered of that, and they go afterwards', async () => {
+  it('stay during a backup without a recorded result, and can be collected afterwards', async () => {
     const key = small.object('a')
     const candidate = await only()
     const pin = join(dataLayout(small.store.dataDir).objects, 'being-copied')
@@ -108,7 +108,7 @@ describe('bytes that nothing names', () => {
     expect(small.isThere(key)).toBe(false)
   })
 
-  it('stay where the database may not know all objects', async () => {
+  it('stay when the database may not know all objects', async () => {
     const key = small.object('a')
     const candidate = await only()
     writeFileSync(dataLayout(small.store.dataDir).keepUnknown, 'it is from a backup')
@@ -117,7 +117,7 @@ describe('bytes that nothing names', () => {
     expect(small.isThere(key)).toBe(true)
   })
 
-  it('of a removal that was cut off are gone by its repetition, and by no other', async () => {
+  it('whose removal was interrupted disappear when that removal is repeated, and not by another one', async () => {
     const key = small.object('a')
     const candidate = await only()
     const sha256 = key.slice(-64)
@@ -130,7 +130,7 @@ describe('bytes that nothing names', () => {
     )
     expect(await collect([candidate])).toMatchObject({ deleted: 1 })
     expect(small.outcomes()).toEqual(['deleted'])
-    // a row that nothing names and whose bytes are gone goes by its own age
+    // An unreferenced row without bytes expires by its own age.
     small.store.run(
       "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, ?, 'live', 'a life', ?)",
       ...[ADA.tenant, sha256, small.clock.now - 2 * HOUR_MS],
@@ -140,7 +140,7 @@ describe('bytes that nothing names', () => {
     expect(small.store.rows('SELECT 1 FROM objects')).toEqual([])
   })
 
-  it('of another tenant, of no form, and of no name are left alone', async () => {
+  it('stay untouched when the key is foreign, malformed or missing', async () => {
     const theirs = small.object('b', { tenant: BOB.tenant })
     const wrong = [theirs, 'sha256/x', '../main.sqlite'].map((objectKey, place) =>
       forged('staged-object', { type: 'raw-object', objectKey }, `gc-${place}`),
@@ -152,7 +152,7 @@ describe('bytes that nothing names', () => {
     expect(small.isThere(theirs)).toBe(true)
   })
 
-  it('are found below a prefix alone where one is given', async () => {
+  it('can be filtered by a key prefix', async () => {
     const keys = [small.object('a'), small.object('b')]
     small.commit(space, uuid(1))
     const of = async (stagedObjectPrefix: string) =>
@@ -164,7 +164,7 @@ describe('bytes that nothing names', () => {
     expect(await of('zz')).toEqual([])
   })
 
-  it('are remembered for a month', async () => {
+  it('leave a recorded result for a month', async () => {
     small.object('a')
     await collect(await small.candidates(space))
     small.clock.now += 29 * DAY_MS
@@ -181,7 +181,7 @@ describe('bytes that nothing names', () => {
 describe('temporary files', () => {
   const id = uuid(7)
 
-  it('of an upload that ended are told, and go', async () => {
+  it('left by an ended upload are listed and removed', async () => {
     small.temporary(id, { bytes: 'half' })
     small.commit(space, id, { expires_at: small.clock.now + DAY_MS })
     const candidate = await only()
@@ -206,7 +206,7 @@ describe('temporary files', () => {
     ['that are young', () => small.commit(space, id, { expires_at: small.clock.now + DAY_MS }), { ageMs: 60_000 }],
     ['of another space', () => small.commit(small.store.space(), id, { expires_at: small.clock.now + DAY_MS }), {}],
     ['of no upload', () => undefined, {}],
-  ])('%s stay, even where somebody asks for them', async (_, prepare, how) => {
+  ])('%s stay, even on explicit request', async (_, prepare, how) => {
     small.temporary(id, how)
     prepare()
     expect(await small.candidates(space)).toEqual([])
@@ -216,7 +216,7 @@ describe('temporary files', () => {
     expect(small.outcomes()).toEqual([])
   })
 
-  it('that are not there are no success, unless their removal had begun', async () => {
+  it('that do not exist count as deleted only when their removal had begun', async () => {
     const asked = forged('staged-object', { type: 'raw-object', objectKey: `tmp/${id}` })
     expect(await collect([asked])).toMatchObject({ deleted: 0 })
     small.store.run(

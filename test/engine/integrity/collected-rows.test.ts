@@ -16,17 +16,17 @@ afterEach(() => small.store.end())
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
 const only = () => small.onlyCandidate(space)
 
-describe('commits', () => {
+describe('expired commits', () => {
   const statusOf = (id: string) =>
     small.store.rows<{ status: string }>('SELECT status FROM staged_commits WHERE id = ?', id)[0]?.status
 
-  it('that failed or were canceled and are past their time are told', async () => {
+  it('appear as candidates when they failed or were canceled', async () => {
     const past = { expires_at: small.clock.now - 1 }
     small.commit(space, uuid(1), { ...past, published_object_key: small.object('a', { ageMs: 0 }), document_id: 'd' })
     small.commit(space, uuid(2), { ...past, status: 'canceled' })
     small.commit(space, uuid(3), { ...past, status: 'failed-retryable' })
     small.commit(space, uuid(4), { status: 'gc-pending', expires_at: small.clock.now + DAY_MS })
-    // without a time of its own, it is over when it was last touched
+    // Without an expiry time the last update counts.
     small.commit(space, uuid(5), { expires_at: null, updated_at: small.clock.now - 1 })
     for (const [place, status] of ['published', 'received', 'gc-complete', 'nodes-built'].entries())
       small.commit(space, uuid(10 + place), { ...past, status })
@@ -38,7 +38,7 @@ describe('commits', () => {
     expect(summary).toMatchObject({ candidateCount: 5, failedCommitCount: 5, stagedObjectCount: 0, estimatedBytes: 0 })
     expect(candidates[0]).toMatchObject({
       ...{ candidateType: 'failed-commit', count: 1, estimatedBytes: 0 },
-      reason: 'the commit is failed-terminal and past its time',
+      reason: 'the commit is failed-terminal and has expired',
       target: { type: 'staged-commit', id: uuid(1), objectKey: expect.any(String), documentAssetId: 'd' },
     })
     expect(candidates[1]?.target).toEqual({ type: 'staged-commit', id: uuid(2) })
@@ -51,7 +51,7 @@ describe('commits', () => {
     )
   })
 
-  it('are collected with their bytes, whatever state they were left in', async () => {
+  it('disappear with their bytes, in any state', async () => {
     const key = small.object('a', { ageMs: 0 })
     small.commit(space, uuid(1), { published_object_key: key })
     small.temporary(uuid(1), { ageMs: 0 })
@@ -68,7 +68,7 @@ describe('commits', () => {
     expect(await collect(candidates)).toMatchObject({ deleted: 4 })
   })
 
-  it('let go of bytes that others need, and of keys that are none', async () => {
+  it('keep bytes that others need, and ignore malformed keys', async () => {
     await small.publish(space, { 'a.md': 'one' })
     const [{ object_key: key = '' } = {}] = small.store.rows<{ object_key: string }>('SELECT * FROM documents')
     const theirs = small.object('b', { tenant: BOB.tenant })
@@ -79,7 +79,7 @@ describe('commits', () => {
     expect(small.store.said.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  it('that are none of these are skipped, under whatever name', async () => {
+  it('do not include unexpired, published, foreign and unknown ones, which are skipped', async () => {
     small.commit(space, uuid(1), { expires_at: small.clock.now + 60_000 })
     small.commit(space, uuid(2), { status: 'published' })
     small.commit(small.store.space(), uuid(3))
@@ -91,7 +91,7 @@ describe('commits', () => {
     expect(small.outcomes()).toEqual([])
   })
 
-  it('whose jobs are tried again are not touched', async () => {
+  it('stay while their jobs are retried', async () => {
     const [work] = await small.store.work(space, { 'a.md': 'one' })
     small.store.run(
       "UPDATE staged_commits SET status = 'failed-retryable', resume_status = 'metadata-prepared', expires_at = 1",
@@ -102,13 +102,13 @@ describe('commits', () => {
   })
 })
 
-describe('what was built and is not used', () => {
-  /** Makes the published version of a document one that was never published. */
+describe('unused build results', () => {
+  /** Turns the published version of a document into an unpublished one. */
   const unpublish = () => small.store.run('UPDATE versions SET from_revision = NULL, artifact_id = ?', uuid(50))
   const bytesOf = (what: string) =>
     small.store.rows<{ n: number }>(`SELECT sum(${what}) n FROM versions`)[0]?.n ?? Number.NaN
 
-  it('is a version that nobody published and nobody works on', async () => {
+  it('include a version that is neither published nor being compiled', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two', 'three') })
     expect(await small.candidates(space)).toEqual([])
     unpublish()
@@ -117,7 +117,7 @@ describe('what was built and is not used', () => {
     expect(candidate).toMatchObject({
       ...{ candidateType: 'parse-artifact', count: 4 },
       estimatedBytes: bytesOf('length(artifact) + length(outline) + length(items)'),
-      reason: 'the version was never published and nobody works on it',
+      reason: 'the version was never published and no job works on it',
       target: { type: 'artifact-object', id: uuid(50), parseArtifactId: uuid(50), documentAssetId: document?.id },
     })
     const lease = reading()
@@ -129,7 +129,7 @@ describe('what was built and is not used', () => {
     expect(await collect([candidate])).toMatchObject({ deleted: 1 })
   })
 
-  it('is named by the artifact alone, too, and is none of another space or with a job', async () => {
+  it('include a version named by its artifact, but none of another space or with a job', async () => {
     await small.publish(space, { 'a.md': 'one' })
     unpublish()
     const named = forged('parse-artifact', { type: 'artifact-object', parseArtifactId: uuid(50) })
@@ -148,7 +148,7 @@ describe('what was built and is not used', () => {
     expect(small.store.rows('SELECT 1 FROM versions')).toEqual([])
   })
 
-  it('is a passage of no version', async () => {
+  it('include a passage without a version', async () => {
     await small.publish(space, { 'a.md': passages('one', 'seven') })
     small.store.run("UPDATE nodes SET version_key = 999 WHERE text = 'seven'")
     const candidate = await only()
@@ -172,7 +172,7 @@ describe('what was built and is not used', () => {
     expect(small.outcomes()).toEqual(['deleted'])
   })
 
-  it('is a model that another one replaced, with its vectors', async () => {
+  it('include a replaced model with its vectors', async () => {
     const first = small.model(space)
     await small.publish(small.store.again(space), { 'a.md': passages('one', 'three') })
     const empty = small.model(space)
@@ -181,7 +181,7 @@ describe('what was built and is not used', () => {
     expect(await small.candidates(space)).toMatchObject([
       {
         ...{ candidateType: 'index-projection', count: 2, estimatedBytes: 2 * first.dimension * 2 },
-        reason: 'a newer embedding model took the place of this one',
+        reason: 'a newer embedding model has replaced this one',
         target: { type: 'index-projection', id: first.id },
       },
       { count: 1, estimatedBytes: 0, target: { id: empty.id } },
@@ -201,7 +201,7 @@ describe('what was built and is not used', () => {
     expect(small.store.context.lsa.has(first.id)).toBe(false)
   })
 
-  it('is a trace that is older than traces are kept', async () => {
+  it('include a trace older than the retention time', async () => {
     const trace = (id: string, age: number, of = space) =>
       small.store.run(
         `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, steps, created_at)
@@ -218,7 +218,7 @@ describe('what was built and is not used', () => {
     const candidate = await only()
     expect(candidate).toMatchObject({
       ...{ candidateType: 'answer-trace', count: 1, estimatedBytes: 'why?[]'.length },
-      reason: 'the trace is older than the retention policy keeps traces',
+      reason: 'the trace is older than the retention period for traces',
       target: { type: 'knowledge-path', id: uuid(1), virtualPath: `/evidence/${uuid(1)}` },
     })
     const asked = [2, 3, 4].map((end) => forged('answer-trace', { type: 'knowledge-path', id: uuid(end) }, `gc-${end}`))

@@ -17,13 +17,13 @@ afterEach(() => small.store.end())
 
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
 
-describe('what is held', () => {
+describe('content under a lease', () => {
   it.each([
     ['by its id', (key: string) => ({ id: 'held', objectKey: key })],
     ['by its path', (key: string) => ({ virtualPath: '/held', objectKey: key })],
     ['by its document', (key: string) => ({ documentAssetId: 'held', objectKey: key })],
     ['by its key', (key: string) => ({ objectKey: key })],
-  ])('%s stays until it is let go', async (_, names) => {
+  ])('named %s stays until the lease is released', async (_, names) => {
     const key = small.object('a')
     const lease = small.store.context.leases.acquire({
       ...{ spaceKey: space.key, sessionId: 's', type: 'delete', targetType: 'path' },
@@ -38,7 +38,7 @@ describe('what is held', () => {
     expect(await collect([asked])).toMatchObject({ items: [{ status: 'deleted' }] })
   })
 
-  it('by a compilation stays, whichever gateway works on it', async () => {
+  it('stays while any gateway compiles it', async () => {
     const [work] = await small.store.work(space, { 'a.md': 'one' })
     const document = work?.document.id ?? ''
     const asked = [
@@ -54,8 +54,8 @@ describe('what is held', () => {
   })
 })
 
-describe('who may not know of a source', () => {
-  it('sees no candidate that came of it, and collects none', async () => {
+describe('a caller who may not read a source', () => {
+  it('sees no candidate of that source, and cannot collect any', async () => {
     small.restrict(space, 'secret', 'ada')
     await small.publish(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     small.store.run("UPDATE documents SET source_id = 'secret' WHERE filename = 'a.md'")

@@ -13,12 +13,12 @@ afterEach(async () => {
 
 type Values = Record<string, string | number | Buffer | null>
 
-/** An owner of rows that carry neither space nor tenant. */
+/** An owner for rows that carry neither space nor tenant. */
 const OWNER = '0198c0de-1111-7000-8000-000000000001'
 const OWNERS = ['chat_apps', 'chat_conversations', 'chat_messages', 'bulk_jobs', 'research_tasks']
 const OWNING = ['app_id', 'conversation_id', 'message_id', 'bulk_id', 'task_id']
 
-/** A row of a table that belongs to the space, every cell of which has its form, and which nothing works at. */
+/** A valid row of a table that belongs to the space and is not in use. */
 function rowOf(table: string, spaceKey: number, next: number): Values {
   const columns = Object.entries(TABLE_FORMATS[table]?.columns ?? {})
   const made: Values = Object.fromEntries(
@@ -47,7 +47,7 @@ function remove(db: Sqlite.Database, table: string, values: Values): void {
   db.prepare(sql).run(...keys.map((name) => values[name] ?? null))
 }
 
-test('damage in any column that has a form is found by fsck, which names table, row and column', {
+test('fsck finds damage in every column with a format, and names table, row and column', {
   timeout: 240_000,
 }, async () => {
   running = await startEngine()
@@ -78,7 +78,7 @@ test('damage in any column that has a form is found by fsck, which names table, 
         message.includes(`of table ${table} is damaged: column ${column} `) && target.id?.includes(named),
     )
     if (!told || found.length !== 1) missed.push(`${table}.${column}: ${JSON.stringify(found)}`)
-    // what the others belong to
+    // The owner of the other rows.
     if (OWNERS.includes(table)) sql(dataDir, (db) => insert(db, table, rowOf(table, spaceKey, 6000 + place)))
   }
   const tables = new Set(FORMED_CELLS.map(({ table }) => table)).size

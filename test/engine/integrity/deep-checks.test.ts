@@ -7,10 +7,10 @@ import { openSmallSpaces, type SmallSpaces } from './small-space.js'
 
 let small: SmallSpaces
 let space: SpaceRow
-/** keys of passages that the text index, or the graph of vectors, has lost the way to */
+/** Keys of passages that the text index or the vector graph cannot find. */
 let lost: { text: Set<number>; vector: Set<number> }
 let asked: SearchRequest[]
-/** called before each search */
+/** Called before each search. */
 let meanwhile: () => void
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ function nearest(id: string, { vector = new Float32Array(), vectorSpace = '', ve
 async function filled(files: Record<string, string>): Promise<VectorSpace> {
   const using = small.model(space)
   await small.publish(small.store.again(space), files)
-  // a compilation asks, too
+  // A compilation searches, too.
   asked.length = 0
   return using
 }
@@ -62,7 +62,7 @@ const deep = () => small.issues(space, 'references', { deep: true })
 const ofSearch = async () => (await deep()).filter(({ code }) => code.endsWith('-lost'))
 
 describe('a deep check', () => {
-  it('finds nothing where every passage is found by its vector and by its rarest word, of all and of its document', async () => {
+  it('finds nothing when every passage is found by its vector and its rarest term, in the space and in its document', async () => {
     const using = await filled({ 'a.md': passages('common lion', 'common tiger eats') })
     expect(await deep()).toEqual([])
     const [document] = small.store.rows<{ key: number }>('SELECT key FROM documents')
@@ -81,7 +81,7 @@ describe('a deep check', () => {
     }
   })
 
-  it('is no part of another', async () => {
+  it('runs in none of the other checks', async () => {
     await filled({ 'a.md': 'lion' })
     lost.text.add(keyOf('lion'))
     for (const check of ['references', 'artifact-segments', 'raw-objects'] as const)
@@ -90,9 +90,9 @@ describe('a deep check', () => {
   })
 
   it.each([
-    ['text', 'its rarest word'],
+    ['text', 'its rarest term'],
     ['vector', 'its own vector'],
-  ] as const)('names a passage that the index of its %s has lost', async (index, how) => {
+  ] as const)('reports a passage that the %s index has lost', async (index, how) => {
     await filled({ 'a.md': passages('the lion', 'tigers eat') })
     lost[index].add(keyOf('the lion'))
     const [node] = small.store.rows<{ id: string }>("SELECT id FROM nodes WHERE text = 'the lion'")
@@ -112,21 +112,21 @@ describe('a deep check', () => {
     expect(small.store.indexes.rebuilt).toEqual([space.id])
   })
 
-  it('names each of many, over all its slices', async () => {
+  it('reports each of many lost passages, across all slices', async () => {
     const texts = Array.from({ length: 60 }, (_, place) => `word${place} ${'x'.repeat(place)}`)
     await filled({ 'a.md': passages(...texts) })
     for (const text of texts) {
       lost.text.add(keyOf(text))
       lost.vector.add(keyOf(text))
     }
-    // vectors of all these are not near each other: each is told
+    // These vectors are not close to each other, so each one is reported.
     const issues = await ofSearch()
     expect(issues.filter(({ code }) => code === 'text-lost')).toHaveLength(60)
     expect(issues.filter(({ code }) => code === 'vector-lost')).toHaveLength(60)
     expect(new Set(issues.map(({ target }) => target.id)).size).toBe(60)
   })
 
-  it('does not ask by word for a passage without words, nor for more words than a search gives places', async () => {
+  it('skips passages without words, and terms with more hits than a search returns', async () => {
     await filled({ 'a.md': passages('...', 'lion') })
     lost.text.add(keyOf('...'))
     expect(await ofSearch()).toEqual([])
@@ -143,12 +143,12 @@ describe('a deep check', () => {
     expect(await places(1000)).toBe(0)
   })
 
-  it('takes a passage for found where 50 of the very same vector take every place', async () => {
+  it('accepts a passage when 50 identical vectors fill the results', async () => {
     small.store.embed = (texts) => texts.map(() => Float32Array.of(1, 0))
     const texts = Array.from({ length: 60 }, (_, place) => `word${place}`)
     await filled({ 'a.md': passages(...texts) })
     expect(await ofSearch()).toEqual([])
-    // one that is further away shows that the passage itself would have come before
+    // A more distant result shows that the passage itself would have come first.
     lost.vector.add(keyOf('word0'))
     expect(await ofSearch()).toEqual([])
     const { search } = small.store.indexes
@@ -164,14 +164,14 @@ describe('a deep check', () => {
     )
   })
 
-  it('takes fewer than 50 of the same vector for no proof', async () => {
+  it('reports a lost passage when fewer than 50 vectors are identical', async () => {
     small.store.embed = (texts) => texts.map(() => Float32Array.of(1, 0))
     await filled({ 'a.md': passages(...Array.from({ length: 40 }, (_, place) => `word${place}`)) })
     lost.vector.add(keyOf('word3'))
     expect(await ofSearch()).toMatchObject([{ code: 'vector-lost' }])
   })
 
-  it('leaves vectors that are damaged, absent or of no model to the other checks', async () => {
+  it('leaves damaged, missing and unowned vectors to the other checks', async () => {
     const using = await filled({ 'a.md': passages('lion', 'tigers', 'elephant') })
     for (const text of ['lion', 'tigers', 'elephant']) lost.vector.add(keyOf(text))
     small.store.run("UPDATE vectors SET vector = x'003c' WHERE node_key = ?", keyOf('lion'))
@@ -183,7 +183,7 @@ describe('a deep check', () => {
     expect(asked.filter(({ vector }) => vector !== undefined)).toEqual([])
   })
 
-  it('does not tell of a passage that was replaced, nor of a model that was, while it was looked for', async () => {
+  it('does not report a passage or a model that was replaced during the check', async () => {
     await filled({ 'a.md': 'lion' })
     lost.text.add(keyOf('lion'))
     lost.vector.add(keyOf('lion'))
@@ -193,12 +193,12 @@ describe('a deep check', () => {
     meanwhile = () => small.store.run('UPDATE versions SET until_revision = 9')
     expect(await ofSearch()).toEqual([])
     asked.length = 0
-    // and from then on it is not looked for
+    // Afterwards they are not searched at all.
     expect(await ofSearch()).toEqual([])
     expect(asked).toEqual([])
   })
 
-  it('looks at nothing of other spaces, and waits for the index before it asks', async () => {
+  it('ignores other spaces, and waits for the index before it searches', async () => {
     const other = small.store.space()
     await filled({ 'a.md': 'lion' })
     await small.publish(other, { 'b.md': 'tiger' })

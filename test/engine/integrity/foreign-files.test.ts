@@ -28,7 +28,7 @@ afterEach(async () => {
   home = undefined
 })
 
-/** Puts one of each kind of thing at a path. */
+/** Creates one of each kind of file at a path. */
 const KINDS: Record<string, (path: string) => void | Promise<void>> = {
   file: (path) => writeFileSync(path, 'of somebody else'),
   folder: (path) => {
@@ -41,7 +41,7 @@ const KINDS: Record<string, (path: string) => void | Promise<void>> = {
   'link to itself': (path) => symlinkSync(path, path),
   socket: (path) =>
     new Promise<void>((resolve) => {
-      // a path of a socket may have 100 characters: it is moved to its place
+      // The path of a socket is limited to 100 characters: it is created elsewhere and moved.
       const short = join(dirname(dirname(dirname(dirname(path)))), `s${servers.length}`)
       const server = createServer()
       servers.push(server)
@@ -60,7 +60,7 @@ async function started(): Promise<{ at: TestEngine; id: string; tenant: string }
   return { at, id, tenant }
 }
 
-/** The text index answers, and lacks nothing. */
+/** The text index works and is complete. */
 async function answers(at: TestEngine, id: string): Promise<void> {
   await until(async () => {
     const found = await at.engine.queries.search(ADA, id, {
@@ -75,7 +75,7 @@ async function answers(at: TestEngine, id: string): Promise<void> {
   expect(asked.error).toBeUndefined()
 }
 
-test('foreign things among the objects are named one by one, left alone, and disturb nothing', async () => {
+test('foreign files among the objects are reported one by one, left alone, and harmless', async () => {
   const { at, id, tenant } = await started()
   const objects = join(at.dataDir, 'objects')
   const placed: string[] = []
@@ -89,7 +89,7 @@ test('foreign things among the objects are named one by one, left alone, and dis
     await put(join(objects, `at the top ${place}`))
     await put(join(objects, 'tmp', `0199d9c9-0000-7000-8000-00000000000${place}`))
   }
-  // a file under the name of an object is an object, if one that nobody names: it is young
+  // A file under a valid object name is an unreferenced object, but too young to report.
   const named = placed.filter((key) => !(key.includes('/ff/') && lstatSync(join(objects, key)).isFile()))
   await at.reopen()
   const stray = (await allIssues(at.engine, id, 'raw-objects')).filter(({ code }) => code === 'unknown-file')
@@ -110,7 +110,7 @@ test('foreign things among the objects are named one by one, left alone, and dis
   await answers(at, id)
 })
 
-test('what stands in the place of a folder of objects fails the upload of its objects with a word', async () => {
+test('a file in the way of an object folder fails the upload with upload-failed', async () => {
   const { at, id, tenant } = await started()
   for (let folder = 0; folder < 256; folder++) {
     const path = join(at.dataDir, 'objects', tenant, 'sha256', folder.toString(16).padStart(2, '0'))
@@ -154,7 +154,7 @@ function replaced(path: string, put: (path: string) => void): void {
   put(path)
 }
 
-test('whatever stands in the place of an index is put aside, and the index is built anew', {
+test('foreign content at the path of an index is moved aside, and the index is rebuilt', {
   timeout: 300_000,
 }, async () => {
   const { at, id } = await started()
@@ -177,7 +177,7 @@ async function reopened(dataDir: string) {
   return openEngine(engineOptions(dataDir))
 }
 
-test('the index of another space in the place of a space’s own is not believed', async () => {
+test('an index copied from another space is not used', async () => {
   const { at, id } = await started()
   const other = await spaceWith(at.engine, 'other', 3)
   await answers(at, id)

@@ -12,7 +12,7 @@ const passage = (start: number, text: string, rest: Partial<Passage> = {}): Pass
   ...rest,
 })
 
-it('the text has each passage at its place, blanks between them, and of a repeated header nothing', async () => {
+it('the text has each passage at its offset, blanks in between, and no repeated header', async () => {
   const { artifact } = await fromPassages(
     'Doc',
     [passage(0, 'first'), passage(8, 'second'), passage(20, '| head |\n| row |', { kind: 'table', end_offset: 27 })],
@@ -22,7 +22,7 @@ it('the text has each passage at its place, blanks between them, and of a repeat
   expect(await unpack(artifact.packed)).toEqual(artifact.value)
 })
 
-it('elements keep their ids; the first of a passage has its text, its kind and its page', async () => {
+it('elements keep their ids; the first of a passage gets its text, kind and page', async () => {
   const { artifact } = await fromPassages(
     'Doc',
     [
@@ -45,7 +45,7 @@ it('elements keep their ids; the first of a passage has its text, its kind and i
   ])
 })
 
-it('sections come back with their parents, their elements once each, and from where to where they reach', async () => {
+it('sections regain their parents, their elements without repetition, and their offsets', async () => {
   const { outline } = await fromPassages(
     'Doc',
     [
@@ -79,7 +79,7 @@ it('sections come back with their parents, their elements once each, and from wh
   expect(await unpack(outline.packed)).toEqual(outline.value)
 })
 
-it('what could still be read is taken as it was', async () => {
+it('parts that are still readable are kept unchanged', async () => {
   const read = { artifact: { text: 'whole', elements: [] }, outline: [] }
   const { artifact, outline } = await fromPassages('Doc', [passage(0, 'x')], read)
   expect(artifact.value).toBe(read.artifact)

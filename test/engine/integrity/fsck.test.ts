@@ -33,7 +33,7 @@ function overwrite(path: string, bytes: Uint8Array): void {
   writeFileSync(path, bytes)
 }
 
-/** A text whose words others have too, so that a model can be trained on them. */
+/** A text that shares words with others, so that a model can be trained on them. */
 function sharedWords(place: number): string {
   const words = Array.from({ length: 40 }, (_, word) => `subject${(place * 7 + word * word * 3) % 90}`)
   return `# Text ${place}\n\n${words.join(' ')} only${place}\n`
@@ -41,7 +41,7 @@ function sharedWords(place: number): string {
 
 const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
 
-test('a space that nobody touched has no issues, also in depth, and a second look says the same', async () => {
+test('an undamaged space has no issues, also in a deep check and a second time', async () => {
   const { engine } = await start()
   const { id } = await spaceWith(engine, 'calm', 12)
   expect(await allIssues(engine, id, 'all', true)).toEqual([])
@@ -54,7 +54,7 @@ test('a space that nobody touched has no issues, also in depth, and a second loo
   })
 })
 
-test('F31: each of 200 objects with one flipped bit is found, and so are lost and shortened ones', {
+test('F31: each of 200 objects with a flipped bit is reported, and so are missing and truncated ones', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = await start()
@@ -75,13 +75,13 @@ test('F31: each of 200 objects with one flipped bit is found, and so are lost an
   expect(codes(issues)).toEqual({ 'raw-object-hash': 200, 'raw-object-missing': 1, 'raw-object-size': 2 })
   expect(new Set(issues.map((issue) => issue.target.documentAssetId)).size).toBe(203)
   expect(new Set(issues.map((issue) => issue.repairability))).toEqual(new Set(['manual']))
-  // sending the same bytes again heals
+  // Uploading the same bytes again repairs the object.
   const place = 17
   await ingest(engine, ADA, id, { [`notes/bits-${place}.md`]: noteText('bits', place) })
   expect(await allIssues(engine, id, 'raw-objects')).toHaveLength(202)
 })
 
-test('F34: two objects that changed places are both found', async () => {
+test('F34: two objects with swapped content are both reported', async () => {
   const { engine, dataDir } = await start()
   const { id } = await engine.spaces.create(ADA, { name: 'Swap', slug: 'swap' })
   await ingest(engine, ADA, id, { 'a.txt': 'The first text.', 'b.txt': 'A second one..' })
@@ -93,7 +93,7 @@ test('F34: two objects that changed places are both found', async () => {
   expect(codes(await allIssues(engine, id, 'raw-objects'))).toEqual({ 'raw-object-hash': 2 })
 })
 
-test('files that nothing names are found when they are old, and removed by a repair; strange files stay', async () => {
+test('old unreferenced files are reported and removed by a repair; foreign files stay', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'strays', 2)
   const [known] = objectFiles(dataDir)
@@ -114,7 +114,7 @@ test('files that nothing names are found when they are old, and removed by a rep
   expect(readdirSync(folder).sort()).toEqual([`ab${'1'.repeat(62)}`, 'notes.txt'])
 })
 
-test('a file that no space names is shown by one of them, the one it came from or the oldest', async () => {
+test('an unreferenced file is listed by one space only, its origin or the oldest one', async () => {
   const { engine, dataDir } = await start()
   const first = await spaceWith(engine, 'first', 1)
   const second = await spaceWith(engine, 'second', 1)
@@ -136,10 +136,10 @@ test('a file that no space names is shown by one of them, the one it came from o
   expect(await shown(second.id)).toEqual([known])
 })
 
-test('a check during work says that it could not compare the indexes', async () => {
+test('a check during compilation reports that it could not compare the indexes', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'busy', 3)
-  // a row that is gone behind every counter's back: nothing fills the index by itself
+  // A row removed without the counters: nothing refills the index automatically.
   await rowsOf(dataDir).run('DELETE FROM nodes WHERE key = 1')
   await rowsOf(dataDir).run(
     "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 9, 4, 'building', 1)",
@@ -152,7 +152,7 @@ test('a check during work says that it could not compare the indexes', async () 
   expect(codes(await allIssues(engine, id, 'references'))).toEqual({ 'node-missing': 1, 'text-count': 1 })
 })
 
-test('a file whose bytes are lost or cut is not called unchanged, and sending it again heals it', async () => {
+test('a file with missing or truncated bytes does not count as unchanged, and an upload repairs it', async () => {
   const { engine, dataDir } = await start()
   const { id } = await engine.spaces.create(ADA, { name: 'Heal', slug: 'heal' })
   const text = 'The only text of this space.'
@@ -197,7 +197,7 @@ const DAMAGES: [string, string, string[]][] = [
   ['a lost passage', 'DELETE FROM nodes WHERE key = 2', ['node-missing', 'text-count']],
 ]
 
-test.each(DAMAGES)('%s is found, repaired from the document, and then all is well', async (_name, damage, expected) => {
+test.each(DAMAGES)('%s is reported, repaired from the document, and gone afterwards', async (_name, damage, expected) => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'parts', 3)
   await rowsOf(dataDir).run(damage)
@@ -210,7 +210,7 @@ test.each(DAMAGES)('%s is found, repaired from the document, and then all is wel
   expect((await ask(engine, ADA, id, 'zebraparts0')).done.finishReason).toBe('retrieval-evidence')
 })
 
-test('pictures inside documents are checked and read again', async () => {
+test('pictures inside documents are checked and extracted again', async () => {
   const { engine, dataDir } = await start()
   const { id } = await engine.spaces.create(ADA, { name: 'Pictures', slug: 'pictures' })
   const fixture = new URL('../../fixtures/docs/contains-pictures.docx', import.meta.url)
@@ -228,7 +228,7 @@ test('pictures inside documents are checked and read again', async () => {
   expect(await allIssues(engine, id)).toEqual([])
 })
 
-test('an artifact whose document is damaged too is put together from its passages', async () => {
+test('an artifact of a damaged document is rebuilt from its passages', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'both', 1)
   const [path] = objectFiles(dataDir)
@@ -243,7 +243,7 @@ test('an artifact whose document is damaged too is put together from its passage
   expect((await engine.documents.outline(ADA, id, document!.id).then((body) => body.value())).nodes).not.toEqual([])
 })
 
-test('a passage without a version, and a vector without a passage, are removed', async () => {
+test('a passage without a version and a vector without a passage are removed', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'loose', 2)
   await rowsOf(
@@ -257,7 +257,7 @@ test('a passage without a version, and a vector without a passage, are removed',
   expect(await allIssues(engine, id)).toEqual([])
 })
 
-test('a document that nobody compiles gets its job back', async () => {
+test('a document without a version gets a new job', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'jobless', 2)
   await rowsOf(dataDir).run('UPDATE versions SET from_revision = NULL, until_revision = 1 WHERE key = 1')
@@ -267,7 +267,7 @@ test('a document that nobody compiles gets its job back', async () => {
   await until(async () => (await allIssues(engine, id, 'artifact-segments')).length === 0)
 })
 
-/** Applies a change to the index of a space that its rows know nothing of, as a fault would. */
+/** Changes the index of a space without its rows, as a fault would. */
 async function spoilIndex(dataDir: string, space: string, change: { add: IndexedNode[]; remove: number[] }) {
   const seq = rowsOf(dataDir).value('SELECT max(seq) FROM projection_log')
   let nodes = 8
@@ -294,7 +294,7 @@ async function spoilIndex(dataDir: string, space: string, change: { add: Indexed
   await logRemoval(dataDir, 9999)
 }
 
-/** The watermark of a text index on disk is some seconds behind what the index holds. */
+/** Waits until the watermark on disk has caught up with the text index. */
 async function untilWatermarkIsWritten(dataDir: string, space: string): Promise<void> {
   const dir = join(dataDir, 'indexes', space)
   const head = rowsOf(dataDir).value('SELECT max(seq) FROM projection_log')
@@ -309,7 +309,7 @@ async function logRemoval(dataDir: string, key: number): Promise<void> {
     INSERT INTO projection_log SELECT space_key, seq, -1, ${key}, ${key} FROM space_counters WHERE space_key = 1`)
 }
 
-test('an index that lost passages fills them in by itself; one that holds wrong ones is found in depth and built anew', {
+test('an index that lost passages refills itself; one with wrong passages is found by a deep check and rebuilt', {
   timeout: 60_000,
 }, async () => {
   const test = await start()
@@ -332,7 +332,7 @@ test('an index that lost passages fills them in by itself; one that holds wrong 
   expect(await allIssues(engine, id, 'all', true)).toEqual([])
 })
 
-test('vectors that are damaged or gone are found and computed again, and each passage is found by its own', {
+test('damaged and missing vectors are reported and computed again, and each passage is found by its own', {
   timeout: 90_000,
 }, async () => {
   const { engine, dataDir } = await start()
@@ -345,7 +345,7 @@ test('vectors that are damaged or gone are found and computed again, and each pa
   )
   const ready = async () => (await engine.spaces.stats(ADA, id, 60)).projections.denseVector.ready
   await until(async () => (await ready()) === 120)
-  // the model is trained anew when more has come, and then it stays
+  // The model is trained once more after more documents arrived, and then stays.
   const trained = () => rowsOf(dataDir).value("SELECT max(trained_nodes) n FROM vector_spaces WHERE state = 'active'")
   await until(async () => trained() === 120 && (await engine.activity()).backgroundTasks === 0)
   expect(await allIssues(engine, id, 'references', true)).toEqual([])
@@ -353,10 +353,10 @@ test('vectors that are damaged or gone are found and computed again, and each pa
   await run('UPDATE vectors SET vector = zeroblob(length(vector)) WHERE node_key IN (3, 4)')
   await run("UPDATE vectors SET vector = x'00' WHERE node_key = 5")
   await run('DELETE FROM vectors WHERE node_key IN (6, 7)')
-  // on a server a vector names its tenant, in the last column
+  // On PostgreSQL a vector names its tenant in the last column.
   const tenant = backend === 'pg' ? ', tenant' : ''
   await run(`INSERT INTO vectors SELECT vector_space, 9999, vector${tenant} FROM vectors WHERE node_key = 8`)
-  // the daemon compares counts too, and may have been first
+  // The daemon compares counts, too, and may have been first.
   const { 'vector-count': count, ...found } = codes(await allIssues(engine, id, 'references'))
   expect([1, undefined]).toContain(count)
   expect(found).toEqual({ 'vector-damaged': 3, 'vector-missing': 2, 'vector-without-node': 1 })
@@ -366,7 +366,7 @@ test('vectors that are damaged or gone are found and computed again, and each pa
   expect(await ready()).toBe(120)
 })
 
-test('F29: an index folder that was removed is back after a start, whole', async () => {
+test('F29: a removed index folder is rebuilt completely by the next start', async () => {
   const test = await start()
   const { id } = await spaceWith(test.engine, 'folder', 4)
   await test.engine.close()
@@ -377,7 +377,7 @@ test('F29: an index folder that was removed is back after a start, whole', async
   expect(await allIssues(test.engine, id, 'all', true)).toEqual([])
 })
 
-test('a cursor goes on where a full page stopped, and is good for its own check only', {
+test('a cursor continues after a full page, and is valid for its own check only', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = await start()

@@ -25,7 +25,7 @@ afterAll(() => running.end())
 
 const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
 
-/** An old object that nothing names. */
+/** An old unreferenced object. */
 function orphan(digit: string, tenant = ADA.tenant): string {
   const key = ObjectStore.key(tenant, `cd${digit.repeat(62)}`)
   const path = join(running.dataDir, 'objects', key)
@@ -51,7 +51,7 @@ async function insertCommit(
 
 const uuid = (end: string) => `018f0000-0000-7000-8000-${end.padStart(12, '0')}`
 
-/** Everything that a reader could see of a space. */
+/** Everything that a reader can see of a space. */
 async function picture(caller: typeof ADA, id: string) {
   const { engine, dataDir } = running
   const { items } = await engine.documents.list(caller, id, { limit: 100 })
@@ -70,7 +70,7 @@ test('a space in use has no candidates', async () => {
   expect(await allCandidates(running.engine, space.id)).toEqual([])
 })
 
-test('orphaned objects and expired commits are found and removed once; the same key has the same answer', async () => {
+test('orphaned objects and expired commits are listed and removed once; the same key gets the same result', async () => {
   const { engine } = running
   const keys = [orphan('a'), orphan('b')]
   const named = orphan('c')
@@ -94,7 +94,7 @@ test('orphaned objects and expired commits are found and removed once; the same 
   expect(await allIssues(engine, space.id)).toEqual([])
 })
 
-test('an object that came back under a live document is not removed by an old candidate', async () => {
+test('an old candidate does not remove an object that a new document uses again', async () => {
   const { engine } = running
   const text = noteText('again', 1)
   await ingest(engine, ADA, space.id, { 'again.md': text })
@@ -109,7 +109,7 @@ test('an object that came back under a live document is not removed by an old ca
   expect(await allIssues(engine, space.id, 'raw-objects')).toEqual([])
 })
 
-test('what a lease names stays as long as the lease', async () => {
+test('content under a lease stays until the lease is released', async () => {
   const { engine } = running
   const run = await engine.queries.start(
     ADA,
@@ -131,7 +131,7 @@ test('what a lease names stays as long as the lease', async () => {
   expect(await engine.integrity.gcExecute(ADA, space.id, candidates)).toMatchObject({ deleted: 1 })
 })
 
-test('versions that nobody published, stray passages, old models and old traces are collected', async () => {
+test('unpublished versions, stray passages, old models and old traces are collected', async () => {
   const { engine, dataDir } = running
   const { traceId } = await ask(engine, ADA, space.id, 'zebragc2')
   const old = await ask(engine, ADA, space.id, 'zebragc3')
@@ -165,14 +165,14 @@ function forged(candidateType: GcCandidate['candidateType'], target: IntegrityTa
   return { candidateType, count: 1, estimatedBytes: 1, idempotencyKey: key, reason: 'because', target }
 }
 
-test('A19: candidates made up of what is alive, of another tenant, or of nothing remove nothing', {
+test('A19: forged candidates for live, foreign or unknown content remove nothing', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = running
   const mine = await picture(ADA, space.id)
   const other = await picture(BOB, theirs)
   const strangers = orphan('d', BOB.tenant)
-  // nothing is spared for being young
+  // Young age protects nothing here.
   for (const { objectKey } of [...mine.items, ...other.items]) utimesSync(pathOf(objectKey), HOURS_AGO, HOURS_AGO)
   const trace = await ask(engine, ADA, space.id, 'zebragc4')
   const names = new Set<string>(['..', '../../db/main.sqlite', '', 'tmp/..', 'tmp/x', strangers, trace.traceId])
@@ -234,7 +234,7 @@ test('A19: candidates made up of what is alive, of another tenant, or of nothing
   expect(await picture(BOB, theirs)).toEqual(other)
 })
 
-test('F52: an upload of the very bytes that are being collected ends with the bytes there', {
+test('F52: an upload of the same bytes during their collection ends with the bytes present', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = running
@@ -255,7 +255,7 @@ test('F52: an upload of the very bytes that are being collected ends with the by
   expect(await allIssues(engine, space.id, 'raw-objects')).toEqual([])
 })
 
-test('commits are listed by pages and by status', async () => {
+test('commits are listed page by page and by status', async () => {
   const { engine } = running
   const all = (await engine.integrity.commits(ADA, space.id, { limit: 1000 })).items
   expect(all.length).toBeGreaterThan(6)

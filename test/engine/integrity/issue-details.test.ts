@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => running.end())
 
 interface Damage {
-  /** SQL over the one document of a space, whose key is `:space` */
+  /** SQL for the only document of a space; `:space` is the key of the space. */
   by: string
   code: string
   type: ConsistencyIssue['type']
@@ -19,7 +19,7 @@ interface Damage {
   target: ConsistencyIssue['target']['type']
   repairability: ConsistencyIssue['repairability']
   says: RegExp
-  /** the document is named, so that it is known who may see it */
+  /** The issue names the document, so that permissions can be applied. */
   document: boolean
 }
 
@@ -42,12 +42,12 @@ const DAMAGES: Record<string, Damage> = {
   'a section that the outline lacks': {
     by: `UPDATE nodes SET outline_node = '9.9' ${ONE_NODE}`,
     ...{ code: 'section-missing', type: 'broken-path-target', severity: 'warning', target: 'knowledge-node' },
-    ...{ repairability: 'auto-repairable', says: /stands in section "9\.9", which the outline lacks$/, document: true },
+    ...{ repairability: 'auto-repairable', says: /refers to section "9\.9", which the outline lacks$/, document: true },
   },
   'an element that the artifact lacks': {
     by: `UPDATE nodes SET elements = '["e-lost"]' ${ONE_NODE}`,
     ...{ code: 'element-missing', type: 'broken-path-target', severity: 'warning', target: 'knowledge-node' },
-    ...{ repairability: 'auto-repairable', says: /names element "e-lost", which the artifact lacks$/, document: true },
+    ...{ repairability: 'auto-repairable', says: /refers to element "e-lost", which the artifact lacks$/, document: true },
   },
   'elements that are no list of ids': {
     by: `UPDATE nodes SET elements = '[1]' ${ONE_NODE}`,
@@ -89,7 +89,7 @@ const DAMAGES: Record<string, Damage> = {
   },
 }
 
-it.each(Object.entries(DAMAGES))('%s is told in full, and repaired where it can be', async (name, damage) => {
+it.each(Object.entries(DAMAGES))('%s is reported with all fields, and repaired if possible', async (name, damage) => {
   const { engine, dataDir } = running
   const slug = name.replaceAll(' ', '-')
   const { id } = await spaceWith(engine, slug, 1)

@@ -25,7 +25,7 @@ function reading(id: string, of = space) {
   })
 }
 
-it('a lease of this process is listed as it is, until it is released', async () => {
+it('a lease of this process is listed until it is released', async () => {
   const lease = reading(uuid(1))
   reading(uuid(2), small.store.space())
   const heartbeatAt = new Date(lease.heartbeatAt).toISOString()
@@ -45,7 +45,7 @@ it('a lease of this process is listed as it is, until it is released', async () 
   await expect(list({}, BOB)).rejects.toMatchObject({ code: 'not-found' })
 })
 
-it('a document that is compiled is held by the row of its job, which beats with its gateway', async () => {
+it('a document that is being compiled has a lease from the row of its job, with the heartbeat of the gateway', async () => {
   const [work] = await small.store.work(space, { 'a.md': 'one' })
   small.store.run('UPDATE jobs SET claimed_at = 5000, fence = 3')
   small.store.run('UPDATE gateways SET beat_at = 9000')
@@ -58,7 +58,7 @@ it('a document that is compiled is held by the row of its job, which beats with 
     expiresAt: new Date(9000 + EXPIRES_AFTER_MS).toISOString(),
   }
   expect((await list()).items).toEqual([expected])
-  // the claim itself is newer than the last beat, or the gateway is gone
+  // The claim is newer than the last heartbeat, or the gateway is gone.
   small.store.run('UPDATE gateways SET beat_at = 4000')
   expect((await list()).items).toMatchObject([{ heartbeatAt: new Date(5000).toISOString() }])
   small.store.run('DELETE FROM gateways')
@@ -71,7 +71,7 @@ it('a document that is compiled is held by the row of its job, which beats with 
   expect((await list()).items).toEqual([])
 })
 
-it('leases come in pages, each where the last one ended', async () => {
+it('leases are listed page by page, each after the previous one', async () => {
   for (const end of [3, 1, 2, 5, 4]) reading(uuid(end))
   const first = await list({ limit: 2 })
   expect(first.items.map(({ id }) => id)).toEqual([uuid(1), uuid(2)])
@@ -84,7 +84,7 @@ it('leases come in pages, each where the last one ended', async () => {
   expect((await list({ limit: 4 })).nextCursor).toBeDefined()
 })
 
-it('a cursor of another space, or of another list, is refused', async () => {
+it('a cursor of another space or list is rejected', async () => {
   for (const end of [1, 2]) reading(uuid(end))
   const { nextCursor } = await list({ limit: 1 })
   const other = small.store.space()
@@ -95,14 +95,14 @@ it('a cursor of another space, or of another list, is refused', async () => {
   for (const cursor of ['x', noId]) await expect(list({ cursor })).rejects.toMatchObject({ code: 'invalid-cursor' })
 })
 
-it('at most a thousand are listed at once', async () => {
+it('a page lists at most a thousand leases', async () => {
   for (let end = 0; end < 1002; end++) reading(uuid(end))
   const { items, nextCursor } = await list({ limit: 5000 })
   expect(items).toHaveLength(1000)
   expect((await list({ limit: 5000, cursor: nextCursor })).items).toHaveLength(2)
 })
 
-it('who may not know of a document sees no lease on it; what is on no document is for everybody', async () => {
+it('a lease on a hidden document is not listed; a lease without a document is listed for every caller', async () => {
   small.restrict(space, 'secret', 'ada')
   const [first, second] = await small.store.work(space, { 'a.md': 'one', 'b.md': 'two' })
   small.store.run('UPDATE documents SET source_id = ? WHERE id = ?', 'secret', first?.document.id ?? '')
@@ -112,7 +112,7 @@ it('who may not know of a document sees no lease on it; what is on no document i
   expect(await ids(EVE)).toEqual(new Set([lease.id, second?.job.id]))
 })
 
-it('inside of the engine they are in the order of their age, those of jobs among the others', async () => {
+it('leases inside the engine are sorted by age, with those of jobs among them', async () => {
   const [work] = await small.store.work(space, { 'a.md': 'one' })
   small.store.run('UPDATE jobs SET claimed_at = ?', Date.now() + 60_000)
   const lease = reading('zzz')
@@ -124,7 +124,7 @@ it('inside of the engine they are in the order of their age, those of jobs among
   expect(known()).toEqual([work?.job.id])
 })
 
-it('a compilation is known by its document and by the path of that', async () => {
+it('a compilation is found by the id and the path of its document', async () => {
   const [work] = await small.store.work(space, { 'a.md': 'one' })
   const id = work?.document.id ?? ''
   const holds = (...names: (string | undefined)[]) => small.store.db.now(isCompiling(space.key, names))

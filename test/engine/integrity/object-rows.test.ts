@@ -20,8 +20,8 @@ beforeEach(async () => {
 })
 afterEach(() => running.end())
 
-// no server has a schema from before objects had rows
-test.runIf(isFile)('objects of earlier versions get the rows that uploads would have made', async () => {
+// PostgreSQL has no schema from before object rows.
+test.runIf(isFile)('the migration gives old objects the same rows as uploads would', async () => {
   const { engine, dataDir } = running
   await engine.fs.write(ADA, space.id, { path: '/workspaces/w/kept.md', content: 'kept' })
   await engine.fs.write(ADA, space.id, { path: '/workspaces/w/frozen.md', content: 'frozen' })
@@ -35,7 +35,7 @@ test.runIf(isFile)('objects of earlier versions get the rows that uploads would 
   expect(rowsOf(dataDir).all(ROWS)).toEqual(before)
 })
 
-test('an object without its row, and a row without its bytes, are named and repaired', async () => {
+test('an object without a row and a row without bytes are reported and repaired', async () => {
   const { engine, dataDir } = running
   const { items } = await engine.documents.list(ADA, space.id, { limit: 10 })
   const [first, second] = items
@@ -54,7 +54,7 @@ test('an object without its row, and a row without its bytes, are named and repa
   expect(rows.map((row) => row.sha256)).toEqual(items.map((item) => item.sha256).sort())
 })
 
-test('the row of bytes that are missing stays for as long as a document needs them', async () => {
+test('the row of missing bytes stays while a document needs them', async () => {
   const { engine, dataDir } = running
   const [first] = (await engine.documents.list(ADA, space.id, { limit: 10 })).items
   if (first === undefined) throw new Error('no document')
@@ -67,7 +67,7 @@ test('the row of bytes that are missing stays for as long as a document needs th
   expect(rows).toHaveLength(2)
 })
 
-test('an orphan that is collected takes its row with it', async () => {
+test('collecting an orphaned object removes its row', async () => {
   const { engine, dataDir } = running
   const [first] = (await engine.documents.list(ADA, space.id, { limit: 10 })).items
   if (first === undefined) throw new Error('no document')

@@ -5,7 +5,7 @@ import type { VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
 import { PROVIDED, passages } from '../../helpers/store.js'
 import { openSmallSpaces, type SmallSpaces } from './small-space.js'
 
-// indexes are looked at again and again where they differ: nothing changes here between two looks
+// Differing indexes are polled again and again: nothing changes here between two polls.
 vi.mock('node:timers/promises', async (original) => ({
   ...(await original<typeof import('node:timers/promises')>()),
   setTimeout: () => new Promise((resolve) => setImmediate(resolve)),
@@ -30,7 +30,7 @@ async function filled(text: string): Promise<VectorSpace> {
 }
 
 describe('vectors', () => {
-  it('without their passage are told of, and go', async () => {
+  it('without a passage are reported and removed', async () => {
     const using = await filled('one')
     small.store.run("INSERT INTO vectors VALUES (?, 999, x'003c0000')", using.key)
     const issues = (await references()).filter(({ code }) => code.startsWith('vector-w'))
@@ -53,7 +53,7 @@ describe('vectors', () => {
     ['of another dimension', "x'003c00000000'"],
     ['of half a number', "x'003c00'"],
     ['no number', "x'007e0000'"],
-  ])('that are %s are damaged, and computed anew by a model of our own', async (_, value) => {
+  ])('that are %s count as damaged, and the built-in model computes them again', async (_, value) => {
     await filled(passages('one', 'three'))
     const whole = rows('SELECT * FROM vectors ORDER BY node_key')
     small.store.run(`UPDATE vectors SET vector = ${value} WHERE node_key = (SELECT min(key) FROM nodes)`)
@@ -70,16 +70,16 @@ describe('vectors', () => {
     expect(await references()).toEqual([])
   })
 
-  it('of nearly unit length are whole', async () => {
+  it('may deviate slightly from unit length', async () => {
     await filled('one')
-    // .995 and 0, in half precision
+    // .995 and 0, in half precision.
     small.store.run("UPDATE vectors SET vector = x'f63b0000'")
     expect(await references()).toEqual([])
     small.store.run("UPDATE vectors SET vector = x'd73b0000'")
     expect((await references()).map(({ code }) => code)).toEqual(['vector-damaged'])
   })
 
-  it('of a provider are asked for by a person', async () => {
+  it('must be requested by a person when a provider makes them', async () => {
     space = small.store.space({ model: PROVIDED })
     const using = small.model(space)
     await small.publish(small.store.again(space), { 'a.md': passages('one', 'three') })
@@ -96,18 +96,18 @@ describe('vectors', () => {
     )
     const items = await small.repair(space, 'references')
     expect(items.find(({ issue }) => issue.code === 'vector-damaged')?.action).toBe(
-      `\`ks docs reindex ${document?.id}\` asks the embedding model again`,
+      `\`ks docs reindex ${document?.id}\` uses the embedding model again`,
     )
     expect(items.find(({ issue }) => issue.code === 'vector-missing')?.action).toBe(
-      `\`ks docs reindex ${document?.id}\` asks the embedding model`,
+      `\`ks docs reindex ${document?.id}\` uses the embedding model`,
     )
-    // one that is on its way is not missing
+    // A vector that is due is not missing.
     small.store.run('DELETE FROM vectors')
     small.store.run('INSERT INTO vectors_due (space_key, version_key, due) SELECT space_key, key, 1 FROM versions')
     expect((await references()).map(({ code }) => code)).not.toContain('vector-missing')
   })
 
-  it('that are missing are computed, for live passages of known words alone', async () => {
+  it('that are missing get computed for live passages with known words only', async () => {
     await filled(passages(...Array.from({ length: 70 }, (_, place) => 'x'.repeat(place + 1))))
     const whole = rows('SELECT * FROM vectors ORDER BY node_key')
     small.store.run('DELETE FROM vectors')
@@ -129,7 +129,7 @@ describe('vectors', () => {
     expect((await references()).filter(({ code }) => code === 'vector-missing')).toEqual([])
   })
 
-  it('are not judged while documents are compiled', async () => {
+  it('stay unchecked while documents are compiled', async () => {
     await filled('one')
     small.store.run('DELETE FROM vectors')
     await small.store.work(space, { 'b.md': 'two' })
@@ -140,7 +140,7 @@ describe('vectors', () => {
     expect(issues[0]?.message).toContain(space.slug)
   })
 
-  it('of a model that was replaced meanwhile are left alone', async () => {
+  it('stay untouched when their model was replaced meanwhile', async () => {
     await filled('one')
     small.store.run("UPDATE vectors SET vector = x'0000'")
     const { indexes } = small.store
@@ -153,7 +153,7 @@ describe('vectors', () => {
     }
     const items = await small.repair(space, 'references')
     const damaged = items.find(({ issue }) => issue.code === 'vector-damaged')
-    expect(damaged).toMatchObject({ status: 'failed', action: 'another embedding model is in use by now' })
+    expect(damaged).toMatchObject({ status: 'failed', action: 'another embedding model is in use now' })
     expect(rows("SELECT 1 FROM vectors WHERE vector = x'0000'")).toHaveLength(1)
   })
 })
@@ -174,7 +174,7 @@ describe('indexes', () => {
     ],
     ['vector-count', 'the vector index holds 0 vectors, the rows 2', 'vector', (held) => held.vectors.clear()],
   ] as [string, string, string, (held: ReturnType<SmallSpaces['store']['indexes']['of']>) => void][])(
-    'that differ from the rows by their %s are built anew',
+    'that differ from the rows by their %s are rebuilt',
     async (code, says, id, damage) => {
       await filled(passages('one', 'three'))
       expect(await references()).toEqual([])
@@ -188,13 +188,13 @@ describe('indexes', () => {
       ])
       if (code !== 'text-watermark') expect(issues[0]?.message).toBe(`${says} in space ${space.slug}`)
       expect(await small.repair(space, 'references')).toMatchObject([
-        { status: 'repaired', action: 'build the indexes of the space anew from rows' },
+        { status: 'repaired', action: 'rebuild the indexes of the space from rows' },
       ])
       expect(await references()).toEqual([])
     },
   )
 
-  it('of a space without a model are not compared by vectors', async () => {
+  it('do not compare vectors in a space without a model', async () => {
     await small.publish(space, { 'a.md': 'one' })
     const { indexes } = small.store
     const { status } = indexes
@@ -202,7 +202,7 @@ describe('indexes', () => {
     expect(await references()).toEqual([])
   })
 
-  it('of a space where nothing was ever indexed are not asked', async () => {
+  it('receive no queries for a space without content', async () => {
     const { indexes } = small.store
     indexes.status = async () => {
       throw new Error('it was asked')
@@ -212,7 +212,7 @@ describe('indexes', () => {
     await expect(references()).rejects.toThrow('it was asked')
   })
 
-  it('that come to agree after a while are well', async () => {
+  it('that match after a while cause no issue', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     const { indexes } = small.store
     const { status } = indexes
@@ -225,7 +225,7 @@ describe('indexes', () => {
     expect(looks).toBe(10)
   })
 
-  it('are built once for all that it repairs', async () => {
+  it('get rebuilt once for all issues of the repair', async () => {
     await filled(passages('one', 'three'))
     const held = small.store.indexes.of(space.id)
     held.nodes.clear()
@@ -239,8 +239,8 @@ describe('indexes', () => {
 describe('a repair that fails', () => {
   it.each([
     ['with a reason', new KsError('unavailable', 'the index process is away'), 'the index process is away'],
-    ['without', new Error('EIO'), 'it failed unexpectedly; the log of the daemon tells why'],
-  ])('says so, %s, and the others go on', async (_, error, says) => {
+    ['without', new Error('EIO'), 'it failed unexpectedly; see the log of the daemon'],
+  ])('reports that %s, and the other repairs continue', async (_, error, says) => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE nodes SET outline_node = 's9' WHERE text = 'one'")
     small.store.indexes.of(space.id).nodes.clear()
@@ -249,8 +249,8 @@ describe('a repair that fails', () => {
     }
     const items = await small.repair(space, 'references')
     expect(items.map(({ status, action }) => [status, action])).toEqual([
-      ['repaired', 'read the document again, or put it together from its passages'],
-      ['failed', `build the indexes of the space anew from rows: ${says}`],
+      ['repaired', 'read the document again, or rebuild it from its passages'],
+      ['failed', `rebuild the indexes of the space from rows: ${says}`],
     ])
     expect(small.store.said.filter(({ level }) => level === 'warn')).toMatchObject([
       { fields: { space: space.id, remedy: { by: 'rebuilding-index' } } },

@@ -6,7 +6,7 @@ import { ADA } from '../../helpers/engine.js'
 import { PROVIDED, passages } from '../../helpers/store.js'
 import { openSmallSpaces, type SmallSpaces } from './small-space.js'
 
-// indexes are looked at again and again where they differ: nothing changes here between two looks
+// Differing indexes are polled again and again: nothing changes here between two polls.
 vi.mock('node:timers/promises', async (original) => ({
   ...(await original<typeof import('node:timers/promises')>()),
   setTimeout: () => new Promise((resolve) => setImmediate(resolve)),
@@ -24,7 +24,7 @@ const references = () => small.issues(space, 'references')
 const rows = (text: string) => small.store.rows<Record<string, unknown>>(text)
 
 describe('documents', () => {
-  it('that wait and have no job get one; where a provider is asked, by a person', async () => {
+  it('pending without a job get a new one; with a provider a person must start it', async () => {
     for (const model of [undefined, PROVIDED]) {
       const of = small.store.space(model === undefined ? {} : { model })
       await small.store.upload(of, { 'a.md': 'one' })
@@ -34,7 +34,7 @@ describe('documents', () => {
       expect(issues).toMatchObject([
         {
           ...{ code: 'version-missing', type: 'missing-artifact-object', severity: 'error' },
-          message: '"a.md" waits to be compiled and no job does it',
+          message: '"a.md" waits to be compiled, but has no job',
           target: { type: 'artifact-object', documentAssetId: document?.id },
         },
       ])
@@ -47,7 +47,7 @@ describe('documents', () => {
     }
   })
 
-  it('whose job ended and that have no version are told of; those that failed are not', async () => {
+  it('whose job ended without a version are reported, unless they failed', async () => {
     await small.store.upload(space, { 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     small.store.run("UPDATE documents SET parser_status = 'parsed' WHERE filename = 'a.md'")
     small.store.run("UPDATE documents SET parser_status = 'failed' WHERE filename = 'b.md'")
@@ -59,7 +59,7 @@ describe('documents', () => {
     ])
   })
 
-  it('that were deleted meanwhile are not queued', async () => {
+  it('deleted during the repair get no job', async () => {
     await small.store.upload(space, { 'a.md': 'one' })
     small.store.run('DELETE FROM jobs')
     const { repair } = small.integrity
@@ -70,13 +70,13 @@ describe('documents', () => {
       return await write(program)
     }) as typeof db.write
     const { items } = await repair(ADA, space.id, { dryRun: false, check: 'artifact-segments', deep: false })
-    expect(items).toMatchObject([{ status: 'failed', action: 'something needs it by now: it stays' }])
+    expect(items).toMatchObject([{ status: 'failed', action: 'it is in use again: kept' }])
     expect(rows('SELECT 1 FROM jobs')).toEqual([])
   })
 })
 
-describe('a passage of no version', () => {
-  it('is removed from rows and index', async () => {
+describe('a passage without a version', () => {
+  it('disappears from rows and index', async () => {
     await small.publish(space, { 'a.md': 'one', 'b.md': 'two' })
     small.store.run("UPDATE nodes SET version_key = 999 WHERE text = 'two'")
     const [node] = rows("SELECT id FROM nodes WHERE text = 'two'")
@@ -95,7 +95,7 @@ describe('a passage of no version', () => {
     expect(small.store.indexes.texts(space.id)).toEqual(['one'])
   })
 
-  it('is one of many, and each is found', async () => {
+  it('gets reported even when there are many', async () => {
     await small.publish(space, { 'a.md': passages(...Array.from({ length: 230 }, (_, place) => `p${place}`)) })
     small.store.run('UPDATE nodes SET version_key = 999')
     const found = (await references()).filter(({ code }) => code === 'node-without-version')
@@ -115,7 +115,7 @@ describe('a version', () => {
     ['outline', {}],
     ['outline', [null]],
     ['items', 'none'],
-  ])('whose %s is packed of %j cannot be read, and is written anew', async (part, value) => {
+  ])('becomes unreadable when its %s unpacks to %j, and is written again', async (part, value) => {
     await small.publish(space, { 'a.md': 'one' })
     const before = rows('SELECT artifact, outline, items FROM versions')
     small.store.run(`UPDATE versions SET ${part} = ?`, await pack(value))
@@ -131,7 +131,7 @@ describe('a version', () => {
     expect(rows('SELECT artifact, outline, items FROM versions')).toEqual(before)
   })
 
-  it('whose pictures are lost or others is read again', async () => {
+  it('gets its pictures extracted again when they are missing or differ', async () => {
     await small.publish(space, { 'a.md': 'one' })
     const place = { parseElementId: 'e1', sectionPath: [], sourceMetadata: {}, modality: 'image' }
     const asset = { contentType: 'image/png', sha256: 'ab'.repeat(32), size: 1 }
@@ -158,7 +158,7 @@ describe('a version', () => {
     expect(rows('SELECT 1 FROM item_assets')).toEqual([])
   })
 
-  it('that is gone by now, or of another space, is not repaired', async () => {
+  it('stays unrepaired when it is deleted or belongs to another space', async () => {
     const other = small.store.space()
     await small.publish(space, { 'a.md': 'one' })
     const [version] = rows('SELECT key FROM versions')
@@ -172,7 +172,7 @@ describe('a version', () => {
     expect(rows("SELECT 1 FROM versions WHERE artifact = x''")).toHaveLength(1)
   })
 
-  it('that was superseded is repaired in its rows, and not shown again by the index', async () => {
+  it('gets its rows repaired when it was superseded, and stays out of the index', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.indexes.of(space.id).nodes.clear()
     small.store.run('UPDATE versions SET until_revision = 7')
@@ -184,7 +184,7 @@ describe('a version', () => {
     expect(small.store.indexes.texts(space.id)).toEqual([])
   })
 
-  it('whose passages were put right is found by its words again', async () => {
+  it('can be found by its words again after its passages were repaired', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two', 'three') })
     small.store.run("UPDATE nodes SET text = 'lost' WHERE text = 'two'")
     small.store.run("DELETE FROM nodes WHERE text = 'three'")
@@ -194,7 +194,7 @@ describe('a version', () => {
     expect(small.store.indexes.texts(space.id)).toEqual(['three', 'two'])
   })
 
-  it('that is superseded and read otherwise by now is left to the purge', async () => {
+  it('stays for the purge when it was superseded and is parsed differently today', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run('UPDATE versions SET until_revision = 7')
     small.store.run("UPDATE nodes SET text = 'x' WHERE text = 'one'")
@@ -204,7 +204,7 @@ describe('a version', () => {
     expect(rows('SELECT obsolete_at FROM versions')).toEqual([{ obsolete_at: small.clock.now }])
   })
 
-  it('put together from its passages says so, and keeps what can be read of it', async () => {
+  it('keeps what is readable when it is rebuilt from its passages, and is marked as such', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE documents SET sha256 = 'other'")
     small.store.run("UPDATE versions SET outline = x'00', artifact_hash = 'none'")
@@ -218,7 +218,7 @@ describe('a version', () => {
     expect(codes.filter((code) => code !== 'row-damaged')).toEqual([])
   })
 
-  it('whose pictures are damaged and whose bytes are lost is told to be uploaded again', async () => {
+  it('needs a new upload when its pictures are damaged and its bytes are lost', async () => {
     await small.publish(space, { 'a.md': 'one' })
     small.store.run("UPDATE documents SET sha256 = 'other'")
     small.store.run("UPDATE versions SET items = x'00'")
@@ -229,7 +229,7 @@ describe('a version', () => {
     })
   })
 
-  it('without passages, or with fewer than were stored, cannot be put together', async () => {
+  it('cannot be rebuilt from passages that are incomplete', async () => {
     for (const damage of ['DELETE FROM nodes', "DELETE FROM nodes WHERE text = 'two'"]) {
       const of = small.store.space()
       await small.publish(of, { 'a.md': passages('one', 'two') })
@@ -239,13 +239,13 @@ describe('a version', () => {
       expect(items).toMatchObject([
         {
           status: 'failed',
-          action: 'the bytes of the document and passages of it are damaged: upload the document again',
+          action: 'the bytes and some passages of the document are damaged: upload the document again',
         },
       ])
     }
   })
 
-  it('of which the parser makes the same passages and another artifact is written anew', async () => {
+  it('gets a new artifact when the parser produces the same passages and another artifact', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE versions SET artifact_hash = 'of an earlier parser'")
     expect((await small.issues(space, 'artifact-segments')).map(({ code }) => code)).toContain('artifact-hash')
@@ -254,7 +254,7 @@ describe('a version', () => {
     expect(rows('SELECT count(*) n FROM jobs WHERE completed_at IS NULL')).toEqual([{ n: 0 }])
   })
 
-  it('of which no passage is whole and the parser makes another artifact is compiled again', async () => {
+  it('gets compiled again when no passage is intact and the parser produces another artifact', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE versions SET artifact_hash = 'of an earlier parser'")
     small.store.run("UPDATE nodes SET text = text || '!'")
@@ -266,7 +266,7 @@ describe('a version', () => {
   })
 })
 
-/** The parser makes fewer passages of a document by now. */
+/** The parser now produces fewer passages. */
 function otherwise(): void {
   const { compile } = small.store.context.compiler
   small.store.context.compiler.compile = async (requests) =>

@@ -14,7 +14,7 @@ let small: SmallSpaces
 let space: SpaceRow
 let scan: Scan
 beforeEach(async () => {
-  // a page ends after two seconds, too: none pass here
+  // A page also ends after two seconds: no time passes here.
   vi.spyOn(performance, 'now').mockReturnValue(1)
   small = await openSmallSpaces()
   space = small.store.space()
@@ -28,7 +28,7 @@ afterEach(async () => {
 const issue = (id: string): Finding =>
   finding('broken-path-target', 'made-up', `${id} is wrong`, { type: 'knowledge-path', id }, { by: 'nobody' })
 
-/** A phase of so many things, of which each slice holds some; it notes where it was begun. */
+/** A phase with a number of findings, a few per slice; it records where it was started. */
 function phase(name: string, count: number, slice: number, begun: string[] = []): Phase {
   return async (_, after) => {
     begun.push(`${name} after ${after}`)
@@ -48,7 +48,7 @@ const page = (phases: Phase[], cursor?: string) =>
 const idsOf = (findings: Finding[]) => findings.map(({ issue: { target } }) => target.id)
 
 describe('a slice', () => {
-  it('that is full says where the next begins; one that is not is the last', () => {
+  it('that is full names the start of the next one; otherwise it is the last', () => {
     const rows = [{ key: 3 }, { key: 5 }]
     expect(sliceOf(rows, 2, ['found'], ({ key }) => key)).toEqual({ scanned: 2, findings: ['found'], next: 5 })
     expect(sliceOf(rows, 3, [], ({ key }) => key)).toEqual({ scanned: 2, findings: [] })
@@ -57,7 +57,7 @@ describe('a slice', () => {
 })
 
 describe('a page of a check', () => {
-  it('holds what all phases find, in their order, where that is little', async () => {
+  it('contains the findings of all phases, in order, when there are few', async () => {
     const begun: string[] = []
     const { scanned, findings, cursor } = await page([phase('a', 3, 2, begun), phase('b', 1, 2, begun)])
     expect(idsOf(findings)).toEqual(['a1', 'a2', 'a3', 'b1'])
@@ -65,7 +65,7 @@ describe('a page of a check', () => {
     expect(begun).toEqual(['a after undefined', 'a after 2', 'b after undefined'])
   })
 
-  it('ends when it is full, and the next goes on in the same phase or at the next', async () => {
+  it('ends when it is full, and the next one continues in the same phase or the next', async () => {
     const phases = [phase('a', 900, 200), phase('b', 900, 200), phase('c', 1, 200)]
     const all: string[] = []
     const sizes: number[] = []
@@ -84,14 +84,14 @@ describe('a page of a check', () => {
     ])
   })
 
-  it('never holds more than a report may', async () => {
+  it('never exceeds the size of a report', async () => {
     const { findings, cursor } = await page([phase('a', 5000, 200)])
     expect(findings.length).toBeGreaterThan(800)
     expect(findings.length).toBeLessThanOrEqual(1000)
     expect((await page([phase('a', 5000, 200)], cursor)).findings[0]?.issue.target.id).toBe(`a${findings.length + 1}`)
   })
 
-  it('ends after many things that were looked at, even where nothing is wrong', async () => {
+  it('ends after a number of checked items, even without a finding', async () => {
     const looked: Phase = async (_, after) => ({ scanned: 10_000, findings: [], next: Number(after ?? 0) + 1 })
     const first = await page([looked])
     expect(first.scanned).toBe(50_000)
@@ -101,7 +101,7 @@ describe('a page of a check', () => {
     expect((await page([once, once])).cursor).toBeDefined()
   })
 
-  it('that began with a cursor goes on where that says, and nowhere for one that it did not give', async () => {
+  it('continues at its cursor, and rejects a foreign one', async () => {
     const begun: string[] = []
     const phases = [phase('a', 1, 2, begun), phase('b', 9, 2, begun)]
     await page(phases, encodeCursor({ after: [1, 4] }, 'filter'))
@@ -111,7 +111,7 @@ describe('a page of a check', () => {
     await expect(page(phases, encodeCursor({ after: [0] }, 'other'))).rejects.toMatchObject({ code: 'invalid-cursor' })
   })
 
-  it('leaves out what the asker may not know of', async () => {
+  it('omits findings on documents hidden from the caller', async () => {
     small.restrict(space, 'secret', 'eve')
     await small.store.upload(space, { 'a.md': 'one', 'b.md': 'two' })
     small.store.run("UPDATE documents SET source_id = 'secret' WHERE filename = 'a.md'")
@@ -122,7 +122,7 @@ describe('a page of a check', () => {
 })
 
 describe('a cursor', () => {
-  it('is of one check, of one depth and of one space', async () => {
+  it('belongs to one check, depth and space', async () => {
     small.commits(space, 0, 1100)
     const first = await small.integrity.fsck(ADA, space.id, { check: 'raw-objects', deep: false })
     const { cursor } = first
@@ -140,7 +140,7 @@ describe('a cursor', () => {
     await expect(small.integrity.gcDryRun(ADA, space.id, { cursor })).rejects.toMatchObject(refused)
   })
 
-  it('of a dry run is of one prefix', async () => {
+  it('belongs to one prefix in a dry run', async () => {
     small.commits(space, 0, 1100)
     const { cursor, summary } = await small.integrity.gcDryRun(ADA, space.id, {})
     expect(summary.candidateCount).toBe(summary.failedCommitCount)
@@ -152,7 +152,7 @@ describe('a cursor', () => {
 })
 
 describe('a report', () => {
-  it('counts its issues by how grave they are, and those that repair themselves', async () => {
+  it('counts its issues by severity, and those that can be repaired automatically', async () => {
     await small.publish(space, { 'a.md': 'one', 'b.md': 'two' })
     small.commit(space, uuid(1))
     small.store.run("UPDATE documents SET size_bytes = 99 WHERE filename = 'a.md'")
@@ -190,7 +190,7 @@ describe('a report', () => {
     ['stale-projection', 'warning'],
     ['orphaned-staged-object', 'info'],
     ['failed-commit-expired', 'info'],
-  ] as const)('calls %s %s, unless something else is said', (type, severity) => {
+  ] as const)('gives %s the severity %s by default', (type, severity) => {
     const target = { type: 'knowledge-path' } as const
     expect(finding(type, 'c', 'm', target, { by: 'nobody' }).issue).toEqual({
       ...{ code: 'c', message: 'm', type, severity, repairability: 'not-repairable', target },
@@ -203,7 +203,7 @@ describe('a report', () => {
 })
 
 describe('staged commits', () => {
-  it('are listed in full, the oldest first, in pages, of one status where it is asked for', async () => {
+  it('can be listed with all fields, oldest first, page by page, and by status', async () => {
     const columns = {
       ...{ document_id: uuid(8), artifact_id: uuid(9), raw_object_key: 'tmp/x', published_object_key: KEY },
       ...{
@@ -251,7 +251,7 @@ describe('staged commits', () => {
     await expect(small.integrity.commits(BOB, space.id, { limit: 2 })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('of a source are for those who may know of it, whether a status is asked for or not', async () => {
+  it('stay visible to readers of their source only, with and without a status', async () => {
     small.restrict(space, 'secret', 'eve')
     small.commit(space, uuid(1), { source_id: 'secret' })
     small.commit(space, uuid(2))
@@ -262,7 +262,7 @@ describe('staged commits', () => {
     expect([await seen(eve), await seen(eve, 'failed-terminal')]).toEqual([2, 2])
   })
 
-  it('are at most a thousand a page', async () => {
+  it('come with at most a thousand per page', async () => {
     small.commits(space, 0, 1002)
     const { items, nextCursor } = await small.integrity.commits(ADA, space.id, { limit: 5000 })
     expect(items).toHaveLength(1000)

@@ -21,7 +21,7 @@ const damaged = async (of = space, caller = ADA) =>
   (await small.issues(of, 'artifact-segments', { caller })).filter(({ code }) => code === 'row-damaged')
 const keyOf = (text: string) => small.store.rows<{ key: number }>(text)[0]?.key
 
-it('every table with a form is looked at, and no other', () => {
+it('every table with a format is checked, and no other', () => {
   const withForm = Object.values(TABLE_FORMATS).filter(({ columns }) =>
     Object.values(columns).some(({ kind }) => hasForm(kind)),
   )
@@ -29,7 +29,7 @@ it('every table with a form is looked at, and no other', () => {
   expect(rowPhases.length).toBeLessThan(Object.keys(TABLE_FORMATS).length)
 })
 
-it('a row is named by its id and told with all of its columns that are wrong, and its document', async () => {
+it('a damaged row is reported by id with all wrong columns and its document', async () => {
   await small.publish(space, { 'a.md': 'one', 'b.md': 'two' })
   expect(await damaged()).toEqual([])
   const [document] = small.store.rows<{ id: string }>("SELECT id FROM documents WHERE filename = 'a.md'")
@@ -43,10 +43,10 @@ it('a row is named by its id and told with all of its columns that are wrong, an
   ])
   expect(
     (await small.repair(space, 'artifact-segments')).find(({ issue }) => issue.code === 'row-damaged'),
-  ).toMatchObject({ status: 'manual', action: expect.stringContaining('take the row from a backup') })
+  ).toMatchObject({ status: 'manual', action: expect.stringContaining('restore the row from a backup') })
 })
 
-it('what reading the document again writes anew repairs itself, and nothing else does', async () => {
+it('only damage that compiling the document again would fix is repaired automatically', async () => {
   await small.publish(space, { 'a.md': passages('one', 'two') })
   const [node] = small.store.rows<{ id: string; key: number }>("SELECT id, key FROM nodes WHERE text = 'two'")
   const before = small.store.rows('SELECT * FROM nodes ORDER BY key')
@@ -78,7 +78,7 @@ it('what reading the document again writes anew repairs itself, and nothing else
   expect(await damaged()).toMatchObject([{ repairability: 'manual' }])
 })
 
-it('what can be derived anew is less grave', async () => {
+it('damage of derived data is less severe', async () => {
   small.store.run(
     `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('no id', ?, 1, 2, 'active', 1)`,
     space.key,
@@ -91,13 +91,13 @@ it('what can be derived anew is less grave', async () => {
   ])
 })
 
-it('bytes that have a hash of their own are left to the checks of that', async () => {
+it('bytes with a separate hash are left to the checks of that hash', async () => {
   await small.publish(space, { 'a.md': 'one' })
   small.store.run("UPDATE versions SET artifact = x'', items = x'00'")
   expect(await damaged()).toEqual([])
 })
 
-it('a row is shown by its own space, or by every space of its tenant, and one of no owner by all', async () => {
+it('a row is reported by its space, or by every space of its tenant, and one without an owner by all', async () => {
   const other = small.store.space()
   const theirs = small.store.space({ caller: BOB })
   small.commit(space, uuid(1), { status: 'odd' })
@@ -108,7 +108,7 @@ it('a row is shown by its own space, or by every space of its tenant, and one of
   small.store.run("UPDATE spaces SET created_at = -5 WHERE tenant = 'tenant-b'")
   expect([(await named(space)).length, (await named(theirs, BOB)).length]).toEqual([1, 1])
   small.store.run('DELETE FROM staged_commits')
-  // its version is not there: else nobody would be told
+  // Its version does not exist: otherwise no space would report it.
   small.store.run(
     "INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (99, 'image-1', 'image/png', 'odd', x'00')",
   )
@@ -118,19 +118,19 @@ it('a row is shown by its own space, or by every space of its tenant, and one of
   expect(await damaged(other)).toHaveLength(1)
 })
 
-it('a value that must be there and is not is missing; one that may be absent is none', async () => {
+it('a missing optional value is not reported', async () => {
   small.commit(space, uuid(1), { checksum: null, expires_at: null })
   expect(await damaged()).toEqual([])
 })
 
-it('a row of a source is for those who may know of that', async () => {
+it('a row of a source is reported only to readers of the source', async () => {
   small.restrict(space, uuid(70), 'eve')
   small.commit(space, uuid(1), { status: 'odd', source_id: uuid(70) })
   expect(await damaged()).toEqual([])
   expect(await damaged(space, { tenant: ADA.tenant, subject: 'eve' })).toHaveLength(1)
 })
 
-it('every row of a large table is looked at, in tables of every kind of key', async () => {
+it('every row of a large table is checked, for every kind of key', async () => {
   small.commits(space, 0, 450)
   small.store.run("UPDATE staged_commits SET status = 'odd' WHERE id IN (?, ?, ?)", uuid(0), uuid(250), uuid(449))
   expect((await damaged()).map(({ target }) => target.id)).toEqual([uuid(0), uuid(250), uuid(449)])

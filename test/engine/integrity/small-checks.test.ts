@@ -11,7 +11,7 @@ import { ADA, BOB } from '../../helpers/engine.js'
 import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpers/store.js'
 import { CHECKS, codes } from './space.js'
 
-// a check looks again and again at what differs: nothing changes here between two looks
+// A check polls differing indexes again and again: nothing changes here between two polls.
 vi.mock('node:timers/promises', async (original) => ({
   ...(await original<typeof import('node:timers/promises')>()),
   setTimeout: () => new Promise((resolve) => setImmediate(resolve)),
@@ -27,7 +27,7 @@ beforeEach(async () => {
   clock = Date.now()
   store = await openSmallStore({ now: () => clock })
   integrity = createIntegrity(store.context)
-  // damage comes behind the back of the database's own rules
+  // The damage bypasses the constraints of the database.
   store.run('PRAGMA foreign_keys = OFF')
 })
 afterEach(() => store.end())
@@ -76,8 +76,8 @@ function overwrite(path: string, bytes: string): void {
   writeFileSync(path, bytes)
 }
 
-describe('a space that nobody damaged', () => {
-  it('has no issues, and a repair finds nothing to do', async () => {
+describe('an undamaged space', () => {
+  it('causes no issues, and a repair does nothing', async () => {
     const space = store.space()
     model(space)
     await publish(store.again(space), files)
@@ -105,7 +105,7 @@ describe('bytes of a document', () => {
       'critical',
       (path: string) => overwrite(path, readFileSync(path, 'utf8').replace('o', '0')),
     ],
-  ])('%s are found, named, and left to a person', async (_, code, severity, damage) => {
+  ])('%s are reported and left to a person', async (_, code, severity, damage) => {
     const space = store.space()
     await publish(space, files)
     damage(objectOf('a.md'))
@@ -118,7 +118,7 @@ describe('bytes of a document', () => {
     expect(codes(await found(space))).toEqual({ [code]: 1 })
   })
 
-  it('of a deleted document are not asked for', async () => {
+  it('do not matter for a deleted document', async () => {
     const space = store.space()
     await publish(space, files)
     store.run(`UPDATE documents SET deleted_at = 1 WHERE key = ${filename('a.md')}`)
@@ -149,7 +149,7 @@ const DAMAGES: [what: string, statement: string, codes: string[]][] = [
 ]
 
 describe('rows of a version', () => {
-  it.each(DAMAGES)('with %s are found, and put right from the bytes of the document', async (_, damage, expected) => {
+  it.each(DAMAGES)('appear in the report when they have %s, and are restored from the bytes of the document', async (_, damage, expected) => {
     const space = store.space()
     await publish(space, files)
     const before = store.rows('SELECT key, id, text, outline_node, elements, row_hash FROM nodes ORDER BY key')
@@ -157,7 +157,7 @@ describe('rows of a version', () => {
     const issues = await found(space)
     expect(Object.keys(codes(issues)).sort()).toEqual(expected)
     expect(issues.every(({ repairability }) => repairability === 'auto-repairable')).toBe(true)
-    // a dry run changes nothing
+    // A dry run changes nothing.
     expect((await repaired(space, true)).every(({ status }) => status === 'would-repair')).toBe(true)
     expect(Object.keys(codes(await found(space))).sort()).toEqual(expected)
     expect((await repaired(space)).map(({ status }) => status)).not.toContain('failed')
@@ -169,7 +169,7 @@ describe('rows of a version', () => {
     expect(store.indexes.texts(space.id)).toEqual(['one', 'three', 'two'])
   })
 
-  it('are put together from the passages where the bytes are damaged, too; where both are, a person is asked', async () => {
+  it('get rebuilt from the passages when the bytes are damaged; when both are, a person is needed', async () => {
     const space = store.space()
     await publish(space, files)
     overwrite(objectOf('a.md'), 'nothing of it')
@@ -182,7 +182,7 @@ describe('rows of a version', () => {
     expect(codes(await found(space))).toEqual({ 'node-hash': 1, 'raw-object-size': 1 })
   })
 
-  it('are compiled anew where the parser reads the document otherwise by now, unless that asks a provider', async () => {
+  it('get compiled again when the parser works differently today, unless that needs a provider', async () => {
     for (const [place, changes] of [{}, { model: PROVIDED }].entries()) {
       const space = store.space(changes)
       await publish(space, { [`n${place}.md`]: passages('one', 'two') })
@@ -204,8 +204,8 @@ describe('rows of a version', () => {
   })
 })
 
-describe('what belongs to nothing', () => {
-  it('is a document that is never compiled: it gets its job back', async () => {
+describe('unowned or incomplete data', () => {
+  it('includes a document without a job, which gets one', async () => {
     const space = store.space()
     await store.upload(space, { 'a.md': 'one' })
     expect(await found(space)).toEqual([])
@@ -217,7 +217,7 @@ describe('what belongs to nothing', () => {
     expect(store.woken.length).toBeGreaterThan(0)
   })
 
-  it('is a vector without a passage, and a damaged one: it goes, or is made anew', async () => {
+  it('includes a vector without a passage, which is removed, and a damaged vector, which is computed again', async () => {
     const space = store.space()
     const using = model(space)
     await publish(store.again(space), files)
@@ -233,7 +233,7 @@ describe('what belongs to nothing', () => {
     ])
   })
 
-  it('is a passage that could have a vector and has none; one of unknown words is none', async () => {
+  it('includes a passage without a vector, unless the model knows none of its words', async () => {
     const space = store.space()
     model(space)
     const { embed } = store
@@ -249,7 +249,7 @@ describe('what belongs to nothing', () => {
     expect(codes(await found(space, 'references'))).not.toHaveProperty('vector-missing')
   })
 
-  it('is a commit that failed, when its time is over', async () => {
+  it('includes a failed commit after its expiry', async () => {
     const space = store.space()
     await compileBatch(store.context, space, await store.work(space, { 'a.md': '!encrypted' }), signal)
     expect(codes(await found(space, 'raw-objects'))).toEqual({})
@@ -259,7 +259,7 @@ describe('what belongs to nothing', () => {
 })
 
 describe('an index', () => {
-  it('that holds something else than the rows is found, and built anew', async () => {
+  it('that differs from the rows is reported and rebuilt', async () => {
     const space = store.space()
     await publish(space, files)
     const held = store.indexes.of(space.id)
@@ -271,7 +271,7 @@ describe('an index', () => {
     expect(await found(space, 'references')).toEqual([])
   })
 
-  it('cannot be compared while documents are compiled, which is said and is no damage', async () => {
+  it('cannot be compared during compilation, which is reported as information', async () => {
     const space = store.space()
     await publish(space, files)
     store.indexes.of(space.id).seq--

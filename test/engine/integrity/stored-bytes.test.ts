@@ -16,12 +16,12 @@ beforeEach(async () => {
 })
 afterEach(() => small.store.end())
 
-/** Without the links that stand in the place of objects, which are told of as what is not of this store. */
+/** Without links in place of objects, which are reported as foreign files. */
 const check = async (of = space) =>
   (await small.issues(of, 'raw-objects')).filter(({ code }) => code !== 'unknown-file')
 const brief = (issues: ConsistencyIssue[]) => issues.map(({ code, target }) => [code, target.id ?? target.objectKey])
 
-/** Puts bytes among the objects and says what a row says of them. */
+/** Stores bytes as an object and returns what a row records about them. */
 function stored(bytes: string, tenant = ADA.tenant): { sha256: string; key: string; size: number } {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const key = ObjectStore.key(tenant, sha256)
@@ -49,7 +49,7 @@ const DAMAGES = {
 type Damage = keyof typeof DAMAGES
 const KINDS = Object.keys(DAMAGES) as Damage[]
 
-describe('what an agent wrote', () => {
+describe('a workspace file', () => {
   function written(id: string, bytes: string, columns: Record<string, string | number | null> = {}): string {
     const { sha256, key, size } = stored(bytes)
     const row = {
@@ -63,7 +63,7 @@ describe('what an agent wrote', () => {
     return key
   }
 
-  it.each(KINDS)('is named by its path where its bytes are of this kind: %s', async (kind) => {
+  it.each(KINDS)('appears by its path when its bytes are %s', async (kind) => {
     const key = written('f1', 'kept')
     written('f2', 'whole')
     expect(await check()).toEqual([])
@@ -78,18 +78,18 @@ describe('what an agent wrote', () => {
     ])
     const items = await small.repair(space, 'raw-objects')
     expect(items.filter(({ issue }) => issue.code !== 'unknown-file')).toMatchObject([
-      { status: 'manual', action: 'write the file again: the same content takes their place' },
+      { status: 'manual', action: 'write the file again: the same content replaces them' },
     ])
   })
 
-  it('is no concern any more once it was overwritten or removed, and none of another space', async () => {
+  it('does not matter after it was overwritten or removed, or in another space', async () => {
     rmSync(small.pathOf(written('old', 'first', { until_seq: 2, until_at: 1 })))
     rmSync(small.pathOf(written('gone', 'second', { removed: 1 })))
     rmSync(small.pathOf(written('other', 'third', { space_key: small.store.space().key })))
     expect(await check()).toEqual([])
   })
 
-  it('is looked at in slices, to the last file', async () => {
+  it('gets checked in slices, up to the last one', async () => {
     for (let place = 0; place < 130; place++) written(`f${place}`, 'the same')
     const { summary } = await small.integrity.fsck(ADA, space.id, { check: 'raw-objects', deep: false })
     expect(summary.scanned).toBeGreaterThanOrEqual(130)
@@ -99,7 +99,7 @@ describe('what an agent wrote', () => {
     expect(await check()).toHaveLength(132)
   })
 
-  it('and a snapshot froze is checked, too, under the name of the snapshot', async () => {
+  it('gets checked in a snapshot, too, under the name of the snapshot', async () => {
     const freeze = (snapshot: string, bytes: string, of = space) => {
       const { sha256, key, size } = stored(bytes)
       small.store.run(
@@ -119,13 +119,13 @@ describe('what an agent wrote', () => {
       {
         issue: { code: 'workspace-object-size', target: { id: 'cut', objectKey: key, virtualPath: 'notes/cut.md' } },
         status: 'manual',
-        action: 'a file of a workspace with the same content, written again, takes their place',
+        action: 'write a workspace file with the same content: it replaces them',
       },
     ])
   })
 })
 
-describe('files of chats', () => {
+describe('chat files', () => {
   function sent(id: string, bytes: string, { tenant = ADA.tenant, ready = 1 } = {}): string {
     const { sha256, key, size } = stored(bytes, tenant)
     small.store.run(
@@ -136,7 +136,7 @@ describe('files of chats', () => {
     return key
   }
 
-  it.each(KINDS)('are named where their bytes are of this kind: %s', async (kind) => {
+  it.each(KINDS)('appear in the report when their bytes are %s', async (kind) => {
     const key = sent('f1', 'kept')
     sent('f2', 'whole')
     const [type, severity, damage] = DAMAGES[kind]
@@ -153,7 +153,7 @@ describe('files of chats', () => {
     expect(await small.issues(theirs, 'raw-objects', { caller: BOB })).toEqual([])
   })
 
-  it('are looked at once their bytes have come, and over all slices', async () => {
+  it('get checked once they are complete, across all slices', async () => {
     rmSync(small.pathOf(sent('coming', 'half', { ready: 0 })))
     for (let place = 100; place < 155; place++) sent(`f${place}`, `${place}`)
     expect(await check()).toEqual([])
@@ -163,7 +163,7 @@ describe('files of chats', () => {
 })
 
 describe('documents', () => {
-  it('are all read again, however many there are', async () => {
+  it('get read completely, however many there are', async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, place) => [`${place}.md`, `number ${place}`]))
     await small.store.upload(space, files)
     const { summary } = await small.integrity.fsck(ADA, space.id, { check: 'raw-objects', deep: false })
@@ -174,16 +174,16 @@ describe('documents', () => {
     expect(issues.filter(({ code }) => code === 'raw-object-missing')).toHaveLength(40)
   })
 
-  it('of many bytes are read a few at a time, and none is passed over', async () => {
+  it('get read a few at a time when they are large, without omission', async () => {
     await small.store.upload(space, Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [`${name}.md`, name])))
-    // a slice of a check ends at 256 MiB; each of these says that it has 200
+    // A slice of a check ends at 256 MiB; each of these declares 200 MiB.
     small.store.run('UPDATE documents SET size_bytes = ?', 200 * 1024 * 1024)
     expect((await check()).filter(({ code }) => code === 'raw-object-size')).toHaveLength(4)
     small.store.run('UPDATE documents SET size_bytes = ?', 300 * 1024 * 1024)
     expect((await check()).filter(({ code }) => code === 'raw-object-size')).toHaveLength(4)
   })
 
-  it('whose file is a link elsewhere cannot be read, which is told with the reason', async () => {
+  it('cannot be read when its object is a symbolic link, and the reason is reported', async () => {
     await small.publish(space, { 'a.md': 'one' })
     const [{ object_key: key = '' } = {}] = small.store.rows<{ object_key: string }>('SELECT * FROM documents')
     rmSync(small.pathOf(key))
@@ -191,8 +191,8 @@ describe('documents', () => {
     const issues = (await check()).filter(({ code }) => code.startsWith('raw-object'))
     expect(issues).toMatchObject([{ code: 'raw-object-unreadable', type: 'checksum-mismatch', severity: 'critical' }])
     expect(await small.repair(space, 'raw-objects', { dryRun: true })).toMatchObject([
-      { action: 'upload "a.md" again: the same bytes take their place' },
-      { issue: { code: 'unknown-file' }, status: 'not-repairable', action: 'nothing: no repair can change it' },
+      { action: 'upload "a.md" again: the same bytes replace them' },
+      { issue: { code: 'unknown-file' }, status: 'not-repairable', action: 'none: no repair is possible' },
     ])
   })
 })

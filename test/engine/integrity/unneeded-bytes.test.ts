@@ -23,7 +23,7 @@ const brief = (issues: ConsistencyIssue[]) => issues.map(({ code, target }) => [
 describe('objects', () => {
   const noRow = (key: string) => small.store.run('DELETE FROM objects WHERE sha256 = ?', key.slice(-64))
 
-  it('that nothing names are removed once they are an hour old', async () => {
+  it('without a reference disappear once they are an hour old', async () => {
     const key = small.object('a', { bytes: 'eleven more' })
     small.object('b', { ageMs: HOUR_MS - 60_000 })
     small.object('c', { tenant: BOB.tenant })
@@ -43,7 +43,7 @@ describe('objects', () => {
     expect(small.isThere(key)).toBe(false)
   })
 
-  it('that the database may not know stay, and so does what is older than this start', async () => {
+  it('that the database may not know stay when they are older than this start', async () => {
     const old = small.object('a')
     const young = small.object('b', { ageMs: -60_000 })
     const earlier = small.object('c', { ageMs: 60_000 })
@@ -73,7 +73,7 @@ describe('objects', () => {
     expect(await check()).toEqual([])
   })
 
-  it('that have a row and no bytes lose the row, once it is an hour old and nothing names them', async () => {
+  it('without bytes lose their unreferenced row after an hour', async () => {
     const row = (digit: string, columns: { state?: string; age?: number; tenant?: string } = {}) => {
       const { state = 'live', age = 2 * HOUR_MS, tenant = ADA.tenant } = columns
       small.store.run(
@@ -83,7 +83,7 @@ describe('objects', () => {
       return ObjectStore.key(tenant, `cd${digit.repeat(62)}`)
     }
     const empty = row('1')
-    // damage of a row is told with that of all rows
+    // Damage of a row is reported together with other row damage.
     small.store.run(
       "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, 'odd', 'live', 'a life', 1)",
       ADA.tenant,
@@ -105,7 +105,7 @@ describe('objects', () => {
     expect(small.isThere(full)).toBe(true)
   })
 
-  it('of hundreds of files are all looked at', async () => {
+  it('get checked completely, also in hundreds of files', async () => {
     for (let place = 100; place < 310; place++) {
       const sha256 = createHash('sha256').update(String(place)).digest('hex')
       const key = ObjectStore.key(ADA.tenant, sha256)
@@ -127,7 +127,7 @@ describe('objects', () => {
     ).toBe(210)
   })
 
-  it('that are no objects are named and left alone', async () => {
+  it('stay when their name is malformed, and are reported', async () => {
     const key = `${ObjectStore.prefix(ADA.tenant)}sha256/readme`
     mkdirSync(dirname(small.pathOf(key)), { recursive: true })
     writeFileSync(small.pathOf(key), 'mine')
@@ -142,7 +142,7 @@ describe('objects', () => {
 })
 
 describe('temporary files', () => {
-  it('of uploads that ended are removed, however many there are', async () => {
+  it('disappear when their uploads ended, however many there are', async () => {
     for (let end = 100; end < 305; end++) small.temporary(uuid(end), { bytes: 'half' })
     small.commits(space, 100, 205, { expires_at: small.clock.now + DAY_MS })
     small.temporary(uuid(1))
@@ -154,7 +154,7 @@ describe('temporary files', () => {
     expect(issues).toHaveLength(205)
     expect(issues[0]).toMatchObject({
       ...{ code: 'orphaned-temporary-file', severity: 'info', repairability: 'auto-repairable' },
-      message: 'an upload that ended left 4 bytes behind',
+      message: 'an ended upload left 4 bytes',
       target: { type: 'staged-commit', id: uuid(100), objectKey: `tmp/${uuid(100)}` },
     })
     const items = await small.repair(space, 'raw-objects')
@@ -172,15 +172,15 @@ describe('temporary files', () => {
   })
 })
 
-it('a commit past its time is collected by a repair', async () => {
+it('a repair collects an expired commit', async () => {
   small.commit(space, uuid(1), { document_id: 'd' })
   expect(await small.repair(space, 'raw-objects')).toMatchObject([
     {
       issue: {
-        ...{ code: 'failed-commit-expired', message: `staged commit ${uuid(1)} is failed-terminal and past its time` },
+        ...{ code: 'failed-commit-expired', message: `staged commit ${uuid(1)} is failed-terminal and has expired` },
         target: { type: 'staged-commit', id: uuid(1), documentAssetId: 'd' },
       },
-      ...{ status: 'repaired', action: 'collect the commit with what it left' },
+      ...{ status: 'repaired', action: 'collect the commit with its leftovers' },
     },
   ])
   expect(small.store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'gc-complete' }])

@@ -21,7 +21,7 @@ afterEach(() => test.end())
 
 const change = (sql: string, ...values: (string | number)[]) => rowsOf(test.dataDir).run(sql, ...values)
 
-/** Whatever is stored of these files is refused by the database, until the returned function is called. */
+/** Makes the database reject everything stored for these files until the returned function is called. */
 async function refuse(pattern: string): Promise<() => Promise<unknown>> {
   await change(`CREATE TRIGGER refused BEFORE INSERT ON versions
     WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) LIKE '${pattern}'
@@ -29,7 +29,7 @@ async function refuse(pattern: string): Promise<() => Promise<unknown>> {
   return () => change('DROP TRIGGER refused')
 }
 
-/** An engine that was killed so many times while it worked at the file. */
+/** An engine that was killed a number of times while it compiled the file. */
 async function killedWhileAt(filename: string, times: number) {
   const allow = await refuse(filename)
   const accepted = await uploadOne(test.engine, ADA, spaceId, { filename, text: TEXT })
@@ -45,14 +45,14 @@ async function killedWhileAt(filename: string, times: number) {
   return accepted
 }
 
-describe('a job that a process died of', () => {
-  it('is taken up again after four deaths, and its document is found', async () => {
+describe('a job during which the process died', () => {
+  it('continues after four deaths, and its document is found', async () => {
     const { compilationJob } = await killedWhileAt('a.md', 4)
     await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'published')
     expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).toContain('1908')
   })
 
-  it('is given up at the fifth, with its reason, and no other is', async () => {
+  it('fails with a reason at the fifth death, and other jobs do not', async () => {
     const [other] = await ingest(test.engine, ADA, spaceId, { 'other.md': TEXT })
     const { asset, compilationJob } = await killedWhileAt('a.md', 5)
     expect(await test.engine.jobs.get(ADA, compilationJob.id)).toMatchObject({
@@ -69,8 +69,8 @@ describe('a job that a process died of', () => {
   })
 })
 
-describe('a job that fails in company', () => {
-  it('is tried alone from its third try on, so that the others are published', async () => {
+describe('a job that fails in a batch', () => {
+  it('runs alone from its third attempt on, so that the others are published', async () => {
     await refuse('bad.md')
     const upload = ['bad.md', ...Array.from({ length: 5 }, (_, n) => `${n}.md`)]
     const accepted = await Promise.all(
@@ -85,12 +85,12 @@ describe('a job that fails in company', () => {
     expect(failures.slice(2).map(({ jobs }) => jobs)).toEqual(failures.slice(2).map(() => 1))
   })
 
-  it('waits with the time of its next try, goes on at once when somebody asks, and fails at the fifth try', async () => {
+  it('reports the time of its next attempt, runs at once on request, and fails at the fifth attempt', async () => {
     await refuse('bad.md')
     const { asset, compilationJob } = await uploadOne(test.engine, ADA, spaceId, { filename: 'bad.md', text: TEXT })
     const before = Date.now()
     const newest = async () => (await test.engine.jobs.list(ADA, spaceId, { limit: 1 })).items[0]
-    /** Whether so many tries have failed, and it is written down when the next one comes. */
+    /** Whether the given number of attempts has failed, and the next time is stored. */
     const failed = async (tries: number) => {
       const job = await newest()
       return job?.attempts === tries && (job.retryAt ?? 0) > 0
@@ -114,7 +114,7 @@ describe('a job that fails in company', () => {
   })
 })
 
-it('a bulk job runs while one of its jobs is open, has failed where all of them did, and says which', async () => {
+it('a bulk job runs while one of its jobs is open, fails when all of them failed, and lists the failed ones', async () => {
   const allow = await refuse('bad.md')
   const accepted = await ingest(test.engine, ADA, spaceId, { 'empty.md': '' })
   accepted.push(await uploadOne(test.engine, ADA, spaceId, { filename: 'bad.md', text: TEXT }))

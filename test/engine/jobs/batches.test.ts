@@ -31,7 +31,7 @@ const setSize = (name: string, bytes: number) =>
   store.run('UPDATE documents SET size_bytes = ? WHERE filename = ?', bytes, name)
 
 describe('the next batch', () => {
-  it('is nothing where nothing is due', async () => {
+  it('does not exist when no job is due', async () => {
     expect(next()).toBeUndefined()
     const space = spaceOf()
     await store.upload(space, files(1))
@@ -41,7 +41,7 @@ describe('the next batch', () => {
     expect(next()).toBeUndefined()
   })
 
-  it('is of the longest due first, also of what a clock that was set back had put off too far', async () => {
+  it('starts with the longest due job, and includes jobs postponed too far by a clock that was set back', async () => {
     const space = spaceOf()
     await store.upload(space, files(4))
     setJob('f0.md', 'run_after = 9')
@@ -50,20 +50,20 @@ describe('the next batch', () => {
     expect(names(next())).toEqual(['f1.md', 'f2.md', 'f0.md', 'f3.md'])
   })
 
-  it('goes round the spaces', async () => {
+  it('rotates through the spaces', async () => {
     const spaces = [spaceOf(), spaceOf(), spaceOf()]
     for (const [n, space] of spaces.entries()) await store.upload(space, files(1, `s${n}-`))
     const [a, b, c] = spaces.map(({ key }) => key)
     expect([next(0), next(a), next(b), next(c)].map((found) => found?.spaceKey)).toEqual([a, b, c, a])
   })
 
-  it('holds thirty-two jobs at most, so that a new space can have two batches', async () => {
+  it('contains at most 32 jobs, so that a new space can have two batches', async () => {
     const space = spaceOf()
     await store.upload(space, files(40))
     expect(next()?.work).toHaveLength(32)
   })
 
-  it('holds files of eight megabytes together', async () => {
+  it('contains files of at most eight megabytes together', async () => {
     await store.upload(spaceOf(), files(12))
     store.run('UPDATE documents SET size_bytes = ?', MIB)
     expect(next()?.work).toHaveLength(8)
@@ -72,7 +72,7 @@ describe('the next batch', () => {
     expect(next()?.work).toHaveLength(9)
   })
 
-  it('takes a file over a megabyte alone, when its turn comes', async () => {
+  it('contains a file above one megabyte alone, in its order', async () => {
     await store.upload(spaceOf(), files(4))
     setSize('f1.md', MIB + 1)
     expect(names(next())).toEqual(['f0.md'])
@@ -85,7 +85,7 @@ describe('the next batch', () => {
     expect(names(next())).toHaveLength(4)
   })
 
-  it('takes a job alone that was running at two deaths, or failed twice', async () => {
+  it('contains a job alone that was running at two deaths or failed twice', async () => {
     await store.upload(spaceOf(), files(3))
     setJob('f0.md', 'unclean_ends = 1, attempts = 1')
     expect(names(next())).toHaveLength(3)
@@ -96,7 +96,7 @@ describe('the next batch', () => {
     expect(next()?.work.map(({ job }) => isSuspect(job))).toEqual([true])
   })
 
-  it('leaves out a space whose quota is used up, and takes no more than there is room for', async () => {
+  it('skips a space with an exhausted quota, and takes no more than the quota allows', async () => {
     const [full, other] = [spaceOf(3), spaceOf()]
     await store.upload(full, files(5))
     expect(names(next())).toEqual(['f0.md', 'f1.md', 'f2.md'])
@@ -110,8 +110,8 @@ describe('the next batch', () => {
   })
 })
 
-describe('what is stored', () => {
-  it('counts for no quota where it waits for its publication, and does where it has work of its own', async () => {
+describe('a stored job', () => {
+  it('does not count for the quota while it only waits for publication', async () => {
     const space = spaceOf(2)
     await store.upload(space, files(4))
     setJob('f0.md', "claimed_by = 'a', stage = 'nodes_generated'")
@@ -125,7 +125,7 @@ describe('what is stored', () => {
 })
 
 describe('a claim', () => {
-  it('is of this gateway, and of those that nobody else has', async () => {
+  it('covers only jobs that no other gateway has claimed', async () => {
     const space = spaceOf()
     await store.upload(space, files(3))
     const found = next()
@@ -137,7 +137,7 @@ describe('a claim', () => {
     ])
   })
 
-  it('is of no more than the quota has room for now', async () => {
+  it('covers no more than the quota currently allows', async () => {
     const space = spaceOf(3)
     await store.upload(space, files(5))
     const found = next()
@@ -146,22 +146,22 @@ describe('a claim', () => {
     expect(held.map(({ document }) => document.filename)).toEqual(['f0.md', 'f1.md'])
     expect(store.write(() => claim(store.context, space.key, found?.work.slice(2) ?? []))).toEqual([])
     setJob('f4.md', "claimed_by = 'another'")
-    // a quota that was lowered meanwhile leaves no room, not less than none
+    // A quota lowered meanwhile leaves zero, not a negative number.
     expect(store.write(() => claim(store.context, space.key, found?.work.slice(2) ?? []))).toEqual([])
   })
 })
 
-describe('a batch that is given back', () => {
+describe('a released batch', () => {
   const failure = { code: 'internal', message: 'it broke' }
 
-  it('is free at once and counts as no try where nothing failed', async () => {
+  it('becomes free at once and counts as no attempt when nothing failed', async () => {
     const [work] = await store.work(spaceOf(), files(1))
     expect(store.write(() => release(work === undefined ? [] : [work], 77))).toBe(0)
     expect(store.job(work?.job.id ?? '')).toMatchObject({ claimed_by: null, run_after: 0, attempts: 0, error: null })
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
   })
 
-  it('waits and counts as a try where it failed', async () => {
+  it('waits and counts as an attempt when it failed', async () => {
     const works = await store.work(spaceOf(), files(2))
     const before = Date.now()
     store.write(() => release(works, 77, { failure, passes: false, fromStart: false }))
@@ -176,7 +176,7 @@ describe('a batch that is given back', () => {
     )
   })
 
-  it('waits longer the more often it failed, and half a minute at most for what passes by itself', async () => {
+  it('waits longer with each failure, at most half a minute for temporary ones', async () => {
     const [work] = await store.work(spaceOf(), files(1))
     if (work === undefined) throw new Error('nothing was claimed')
     const pause = (changes: object, passes: boolean) => {
@@ -193,14 +193,14 @@ describe('a batch that is given back', () => {
     expect(pause({ attempts: 0, waits: 8 }, true)).toBeLessThan(35_000)
   })
 
-  it('counts as no try where it waits for what passes by itself, and says since when', async () => {
+  it('counts as no attempt for a temporary failure, and records since when it waits', async () => {
     const works = await store.work(spaceOf(), files(1))
     store.write(() => release(works, 77, { failure, passes: true, fromStart: false }))
     expect(store.job(works[0]?.job.id ?? '')).toMatchObject({ attempts: 0, waits: 1, waiting_since: 77 })
     expect(store.rows('SELECT attempts FROM staged_commits')).toEqual([{ attempts: 0 }])
   })
 
-  it('is left alone where others hold it', async () => {
+  it('stays unchanged when another gateway has claimed it', async () => {
     const works = await store.work(spaceOf(), files(1))
     store.run("UPDATE jobs SET claimed_by = 'another', fence = 2")
     store.write(() => release(works, 77, { failure, passes: false, fromStart: true }))
@@ -208,7 +208,7 @@ describe('a batch that is given back', () => {
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
   })
 
-  it('begins anew where what was stored may be what ends processes: its passages go, and the log says so', async () => {
+  it('starts over when its stored content may crash processes: the passages are removed and the log records it', async () => {
     const works = await store.work(spaceOf(), files(2))
     for (const { job, document } of works) await stored(job.space_key, document.key)
     const again = { failure, passes: false, fromStart: false }
@@ -222,7 +222,7 @@ describe('a batch that is given back', () => {
   })
 })
 
-/** A version of one passage, as a compilation leaves it before its publication. */
+/** A version of one passage, as a compilation stores it before publication. */
 async function stored(spaceKey: number, docKey: number): Promise<void> {
   const document = await preparedDocument('t', 'text')
   store.write(function* () {
@@ -234,8 +234,8 @@ async function stored(spaceKey: number, docKey: number): Promise<void> {
   store.run("UPDATE jobs SET stage = 'nodes_generated' WHERE doc_key = ?", docKey)
 }
 
-describe('claims of a gateway that is gone', () => {
-  it('are free again, each with one unclean end more; those of gateways that are there are not', async () => {
+describe('claims of a dead gateway', () => {
+  it('become free with one more unclean end; those of live gateways stay', async () => {
     const works = await store.work(spaceOf(), files(2))
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 3")
     expect(store.write(() => recoverClaims())).toBe(1)
@@ -243,7 +243,7 @@ describe('claims of a gateway that is gone', () => {
     expect(store.job(works[1]?.job.id ?? '')).toMatchObject({ claimed_by: store.context.instance, unclean_ends: 0 })
   })
 
-  it('end for good what was running at five deaths: nothing is left of it, and it says why', async () => {
+  it('fail permanently at the fifth death, with the reason, and leave nothing', async () => {
     const works = await store.work(spaceOf(), files(2))
     for (const { job, document } of works) await stored(job.space_key, document.key)
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 4")

@@ -17,8 +17,8 @@ beforeEach(async () => {
 })
 afterEach(() => small.end())
 
-describe('who waits for a job', () => {
-  it('is told when somebody cancels it, before it is taken and while it runs', async () => {
+describe('waiting for a job', () => {
+  it('ends when the job is canceled, before its claim and while it runs', async () => {
     const space = store.space()
     const held = gate()
     small.before = () => held.opened
@@ -43,7 +43,7 @@ describe('who waits for a job', () => {
     expect(small.visible()).toEqual([])
   })
 
-  it('hears of it where it cannot be looked up', async () => {
+  it('fails when the job cannot be read', async () => {
     const { db } = store.context
     const { read } = db
     db.read = async () => {
@@ -54,7 +54,7 @@ describe('who waits for a job', () => {
   })
 })
 
-describe('what was deleted', () => {
+describe('deleted content', () => {
   async function removed(space: SpaceRow, ...names: string[]): Promise<void> {
     for (const name of names) await small.runner.settled(await small.sendOne(space, name))
     await small.idle()
@@ -68,7 +68,7 @@ describe('what was deleted', () => {
   }
   const left = () => store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL').length
 
-  it('goes behind the jobs, all of it, when somebody wakes the runner', async () => {
+  it('gets purged completely after the jobs, when the runner wakes', async () => {
     await removed(store.space(), 'a.md', 'b.md', 'c.md')
     expect(left()).toBe(3)
     small.runner.wake()
@@ -76,7 +76,7 @@ describe('what was deleted', () => {
     expect(store.rows('SELECT key FROM nodes')).toEqual([])
   })
 
-  it('waits while a job runs, and goes when it has ended', async () => {
+  it('gets purged after a running job has ended', async () => {
     const space = store.space()
     await removed(space, 'a.md')
     const held = gate()
@@ -90,14 +90,14 @@ describe('what was deleted', () => {
     await until(() => left() === 0)
   })
 
-  it('goes on a full disk too, which gives room', async () => {
+  it('gets purged on a full disk, too, which frees space', async () => {
     await removed(store.space(), 'a.md')
     small.isFull = true
     small.runner.wake()
     await until(() => left() === 0)
   })
 
-  it('stays where it cannot be removed now, which is said, and goes later', async () => {
+  it('stays with a log entry when its purge fails, and is purged later', async () => {
     await removed(store.space(), 'a.md')
     store.run("CREATE TRIGGER held BEFORE DELETE ON nodes BEGIN SELECT RAISE(ABORT, 'held'); END")
     small.runner.wake()
@@ -108,7 +108,7 @@ describe('what was deleted', () => {
     await until(() => left() === 0)
   })
 
-  it('stays behind a runner that was closed', async () => {
+  it('stays after the runner was closed', async () => {
     await removed(store.space(), 'a.md')
     await small.runner.close()
     small.runner.wake()
@@ -118,7 +118,7 @@ describe('what was deleted', () => {
 })
 
 describe('a failure', () => {
-  it('of a batch is told to who watches the room on the disk', async () => {
+  it('reaches the monitor of disk space when a batch fails', async () => {
     const noted: unknown[] = []
     store.context.options.room = { isFull: false, note: (error: unknown) => void noted.push(error) } as never
     const error = Object.assign(new Error('no room'), { code: 'ENOSPC' })
@@ -130,7 +130,7 @@ describe('a failure', () => {
     expect(noted).toEqual([error])
   })
 
-  it('of the look for jobs is said, and they are taken at the next one', async () => {
+  it('appears in the log when jobs cannot be read, and they are claimed at the next wake', async () => {
     const { db } = store.context
     const { read } = db
     await store.upload(store.space(), { 'a.md': 'text' })
@@ -144,7 +144,7 @@ describe('a failure', () => {
     await until(() => small.visible().length === 1)
   })
 
-  it('to write when a job is tried again does not end the claim: it is written when that can be done', async () => {
+  it('keeps the claim when the retry cannot be stored, until it can', async () => {
     small.before = () => {
       throw new Error('it broke')
     }

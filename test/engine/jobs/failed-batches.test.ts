@@ -16,8 +16,8 @@ beforeEach(async () => {
 })
 afterEach(() => small.end())
 
-describe('a batch that fails', () => {
-  it('is tried again after a pause and not before, and says why meanwhile; nothing of it is seen', async () => {
+describe('a failing batch', () => {
+  it('runs again after a pause and not earlier, reports the reason, and shows nothing to readers', async () => {
     small.before = () => {
       throw new Error('it broke')
     }
@@ -42,7 +42,7 @@ describe('a batch that fails', () => {
     expect(small.visible()).toEqual(['a.md'])
   })
 
-  it('is given up at its fifth failure: its document says why, and who waits is told', async () => {
+  it('fails permanently at its fifth failure, stores the reason in its document, and ends the waiting', async () => {
     small.before = () => {
       throw new KsError('internal', 'it always breaks')
     }
@@ -61,7 +61,7 @@ describe('a batch that fails', () => {
     expect(small.batches).toHaveLength(5)
   })
 
-  it('leaves what was published before as it is, also when it is given up', async () => {
+  it('leaves the published version unchanged, also after the permanent failure', async () => {
     const space = store.space()
     await small.runner.settled(await small.sendOne(space, 'a.md', 'first'))
     small.before = () => {
@@ -73,7 +73,7 @@ describe('a batch that fails', () => {
     expect(store.indexes.texts(space.id)).toEqual(['first'])
   })
 
-  it('does not hold up others', async () => {
+  it('does not delay others', async () => {
     const [bad, good] = [store.space(), store.space()]
     small.before = ([name]) => {
       if (name === 'bad.md') throw new Error('it broke')
@@ -84,12 +84,12 @@ describe('a batch that fails', () => {
     await until(() => store.job(id).attempts === 1)
   })
 
-  it('is waited for where that passes by itself: no try counts, until it has not passed in seven days', async () => {
+  it('waits without counting attempts while the failure is temporary, for at most seven days', async () => {
     small.before = () => {
       throw new KsError('unavailable', 'the compiler is away')
     }
     const id = await small.sendOne(store.space(), 'a.md')
-    // who waits for the job is not kept for days
+    // A caller does not wait for days.
     await until(() => store.job(id).waits > 0)
     await small.runner.settled(id)
     expect(await small.tried(id, 7, 'waits')).toMatchObject({
@@ -102,11 +102,11 @@ describe('a batch that fails', () => {
     small.clock += 1
     expect(await small.tried(id, 9, 'waits')).toMatchObject({
       stage: 'failed',
-      error: 'the compiler is away: this has not passed in 7 days',
+      error: 'the compiler is away: not resolved within 7 days',
     })
   })
 
-  it('and then fails otherwise has not waited any more', async () => {
+  it('stops counting as waiting when it then fails permanently', async () => {
     let error: Error = new KsError('unavailable', 'away')
     small.before = () => {
       throw error
@@ -117,7 +117,7 @@ describe('a batch that fails', () => {
     expect(await small.tried(id, 1)).toMatchObject({ attempts: 1, waits: 0, waiting_since: null })
   })
 
-  it('goes on where it had come to: what was read is not read again', async () => {
+  it('continues with the stored stage, without reading the file again', async () => {
     const space = store.space()
     store.indexes.failing.set('search', new Error('the index stumbled'))
     const id = await small.sendOne(space, 'a.md')
@@ -133,7 +133,7 @@ describe('a batch that fails', () => {
     expect(store.indexes.texts(space.id)).toEqual(['text of a.md'])
   })
 
-  it('begins anew where it may be what ended the process of the indexes, which forget it', async () => {
+  it('starts over when it may have crashed the index process, and its entries are removed from the index', async () => {
     const space = store.space()
     store.indexes.failing.set('search', new IndexProcessDied(new Error('killed')))
     const id = await small.sendOne(space, 'a.md')
@@ -147,7 +147,7 @@ describe('a batch that fails', () => {
     expect(store.rows('SELECT key FROM versions')).toEqual([])
   })
 
-  it('also where the index cannot be told to forget it', async () => {
+  it('starts over even when the index cannot remove its entries', async () => {
     const space = store.space()
     store.indexes.failing.set('follow', new IndexProcessDied(new Error('killed')))
     const id = await small.sendOne(space, 'a.md')

@@ -20,7 +20,7 @@ const list = async (state?: 'open' | 'failed') =>
   (await test.engine.jobs.list(ADA, spaceId, { limit: 10, state })).items
 
 describe('the jobs of a space', () => {
-  it('are listed newest first, page by page, with the names of their documents', async () => {
+  it('appear newest first, page by page, with the names of their documents', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': TEXT, 'b.md': TEXT, 'empty.md': '' })
     expect((await list()).map(({ filename, stage }) => [filename, stage])).toEqual([
       ['empty.md', 'failed'],
@@ -34,7 +34,7 @@ describe('the jobs of a space', () => {
     await expect(test.engine.jobs.list(BOB, spaceId, { limit: 2 })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('that failed are those that nothing newer has made good', async () => {
+  it('count as failed until a newer one succeeds', async () => {
     const accepted = await send('lighthouse.md', TEXT)
     await test.engine.jobs.cancel(ADA, accepted.compilationJob.id)
     expect((await list('failed')).map(({ id, stage }) => [id, stage])).toEqual([
@@ -46,8 +46,8 @@ describe('the jobs of a space', () => {
   })
 })
 
-describe('a job that is tried again', () => {
-  it('begins anew when it was canceled, and its document is found', async () => {
+describe('a retried job', () => {
+  it('starts over after its cancellation, and its document is found', async () => {
     const accepted = await send('lighthouse.md', TEXT)
     await test.engine.jobs.cancel(ADA, accepted.compilationJob.id)
     const again = await test.engine.jobs.retry(ADA, accepted.compilationJob.id)
@@ -60,7 +60,7 @@ describe('a job that is tried again', () => {
     await expect(test.engine.jobs.retry(BOB, again.id)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('is one of all that failed, where all are asked for, and no other', async () => {
+  it('can be one of all failed jobs, and no other job is retried', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': TEXT, 'empty.md': '', 'void.md': '' })
     const retried = await test.engine.jobs.retryFailed(ADA, spaceId)
     expect(retried.total).toBe(2)
@@ -71,10 +71,10 @@ describe('a job that is tried again', () => {
   })
 })
 
-describe('an index process that cannot do its work', () => {
+describe('an index process that cannot work', () => {
   const indexes = () => join(test.dataDir, 'indexes')
 
-  /** Puts a file in the place of the folder of the indexes, under an engine that was started anew. */
+  /** Puts a file at the path of the index folder and restarts the engine. */
   async function breakIndexes(): Promise<void> {
     await test.engine.close()
     if (existsSync(indexes())) renameSync(indexes(), `${indexes()}.away`)
@@ -87,7 +87,7 @@ describe('an index process that cannot do its work', () => {
   const change = (sql: string, ...values: number[]) => rowsOf(test.dataDir).run(sql, ...values)
   const row = () => rowsOf(test.dataDir).get('SELECT attempts, waits, stage, error FROM jobs') ?? {}
 
-  it('is waited for beyond five tries, none of which counts, and the document is published when it is back', async () => {
+  it('delays the job beyond five attempts, none of which counts, and the document is published after the recovery', async () => {
     await breakIndexes()
     const accepted = await send('lighthouse.md', TEXT)
     for (let waits = 1; waits <= 6; waits++) {
@@ -106,12 +106,12 @@ describe('an index process that cannot do its work', () => {
     await expect.poll(() => row().stage).toBe('published')
   }, 180_000)
 
-  it('fails the job when it has been so for 7 days, and says so', async () => {
+  it('fails the job after seven days, with the reason', async () => {
     await breakIndexes()
     await send('lighthouse.md', TEXT)
     await expect.poll(() => row().waits).toBeGreaterThanOrEqual(1)
     await change('UPDATE jobs SET run_after = 0, waiting_since = ?', Date.now() - 7 * 24 * 60 * 60 * 1000 - 1000)
     await expect.poll(() => row().stage).toBe('failed')
-    expect(row().error).toMatch(/: this has not passed in 7 days$/)
+    expect(row().error).toMatch(/: not resolved within 7 days$/)
   }, 120_000)
 })

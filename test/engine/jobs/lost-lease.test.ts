@@ -12,7 +12,7 @@ import { until } from '../../helpers/until.js'
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const TEXT = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908.\n'
 const QUESTION = 'When was the lighthouse built?'
-/** longer than a gateway may be silent */
+/** Longer than a gateway may be silent. */
 const SLEPT_MS = 70_000
 
 let provider: FakeOpenAi
@@ -48,7 +48,7 @@ const published = () =>
     'SELECT head_revision, (SELECT count(*) FROM versions WHERE from_revision IS NOT NULL) shown FROM spaces',
   )
 
-/** What another gateway does that believes all others to be dead. */
+/** What another gateway does that considers all others dead. */
 function takeOver(other: Driver): Promise<JobRow[]> {
   return other.write(function* () {
     yield* beat('another', undefined)
@@ -59,7 +59,7 @@ function takeOver(other: Driver): Promise<JobRow[]> {
   })
 }
 
-it('a publication of who was taken for dead is refused whole, and its document comes from who holds the job', async () => {
+it('a publication by a gateway considered dead is rejected completely, and the new claimant publishes the document', async () => {
   const { asset, compilationJob } = await underWay()
   await rowsOf(test.dataDir).run(`UPDATE gateways SET beat_at = beat_at - ${SLEPT_MS}`)
   const other = await anotherDriver(test.dataDir)
@@ -67,7 +67,7 @@ it('a publication of who was taken for dead is refused whole, and its document c
   expect(taken).toMatchObject({ id: compilationJob.id, claimed_by: 'another', fence: 2, unclean_ends: 1 })
   await until(() => failures.some((said) => said.includes(`the lease of job ${compilationJob.id} was lost`)))
   await new Promise((resolve) => setTimeout(resolve, 300))
-  // neither published, nor moved, nor given back, nor counted as a try
+  // Neither published, moved or released, nor counted as an attempt.
   expect(published()).toEqual([{ head_revision: 0, shown: 0 }])
   expect(jobs()).toMatchObject([
     { stage: taken?.stage, claimed_by: 'another', fence: 2, error: null, attempts: 0, waits: 0 },
@@ -81,7 +81,7 @@ it('a publication of who was taken for dead is refused whole, and its document c
   expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
 })
 
-it('a publication of a process that slept and lost nothing is made', async () => {
+it('a publication by a process that slept and lost no claim succeeds', async () => {
   const { compilationJob } = await underWay()
   await rowsOf(test.dataDir).run(`UPDATE gateways SET beat_at = beat_at - ${SLEPT_MS}`)
   await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'published')
@@ -89,7 +89,7 @@ it('a publication of a process that slept and lost nothing is made', async () =>
   expect(failures).toEqual([])
 })
 
-it('a deletion ends the claim of who compiles the document, and what comes later is not published', async () => {
+it('a deletion ends the claim of the compiling gateway, which then publishes nothing', async () => {
   const { asset, compilationJob } = await underWay()
   await test.engine.documents.delete(ADA, spaceId, [asset.id])
   expect(jobs()).toMatchObject([{ stage: 'canceled', claimed_by: null }])
@@ -99,7 +99,7 @@ it('a deletion ends the claim of who compiles the document, and what comes later
   await expect(test.engine.documents.get(ADA, spaceId, asset.id)).rejects.toMatchObject({ code: 'not-found' })
 })
 
-it('the lease of a compilation is the row of its job: it is listed with its fence, and beats with its gateway', async () => {
+it('the lease of a compilation comes from the row of its job: it shows the fence and the heartbeat of the gateway', async () => {
   const { asset, compilationJob } = await underWay()
   const [gateway] = rowsOf(test.dataDir).all('SELECT beat_at FROM gateways')
   await rowsOf(test.dataDir).run('UPDATE gateways SET beat_at = beat_at + 30000')

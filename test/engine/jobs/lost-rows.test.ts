@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => small.end())
 
-/** A job that was stored, and whose publication was cut off. */
+/** A job that was stored and whose publication was interrupted. */
 async function stored(name: string, space = store.space()) {
   store.indexes.failing.set('search', new Error('the index stumbled'))
   const id = await small.sendOne(space, name)
@@ -23,8 +23,8 @@ async function stored(name: string, space = store.space()) {
   return { space, id }
 }
 
-describe('rows that a damaged database has lost', () => {
-  it('of a version that was not published yet: its file is read again, once', async () => {
+describe('rows lost in a damaged database', () => {
+  it('make the file of an unpublished version be read again, once', async () => {
     const { space, id } = await stored('a.md')
     store.run('DELETE FROM nodes')
     store.run('DELETE FROM versions')
@@ -39,7 +39,7 @@ describe('rows that a damaged database has lost', () => {
     expect(store.indexes.texts(space.id)).toContain('text of a.md')
   })
 
-  it('of a version, by who has lost its job as well: nothing of it is done', async () => {
+  it('change nothing when the job of the version was lost to another gateway, too', async () => {
     const { id } = await stored('a.md')
     store.run('DELETE FROM nodes')
     store.run('DELETE FROM versions')
@@ -59,7 +59,7 @@ describe('rows that a damaged database has lost', () => {
     expect(small.batches).toEqual([['a.md']])
   })
 
-  it('of a document: its job holds up neither those behind it nor other spaces', async () => {
+  it('block neither later jobs of the space nor other spaces when a document is lost', async () => {
     const [first, second] = [store.space(), store.space()]
     const [lost] = await store.upload(first, { 'lost.md': 'text' })
     await store.upload(second, { 'b.md': 'text' })

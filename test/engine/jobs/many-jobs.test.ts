@@ -17,7 +17,7 @@ afterEach(async () => {
   await test?.end()
 })
 
-/** Ended jobs of that many documents. */
+/** Ended jobs of the given number of documents. */
 function fill(file: string): void {
   const db = new Sqlite(file, { timeout: 5000 })
   db.exec(`
@@ -29,7 +29,7 @@ function fill(file: string): void {
   db.close()
 }
 
-/** A closed engine with a space of one document, beside the ended jobs of many others. */
+/** A closed engine with a space of one document and the ended jobs of many others. */
 async function filled(): Promise<{ running: TestEngine; id: string; file: string }> {
   const running = await startEngine()
   test = running
@@ -42,7 +42,7 @@ async function filled(): Promise<{ running: TestEngine; id: string; file: string
   return { running, id, file }
 }
 
-/** What a statement looks through, table by table, as SQLite plans it. */
+/** What a statement scans, table by table, in the query plan of SQLite. */
 function plans(file: string, statements: Iterable<string>): { sql: string; step: string }[] {
   const db = new Sqlite(file, { readonly: true })
   const found = [...statements].flatMap((sql) =>
@@ -54,7 +54,7 @@ function plans(file: string, statements: Iterable<string>): { sql: string; step:
   return found
 }
 
-it(`F60: beside ${JOBS} ended jobs a start, a claim and lists look through none but those they want`, async () => {
+it(`F60: next to ${JOBS} ended jobs, a start, a claim and lists scan only the jobs they need`, async () => {
   const { running, id, file } = await filled()
 
   const spy = vi.spyOn(Database.prototype, 'execute')
@@ -70,7 +70,7 @@ it(`F60: beside ${JOBS} ended jobs a start, a claim and lists look through none 
   const calls = spy.mock.calls.map(([{ sql }]) => sql)
   const statements = new Set(calls.filter((sql) => /\bjobs\b/.test(sql)))
   expect(statements.size).toBeGreaterThan(10)
-  // an index that holds open or claimed jobs alone may be walked from end to end
+  // An index of open or claimed jobs only may be scanned completely.
   const scans = plans(file, statements).filter(
     ({ step }) => /^SCAN (jobs|newer|last)\b/.test(step) && !/INDEX jobs_(waiting|open|claimed)$/.test(step),
   )
@@ -80,10 +80,10 @@ it(`F60: beside ${JOBS} ended jobs a start, a claim and lists look through none 
   expect(scans).toEqual([])
 }, 120_000)
 
-it(`F60: the clean-up looks at ${JOBS} ended jobs that stay in pages, and lets others in between`, async () => {
+it(`F60: the clean-up scans ${JOBS} ended jobs in pages, and lets other work run in between`, async () => {
   const { file } = await filled()
   const sqlite = new Sqlite(file)
-  // a bulk job counts each
+  // A bulk job counts each of its jobs.
   sqlite.exec(`INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id)
     SELECT tenant, 'bulk', key, 'document', id FROM jobs`)
   sqlite.close()
@@ -105,7 +105,7 @@ it(`F60: the clean-up looks at ${JOBS} ended jobs that stay in pages, and lets o
     if (!ended) setImmediate(count)
   }
   setImmediate(count)
-  // the clean-up of jobs uses nothing else of the engine
+  // The clean-up of jobs uses nothing else of the engine.
   const { removed } = await endedJobs(scope as unknown as Scope)
   ended = true
   await db.close()

@@ -3,13 +3,13 @@ import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-/** the shortest first pause */
+/** The shortest first pause. */
 const FIRST_MS = 500
 
 let test: TestEngine | undefined
 afterEach(() => test?.end())
 
-/** Whatever is stored of a file of that name is refused by the database, `times` times. */
+/** Makes the database reject everything stored for files of that name, `times` times. */
 async function refuse(dataDir: string, filename: string): Promise<() => Promise<unknown>> {
   const { run } = rowsOf(dataDir)
   await run(`CREATE TRIGGER refused BEFORE INSERT ON versions
@@ -18,7 +18,7 @@ async function refuse(dataDir: string, filename: string): Promise<() => Promise<
   return () => run('DROP TRIGGER refused')
 }
 
-it('what failed is tried again after a pause and not before, however busy the runner is, and each pause is longer', async () => {
+it('a failed job runs again after a growing pause and not earlier, however busy the runner is', async () => {
   const failed: number[] = []
   const warn = (_: object, message: string) => {
     if (message.includes('failed and is tried again')) failed.push(performance.now())
@@ -29,7 +29,7 @@ it('what failed is tried again after a pause and not before, however busy the ru
   const { id: other } = await engine.spaces.create(ADA, { name: 'Good', slug: 'good' })
   const allow = await refuse(dataDir, 'bad.md')
   const { compilationJob } = await uploadOne(engine, ADA, id, { filename: 'bad.md', text: '# Bad\n\nA line.\n' })
-  // every upload wakes the runner, which then takes whatever is due
+  // Every upload wakes the runner, which then claims what is due.
   for (let n = 0; failed.length < 3; n++) {
     const accepted = await uploadOne(engine, ADA, other, { filename: `${n}.md`, text: `# Good ${n}\n\nA line.\n` })
     await engine.documents.settled(ADA, other, accepted)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ADA, BOB, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-/** the reading process stands back behind everything else of a busy machine */
+/** The reader process has the lowest priority on a busy machine. */
 const LONG_MS = 120_000
 
 let test: TestEngine
@@ -16,7 +16,7 @@ afterEach(async () => {
   await test.end()
 })
 
-it('a job tells at which page its file is while it is read, and nothing of it is left', {
+it('a job reports the page being read, and drops that progress afterwards', {
   timeout: LONG_MS,
 }, async () => {
   const { id } = await test.engine.spaces.create(ADA, { name: 'Slow', slug: 'slow' })
@@ -25,7 +25,7 @@ it('a job tells at which page its file is while it is read, and nothing of it is
   await until(async () => (await listed('reading'))[0]?.progress !== undefined, LONG_MS)
   const [job] = await listed()
   expect(job).toMatchObject({ stage: 'queued', progress: { unit: 'page', total: 7 } })
-  // the space is another tenant's
+  // The space belongs to another tenant.
   await expect(test.engine.jobs.list(BOB, id, { limit: 10, state: 'reading' })).rejects.toThrow()
   await until(async () => (await listed())[0]?.stage === 'published', LONG_MS)
   expect(await listed('reading')).toEqual([])

@@ -39,13 +39,13 @@ const commits = () => store.rows('SELECT job_id, status FROM staged_commits ORDE
 const terminal = { code: 'already-terminal' }
 const unknown = { code: 'not-found' }
 
-/** Stores the version of a job that is claimed by this. */
+/** Stores the version of a job that this gateway has claimed. */
 async function build(space: SpaceRow, work: Work, text = passages('one', 'two')) {
   const read: ReadWork[] = [{ work, document: await preparedDocument(work.document.filename, text) }]
   return (await storeVersions(store.context, space, read, signal)).built
 }
 
-/** A document that is published. @returns the job that did it */
+/** A document that is published. @returns the job that published it */
 async function published(space: SpaceRow, name = 'a.md'): Promise<string> {
   const [work] = await store.work(space, { [name]: 'one\n\ntwo' })
   if (work === undefined) throw new Error('nothing was claimed')
@@ -54,8 +54,8 @@ async function published(space: SpaceRow, name = 'a.md'): Promise<string> {
   return work.job.id
 }
 
-describe('a job that is tried again', () => {
-  it.each(['failed', 'canceled'])('begins anew as a job of its own where it has %s', async (how) => {
+describe('retrying a job', () => {
+  it.each(['failed', 'canceled'])('creates a new one when it has %s', async (how) => {
     const id = await sentOne(store.space())
     if (how === 'failed') fail(id)
     else await cancel(id)
@@ -69,7 +69,7 @@ describe('a job that is tried again', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('goes on at once where it waits, and is no other', async () => {
+  it('runs a waiting one at once, without creating another', async () => {
     const id = await sentOne(store.space())
     store.run('UPDATE jobs SET run_after = ?, attempts = 3', Date.now() + DAY_MS)
     expect(await retry(id)).toMatchObject({ id, stage: 'queued' })
@@ -78,7 +78,7 @@ describe('a job that is tried again', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('is the newest of its document: an old one that failed is not begun a second time', async () => {
+  it('refers to the newest one of the document, so that an old failure is not retried twice', async () => {
     const id = await sentOne(store.space())
     fail(id)
     const again = await retry(id)
@@ -88,7 +88,7 @@ describe('a job that is tried again', () => {
     expect(jobIds()).toEqual([id, again.id])
   })
 
-  it('is none where there is nothing to try: published since, or deleted', async () => {
+  it('fails when the document was published since, or deleted', async () => {
     const space = store.space()
     await expect(retry(await published(space))).rejects.toMatchObject(terminal)
     const id = await sentOne(space, 'b.md')
@@ -105,7 +105,7 @@ describe('a job that is tried again', () => {
     expect(jobIds()).toHaveLength(4)
   })
 
-  it('is none of another tenant', async () => {
+  it('fails for another tenant', async () => {
     const id = await sentOne(store.space())
     fail(id)
     await expect(retry(id, BOB)).rejects.toMatchObject(unknown)
@@ -116,8 +116,8 @@ describe('a job that is tried again', () => {
   })
 })
 
-describe('all that failed of a space', () => {
-  it('begins anew, and what waits goes on at once; nothing else is touched', async () => {
+describe('retrying all failed jobs of a space', () => {
+  it('creates new ones, runs waiting ones at once, and touches nothing else', async () => {
     const [space, other] = [store.space(), store.space()]
     const [failed = '', canceled = '', waiting = '', made = ''] = await sent(space, 'f.md', 'c.md', 'w.md', 'm.md')
     const elsewhere = await sentOne(other)
@@ -143,7 +143,7 @@ describe('all that failed of a space', () => {
     expect((await retryFailed(store.context, ADA, space.id)).total).toBe(0)
   })
 
-  it('is only what nothing newer has made good, and nothing that was deleted', async () => {
+  it('skips those with a newer attempt and those of deleted documents', async () => {
     const space = store.space()
     const [again = '', gone = ''] = await sent(space, 'a.md', 'b.md')
     fail(again)
@@ -153,7 +153,7 @@ describe('all that failed of a space', () => {
     expect(await retryFailed(store.context, ADA, space.id)).toMatchObject({ total: 0, jobs: [] })
   })
 
-  it('is nothing where the space has no room for old and new passages at once', async () => {
+  it('does nothing when old and new passages together exceed the quota', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 3 }
     const space = store.space({ policies: { quotaPolicy } })
     const id = await published(space)
@@ -163,7 +163,7 @@ describe('all that failed of a space', () => {
     expect(store.rows('SELECT id FROM bulk_jobs')).toEqual([])
   })
 
-  it('is not told to another tenant', async () => {
+  it('fails for another tenant', async () => {
     const space = store.space()
     const id = await sentOne(space)
     fail(id)
@@ -172,8 +172,8 @@ describe('all that failed of a space', () => {
   })
 })
 
-describe('a job that is canceled', () => {
-  it('has ended, and so have its commit and the claim of who compiles it', async () => {
+describe('canceling a job', () => {
+  it('ends the job, its commit and the claim of its gateway', async () => {
     const [work] = await store.work(store.space(), { 'a.md': 'text' })
     const id = work?.job.id ?? ''
     store.woken.length = 0
@@ -189,7 +189,7 @@ describe('a job that is canceled', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('leaves nothing of what it had stored, neither in the rows nor in the index', async () => {
+  it('removes what was stored from rows and index', async () => {
     const space = store.space()
     const [work] = await store.work(space, { 'a.md': 'text' })
     if (work === undefined) throw new Error('nothing was claimed')
@@ -198,13 +198,13 @@ describe('a job that is canceled', () => {
     await cancel(work.job.id)
     expect(store.rows('SELECT key FROM nodes')).toEqual([])
     expect(store.indexes.texts(space.id)).toEqual([])
-    // who compiles it does not publish it any more
+    // The compiling gateway no longer publishes it.
     await publishBatch(store.context, space, built, undefined)
     expect(store.rows('SELECT key FROM versions WHERE from_revision IS NOT NULL')).toEqual([])
     expect(store.job(work.job.id).stage).toBe('canceled')
   })
 
-  it('leaves the version that was published before, and its document is as good as before', async () => {
+  it('keeps the previously published version and the status of its document', async () => {
     const space = store.space()
     const first = await published(space)
     store.run("UPDATE documents SET parser_status = 'parsed'")
@@ -217,7 +217,7 @@ describe('a job that is canceled', () => {
     expect(store.indexes.texts(space.id)).toEqual(['one', 'two'])
   })
 
-  it('is none that has ended, whatever it ended as', async () => {
+  it('fails when the job has ended in any way', async () => {
     const space = store.space()
     const [failed = '', canceled = ''] = await sent(space, 'f.md', 'c.md')
     fail(failed)
@@ -227,7 +227,7 @@ describe('a job that is canceled', () => {
     expect([failed, canceled, done].map((id) => store.job(id).stage)).toEqual(['failed', 'canceled', 'published'])
   })
 
-  it('is none of another tenant', async () => {
+  it('fails for another tenant', async () => {
     const id = await sentOne(store.space())
     await expect(cancel(id, BOB)).rejects.toMatchObject(unknown)
     expect(store.job(id)).toMatchObject({ stage: 'queued', completed_at: null })

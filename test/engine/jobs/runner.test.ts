@@ -17,8 +17,8 @@ afterEach(() => small.end())
 
 const one = (name: string) => ({ [name]: `text of ${name}` })
 
-describe('jobs are run', () => {
-  it('to their publication, and who waits for one is told then', async () => {
+describe('the job runner', () => {
+  it('publishes a job, then resolves those waiting for it', async () => {
     const space = store.space()
     const held = gate()
     small.before = () => held.opened
@@ -38,12 +38,12 @@ describe('jobs are run', () => {
     expect(small.visible()).toEqual(['a.md'])
     await small.idle()
     expect(await small.runner.activity()).toEqual({ activeJobs: 0, waitingJobs: 0, training: 0 })
-    // also who asks afterwards, and who asks for a job that is not there
+    // Late callers, and callers with an unknown job, resolve, too.
     await small.runner.settled(id)
     await small.runner.settled('no job')
   })
 
-  it('at the start, and whenever somebody wakes the runner', async () => {
+  it('claims jobs at the start and at every wake', async () => {
     const space = store.space()
     await store.upload(space, one('a.md'))
     small.runner.start()
@@ -55,7 +55,7 @@ describe('jobs are run', () => {
     await until(() => small.visible().length === 2)
   })
 
-  it('two small.batches at once and no third, spaces in turn', async () => {
+  it('runs two batches at once and no third, rotating through the spaces', async () => {
     const spaces = [store.space(), store.space(), store.space()]
     const gates = [gate(), gate(), gate()]
     small.before = ([name]) => gates[Number(name?.[0])]?.opened
@@ -73,7 +73,7 @@ describe('jobs are run', () => {
     await until(() => small.visible().length === 3)
   })
 
-  it('of a small space before the rest of a large one', async () => {
+  it('runs a small space before the rest of a large one', async () => {
     const [large, little] = [store.space(), store.space()]
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`l${n}.md`, `text ${n}`]))
     await store.upload(large, many)
@@ -85,7 +85,7 @@ describe('jobs are run', () => {
     expect(small.batches.flat().length).toBe(101)
   })
 
-  it('once, by one of two runners on one store', async () => {
+  it('runs each job once, in one of two runners on one database', async () => {
     const space = store.space()
     const other = new JobRunner({ ...store.context, instance: 'another' })
     store.write(() => beat('another', undefined))
@@ -99,7 +99,7 @@ describe('jobs are run', () => {
     await other.close()
   })
 
-  it('but not those that another gateway holds', async () => {
+  it('leaves jobs that another gateway has claimed', async () => {
     const space = store.space()
     const [id = ''] = await store.upload(space, one('a.md')).then((all) => all.map((it) => it.compilationJob.id))
     store.run("UPDATE jobs SET claimed_by = 'another', fence = 7")
@@ -111,12 +111,12 @@ describe('jobs are run', () => {
   })
 })
 
-describe('a job that may be what ends processes', () => {
+describe('a job that may crash processes', () => {
   const suspect = (id: string) => store.run('UPDATE jobs SET unclean_ends = 2 WHERE id = ?', id)
   const upload = async (space: SpaceRow, name: string) =>
     (await store.upload(space, one(name)))[0]?.compilationJob.id ?? ''
 
-  it('runs alone: nothing is begun beside it', async () => {
+  it('runs alone: no other batch starts next to it', async () => {
     const held = gate()
     small.before = ([name]) => (name === 'bad.md' ? held.opened : undefined)
     suspect(await upload(store.space(), 'bad.md'))
@@ -130,7 +130,7 @@ describe('a job that may be what ends processes', () => {
     await until(() => small.visible().length === 2)
   })
 
-  it('is not begun beside others, and has its turn behind them', async () => {
+  it('does not start next to others, and runs after them', async () => {
     const held = gate()
     small.before = ([name]) => (name === 'good.md' ? held.opened : undefined)
     await upload(store.space(), 'good.md')
@@ -147,8 +147,8 @@ describe('a job that may be what ends processes', () => {
   })
 })
 
-describe('jobs that their batch has left', () => {
-  it('are taken up again', async () => {
+describe('jobs that their batch returned without a result', () => {
+  it('run again', async () => {
     const space = store.space()
     const { compile } = store.context.compiler
     let isFirst = true
@@ -168,7 +168,7 @@ describe('jobs that their batch has left', () => {
     ])
   })
 
-  it('are not touched where others have taken them over', async () => {
+  it('stay unchanged when another gateway has claimed them', async () => {
     small.before = () => {
       store.run("UPDATE jobs SET claimed_by = 'another', fence = fence + 1")
       throw new Error('it broke')
@@ -181,7 +181,7 @@ describe('jobs that their batch has left', () => {
 })
 
 describe('a full disk', () => {
-  it('lets no work begin, and who waits is not kept', async () => {
+  it('blocks new work, and callers do not keep waiting', async () => {
     const [accepted] = await store.upload(store.space(), one('a.md'))
     const id = accepted?.compilationJob.id ?? ''
     small.isFull = true
@@ -196,8 +196,8 @@ describe('a full disk', () => {
   })
 })
 
-describe('a runner that is closed', () => {
-  it('waits for what runs, gives it back at once and counts no try, and takes nothing new', async () => {
+describe('a closed runner', () => {
+  it('waits for running jobs, releases them without counting an attempt, and claims nothing new', async () => {
     const space = store.space()
     small.before = (_, signal) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
@@ -216,7 +216,7 @@ describe('a runner that is closed', () => {
     await next.close()
   })
 
-  it('ends when what runs has ended', async () => {
+  it('ends when the running jobs have ended', async () => {
     const held = gate()
     small.before = () => held.opened
     const id = await small.sendOne(store.space(), 'a.md')

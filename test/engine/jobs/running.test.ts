@@ -9,18 +9,18 @@ const batch = (spaceKey: number, jobs: number, state: 'read' | 'stored' | 'waiti
   isWaiting: state === 'waiting',
 })
 
-it('a batch is compiled until it waits for its publication without work of its own', () => {
+it('a batch counts as compiling until it only waits for its publication', () => {
   const running = [batch(1, 3), batch(1, 1, 'stored'), batch(2, 5, 'waiting')]
   expect(compiling(running)).toEqual(running.slice(0, 2))
 })
 
-it('jobs that are stored count for their space while they have work of their own', () => {
+it('stored jobs count for their space while it is compiling others', () => {
   expect(besideCompiling([batch(1, 3), batch(1, 1, 'stored'), batch(1, 2, 'stored'), batch(2, 5)])).toEqual(
     new Map([[1, 3]]),
   )
 })
 
-it('a space of which 640 jobs wait for their publication is full', () => {
+it('a space with 640 jobs waiting for publication is full', () => {
   const waiting = Array.from({ length: 20 }, () => batch(1, 32, 'waiting'))
   expect(besideCompiling(waiting.slice(1))).toEqual(new Map())
   expect(besideCompiling([...waiting, batch(1, 1, 'stored'), batch(2, 40, 'waiting')])).toEqual(

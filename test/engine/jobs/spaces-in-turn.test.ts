@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ADA, BOB, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-/** more than four batches of a space, two of which run at once */
+/** More than four batches of a space, two of which run at once. */
 const MANY = 192
 
 let test: TestEngine
@@ -27,7 +27,7 @@ async function uploadMany(spaceId: string): Promise<void> {
 it.each([
   ['after', 0, 1],
   ['before', 1, 0],
-])('one document of a space %s one with hundreds is compiled before they are', async (_, busy, small) => {
+])('a document uploaded %s hundreds of another space is compiled before they all are', async (_, busy, small) => {
   await uploadMany(String(spaces[busy]))
   const accepted = await uploadOne(test.engine, ADA, String(spaces[small]), {
     filename: 'one.md',
@@ -38,7 +38,7 @@ it.each([
   expect(items.length).toBeGreaterThanOrEqual(MANY / 3)
 })
 
-it('what is on its way is counted as running or waiting, and nothing is afterwards', async () => {
+it('open work is counted as running or waiting, and nothing is counted afterwards', async () => {
   const { engine } = test
   await uploadMany(String(spaces[0]))
   const { activeJobs, waitingJobs } = await engine.activity()

@@ -7,7 +7,7 @@ import { gate, openSmallRunner, type SmallRunner } from './small-runner.js'
 
 vi.mock('../../../src/engine/models/builtin/lsa-trainer.js', () => import('../compile/trained-here.js'))
 
-/** a space has been quiet for so long when its model is made anew */
+/** How long a space has no new documents before its model is trained again. */
 const QUIET_MS = 3000
 const MINUTE_MS = 60_000
 const TRIES = 400
@@ -19,7 +19,7 @@ beforeEach(async () => {
   small = await openSmallRunner()
   store = small.store
   store.embed = (texts) => texts.map(vector)
-  // nothing happens by itself: the time stands
+  // Nothing happens automatically: the clock stands still.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
 })
 afterEach(async () => {
@@ -27,19 +27,19 @@ afterEach(async () => {
   await small.end()
 })
 
-/** Asks again and again, by a clock that goes. */
+/** Polls with a running clock. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await condition()); tries++) {
     if (tries === TRIES) throw new Error('still not so')
     await sleep(10)
   }
 }
-/** Lets time pass, and all that comes of it. */
+/** Advances the time and waits for everything it triggers. */
 async function pass(milliseconds: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(milliseconds)
   await settle()
 }
-/** All that was begun has come to an end, or to a pause. */
+/** Everything that was started has ended or paused. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
   await until(async () => (await small.runner.activity()).training === 0)
@@ -53,7 +53,7 @@ async function sent(space: SpaceRow, name: string, text: string): Promise<void> 
 const active = () => modelsOf(store).filter(({ state }) => state === 'active')
 
 describe('the model of a space', () => {
-  it('is trained behind the job that brings text enough, without a pause', async () => {
+  it('gets trained right after the job that brings enough text', async () => {
     const space = store.space()
     await sent(space, 'a.md', shared(29))
     expect(modelsOf(store)).toEqual([])
@@ -64,7 +64,7 @@ describe('the model of a space', () => {
     expect(vectorsOf(store, active()[0]?.key ?? 0)).toEqual(nodeKeys(store))
   })
 
-  it('is trained anew when the space has been quiet for a while, and not between two uploads', async () => {
+  it('gets trained again when the space has been quiet for a while, and not between two uploads', async () => {
     const space = store.space()
     await sent(space, 'a.md', shared(48))
     await until(() => active().length === 1)
@@ -78,7 +78,7 @@ describe('the model of a space', () => {
     expect(modelsOf(store)).toHaveLength(1)
   })
 
-  it('is looked at again when somebody asks for it, once the space is quiet', async () => {
+  it('gets checked on request, once the space is quiet', async () => {
     const space = await filledSpace(store, shared(50))
     small.runner.wake()
     await pass(2 * QUIET_MS)
@@ -90,7 +90,7 @@ describe('the model of a space', () => {
     await until(() => active().length === 1)
   })
 
-  it('is not trained at the same time as another one', async () => {
+  it('does not get trained at the same time as another one', async () => {
     const spaces = [await filledSpace(store, shared(50)), await filledSpace(store, shared(60))]
     const held = gate()
     let calls = 0
@@ -116,7 +116,7 @@ describe('the model of a space', () => {
     ).toEqual([50, 60])
   })
 
-  it('that could not be trained is tried again after the longest pause', async () => {
+  it('gets another attempt after the longest pause when its training failed', async () => {
     const space = await filledSpace(store, shared(50))
     let tries = 0
     store.embed = () => {
@@ -139,7 +139,7 @@ describe('the model of a space', () => {
     await until(() => active().length === 1)
   })
 
-  it('that could not be trained for what passes by itself is tried again soon', async () => {
+  it('gets another attempt soon when the failure was temporary', async () => {
     const space = await filledSpace(store, shared(50))
     let tries = 0
     store.embed = (texts) => {
@@ -153,7 +153,7 @@ describe('the model of a space', () => {
     await until(() => active().length === 1)
   })
 
-  it('is not trained on a full disk, but when there is room again', async () => {
+  it('waits with its training while the disk is full', async () => {
     const space = await filledSpace(store, shared(50))
     small.isFull = true
     small.runner.wake(space.key)
@@ -164,7 +164,7 @@ describe('the model of a space', () => {
     await until(() => active().length === 1)
   })
 
-  it('is not trained any more by a runner that was closed, and what is being trained is waited for', async () => {
+  it('stays untrained after the runner was closed, which waits for a running training', async () => {
     const space = await filledSpace(store, shared(50))
     const held = gate()
     let isAsked = false
@@ -192,8 +192,8 @@ describe('the model of a space', () => {
   })
 })
 
-describe('passages that lack a vector', () => {
-  it('get one behind the start, when their space is quiet, and what is audited is over then', async () => {
+describe('passages without a vector', () => {
+  it('get one after the start, when their space is quiet, which ends the audit', async () => {
     const space = await filledSpace(store, shared(30))
     const model = inUse(store, space)
     store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')
@@ -207,12 +207,12 @@ describe('passages that lack a vector', () => {
     small.runner.wake(space.key)
     await pass(2 * QUIET_MS)
     expect(vectorsOf(store, model.key)).toHaveLength(27)
-    // ten minutes behind the start
+    // Ten minutes after the start.
     await pass(10 * MINUTE_MS + QUIET_MS)
     await until(() => vectorsOf(store, model.key).length === 30)
   })
 
-  it('get theirs by a new model where one is due anyway', async () => {
+  it('get one from a new model when that is due anyway', async () => {
     const space = await filledSpace(store, shared(48))
     inUse(store, space)
     store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')

@@ -10,7 +10,7 @@ import { until } from '../../helpers/until.js'
 
 const NODE = process.execPath
 const REFERENCE = { pluginId: 'command', provider: 'local', model: 'm1' }
-/** the smallest WAV: one sample */
+/** The smallest WAV file: one sample. */
 const WAV = Buffer.from('UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==', 'base64')
 const AUDIO = { bytes: WAV, extension: 'wav', mimeType: 'audio/wav' }
 
@@ -18,12 +18,12 @@ let dir: string
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'ks-command-test-'))
-  // in the usual one are folders of other tests that run now
+  // The default folder contains folders of other running tests.
   process.env.TMPDIR = dir
 })
 afterAll(() => removeFolder(dir))
 
-/** A program written in JavaScript; its arguments follow. */
+/** A JavaScript program; its arguments follow. */
 function script(name: string, source: string): string[] {
   const path = join(dir, `${name}.cjs`)
   writeFileSync(path, source)
@@ -37,8 +37,8 @@ const speaking = (argv: string[], more: object = {}) =>
 
 const said = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))'
 
-describe('a program', () => {
-  test('gets its input by stdin, its words as they are, and nothing of a shell', async () => {
+describe('a command of a provider', () => {
+  test('gets its input on stdin and its arguments unchanged, without a shell', async () => {
     const registry = listening(
       [...script('args', said), '-l', '{language}', '--model={model}', '$(id) ; `id` | {other'],
       {
@@ -54,7 +54,7 @@ describe('a program', () => {
     expect({ ...spoken, audio: String(spoken.audio) }).toEqual({ audio: 'ID3 says hello', mimeType: 'audio/mpeg' })
   })
 
-  test('reads and writes files of a folder that nobody else sees and that is gone afterwards', async () => {
+  test('reads and writes files in a private folder that is removed afterwards', async () => {
     const copy = `const fs = require('fs'); const [from, to] = process.argv.slice(2)
       fs.writeFileSync(to, fs.readFileSync(from) + ' of ' + from)`
     const registry = speaking([...script('copy', copy), '{input}', '{output}'])
@@ -63,7 +63,7 @@ describe('a program', () => {
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('ks-command-'))).toEqual([])
   })
 
-  test('may have its input converted before', async () => {
+  test('may get its input from a converter', async () => {
     const convert = [
       ...script(
         'convert',
@@ -78,7 +78,7 @@ describe('a program', () => {
     expect(await registry.transcriber(REFERENCE).transcribe(AUDIO)).toBe(`.wav converted ${WAV.length}`)
   })
 
-  test('gets a converted recording by stdin as well, without having it held in memory', async () => {
+  test('gets a converted recording on stdin, streamed without a copy in memory', async () => {
     const copy = `const fs = require('fs'); const [from, to] = process.argv.slice(2)
       fs.writeFileSync(to, Buffer.alloc(70 * 1024 * 1024, fs.readFileSync(from)))`
     const count = `let n = 0; process.stdin.on('data', (part) => (n += part.length)).on('end', () => process.stdout.write(String(n)))`
@@ -87,14 +87,14 @@ describe('a program', () => {
     expect(text).toBe(String(70 * 1024 * 1024))
   })
 
-  test('may write times, which a document keeps and a chat does not want', async () => {
+  test('may write timestamps, which documents keep and chats drop', async () => {
     const lines = '[00:00.000 --> 00:01.000]  Good morning.\n[00:00:01.000 --> 00:00:02.000]   Good night.\n'
     const heard = listening(script('times', `process.stdout.write(${JSON.stringify(lines)})`)).transcriber(REFERENCE)
     expect(await heard.listen(AUDIO)).toEqual({ text: lines })
     expect(await heard.transcribe(AUDIO)).toBe('Good morning. Good night.')
   })
 
-  test('knows nothing of the environment that could be a credential', async () => {
+  test('gets no environment variable that could be a credential', async () => {
     process.env.KS_TEST_SECRET = 'canary'
     const registry = listening(script('env', 'process.stdout.write(Object.keys(process.env).join(" "))'))
     const names = await registry.transcriber(REFERENCE).transcribe(AUDIO)
@@ -104,16 +104,16 @@ describe('a program', () => {
   })
 
   test.each([
-    ['is not there', ['/no/such/program'], 'its program is not installed'],
+    ['is not installed', ['/no/such/program'], 'its program is not installed'],
     ['fails', script.bind(null, 'fails', 'process.exit(3)'), 'its program ended with code 3'],
-    ['says too much', ['yes'], 'more than'],
-  ])('that %s is a failure of the provider', async (_what, argv, sentence) => {
+    ['writes too much output', ['yes'], 'more than'],
+  ])('causes a failure of the provider if it %s', async (_what, argv, sentence) => {
     const registry = listening(Array.isArray(argv) ? argv : argv())
     const failed = registry.transcriber(REFERENCE).transcribe(AUDIO)
     await expect(failed).rejects.toMatchObject({ code: 'provider-failed', message: expect.stringContaining(sentence) })
   })
 
-  test('reads no unlisted file, and returns no file that a link in its output leads to', async () => {
+  test('reads no unlisted file, and returns no target of a link in its output', async () => {
     const secret = join(dir, 'secret')
     writeFileSync(secret, 'ID3 the key of the daemon')
     const read = `try { process.stdout.write('ID3 ' + require('fs').readFileSync(${JSON.stringify(secret)})) } catch (error) { process.stdout.write('ID3 ' + error.code) }`
@@ -134,7 +134,7 @@ describe('a program', () => {
     })
   })
 
-  test('is not started on a machine that cannot confine it, and the failure names the setting', async () => {
+  test('does not start on a machine that cannot confine it, and the failure names the setting', async () => {
     const path = process.env.PATH
     process.env.PATH = pathWithout(['bwrap', 'unshare'], join(dir, 'without'))
     const refused = listening(script('args', said)).transcriber(REFERENCE).transcribe(AUDIO)
@@ -145,12 +145,12 @@ describe('a program', () => {
       })
   })
 
-  test('that says no audio is a failure, too', async () => {
+  test('causes a failure of the provider if its output is no audio', async () => {
     const registry = speaking(script('mute', 'console.log("no audio device")'))
     await expect(registry.speaker(REFERENCE).speak({ text: 'x' })).rejects.toMatchObject({ code: 'provider-failed' })
   })
 
-  test('is killed on abort with everything it started, and when its time is over', async () => {
+  test('ends with all its processes on abort and at the timeout', async () => {
     const parent = `const { spawn } = require('child_process')
       spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-of-parent'], { detached: true })
       setInterval(() => {}, 1000)`
@@ -170,17 +170,17 @@ describe('a program', () => {
   })
 })
 
-describe('the configuration', () => {
+describe('the configuration of a command provider', () => {
   test.each([
     [{}, 'needs speech or transcription'],
-    [{ speech: { argv: [] } }, 'must begin with a program'],
+    [{ speech: { argv: [] } }, 'must start with the path of a program'],
     [{ speech: { argv: ['x', '{voices}'] } }, '{voices}'],
-    [{ transcription: { argv: ['x'], convert: ['y', '{input}'] } }, 'must hold {input} and {output}'],
-  ])('%j is refused', (entry, sentence) => {
+    [{ transcription: { argv: ['x'], convert: ['y', '{input}'] } }, 'must contain {input} and {output}'],
+  ])('rejects %j', (entry, sentence) => {
     expect(() => createModelRegistry([{ pluginId: 'command', provider: 'p', ...entry }])).toThrow(sentence)
   })
 
-  test('a provider has the models that it has programs for', () => {
+  test('offers the models that it has commands for', () => {
     const registry = speaking(['x'])
     const has = (kind: 'speech' | 'transcription' | 'generation') => registry.has(REFERENCE, kind)
     expect([has('speech'), has('transcription'), has('generation')]).toEqual([true, false, false])

@@ -60,7 +60,7 @@ test.each([
   ['500', { kind: 'status', status: 500 }],
   ['503', { kind: 'status', status: 503 }],
   ['a reset', { kind: 'reset' }],
-] as const)('three times %s are overcome by the fourth try', async (_, fault) => {
+] as const)('a call succeeds on the fourth attempt after three times %s', async (_, fault) => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(3, fault))
   expect(await registry.embedder(named('m')).embed(['x'], 'query')).toHaveLength(1)
@@ -75,10 +75,10 @@ test.each([
   ['401', { kind: 'status', status: 401 }, 1, 'provider "acme" refused the credentials (401)'],
   ['404', { kind: 'status', status: 404 }, 1, 'provider "acme" has no model "m", or not at this address (404)'],
   ['a quota', refusedWith(429, 'insufficient_quota'), 1, 'provider "acme" has no quota left (429)'],
-  ['a quota, in other words', refusedWith(403, 'insufficient_quota'), 1, 'provider "acme" has no quota left (403)'],
+  ['a quota with another status', refusedWith(403, 'insufficient_quota'), 1, 'provider "acme" has no quota left (403)'],
   ['a model it lacks', refusedWith(400, 'model_not_found'), 1, 'provider "acme" does not know the model "m"'],
   ['501', { kind: 'status', status: 501 }, 1, 'provider "acme" failed on its side (5xx)'],
-] as const)('%s for ever fails after the allowed tries with one safe sentence', async (_, fault, tries, message) => {
+] as const)('repeated %s fails after the allowed attempts with one safe sentence', async (_, fault, tries, message) => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(9, fault))
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -86,14 +86,14 @@ test.each([
   expect(fake.requests).toHaveLength(tries)
 })
 
-test('a server that is not there fails with the class of the failure', async () => {
+test('a call to an unreachable server fails with connection refused', async () => {
   const { fake, registry } = await setUp()
   await fake.close()
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
   expect(error.message).toBe('provider "acme" could not be reached: connection refused')
 })
 
-test('F39: Retry-After is waited out by every call to the provider', async () => {
+test('F39: every call to the provider waits for its Retry-After', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 429, retryAfter: '0.3' })
   const first = registry.embedder(named('m')).embed(['x'], 'query')
@@ -107,7 +107,7 @@ test('F39: Retry-After is waited out by every call to the provider', async () =>
 test.each([
   [429, 'provider "acme" is limiting the rate of calls (429)'],
   [503, 'provider "acme" failed on its side (5xx)'],
-])('a call that comes while the provider wants quiet after a %i says so', async (status, message) => {
+])('a call during the Retry-After of a %i fails with the same reason', async (status, message) => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status, retryAfter: '120' })
   for (let call = 0; call < 2; call++) {
@@ -117,7 +117,7 @@ test.each([
   expect(fake.requests).toHaveLength(1)
 })
 
-test('a Retry-After longer than the call may take fails at once and says when to come back', async () => {
+test('a Retry-After longer than the timeout of the call fails at once with the retry delay', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 429, retryAfter: '120' })
   const start = performance.now()
@@ -132,7 +132,7 @@ test('a Retry-After longer than the call may take fails at once and says when to
 test.each([
   ['hangs', { kind: 'hang' }],
   ['is too slow', { kind: 'slow', ms: 60_000 }],
-] as const)('a provider that %s is given up at the timeout, and its connection closed', async (_, fault) => {
+] as const)('a call to a provider that %s fails at the timeout, and its connection is closed', async (_, fault) => {
   const { fake, registry } = await setUp({ timeoutMs: 200 })
   fake.script(fault)
   const start = performance.now()
@@ -142,17 +142,17 @@ test.each([
   await expect.poll(() => fake.sockets()).toBe(0)
 })
 
-test('F38: the timeout holds for all tries together', async () => {
+test('F38: the timeout covers all attempts together', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 5000 })
   fake.script(...repeat(2, { kind: 'status', status: 500, retryAfter: '2' }), { kind: 'hang' })
   const start = performance.now()
   await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
   expect(fake.requests).toHaveLength(3)
-  // a time for each try would be nine seconds
+  // A timeout for each attempt would be nine seconds.
   expect(performance.now() - start).toBeLessThan(8500)
 })
 
-test('a call that runs out of time while it tries again tells what the provider did, not that time ran out', async () => {
+test('a call that times out during a retry reports the earlier failure of the provider', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 2000 })
   fake.script({ kind: 'status', status: 429 }, { kind: 'hang' })
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -160,7 +160,7 @@ test('a call that runs out of time while it tries again tells what the provider 
   expect(fake.requests).toHaveLength(2)
 })
 
-test('a stream must begin within its own, shorter time; comment lines do not count', async () => {
+test('a stream must begin within its own, shorter timeout, and comment lines do not count', async () => {
   const { fake, registry } = await setUp({ firstTokenTimeoutMs: 150 })
   fake.script({ kind: 'comments', ms: 20 })
   const error = await failureOf(read(registry.generator(named('chat')), 'hi'))
@@ -173,8 +173,8 @@ test.each([
   [{ timeoutMs: 300_000 }, 300_000, 300_000],
   [{ timeoutMs: 300_000, firstTokenTimeoutMs: 90_000 }, 300_000, 90_000],
   [{ firstTokenTimeoutMs: 90_000 }, 60_000, 90_000],
-])('an operator who sets %j gives a stream so much time, and so much to begin', (set, whole, first) => {
-  // as a configuration file says it
+])('the setting %j determines the timeout of a stream and of its first token', (set, whole, first) => {
+  // As in a configuration file.
   const [entry] = providers([
     { pluginId: 'openai-compatible', provider: 'acme', baseUrl: 'http://127.0.0.1:1', ...set },
   ])
@@ -182,13 +182,13 @@ test.each([
   expect([timeoutMs, firstTokenTimeoutMs]).toEqual([whole, first])
 })
 
-test('a model that thinks before it writes is not given up', async () => {
+test('a stream of thoughts before the answer keeps the first-token timeout from firing', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 30_000, firstTokenTimeoutMs: 1500 })
   fake.script({ kind: 'thinks', times: 6, ms: 300 })
   expect(await read(registry.generator(named('chat')), 'hi')).toBe('You said: hi')
 })
 
-test('a stream that stalls fails at the timeout, and a slow consumer does not use it up', async () => {
+test('a stalled stream fails at the timeout, and a slow consumer does not use the timeout up', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 1500 })
   fake.script({ kind: 'ok' }, { kind: 'stall-after', deltas: 1 })
   let text = ''
@@ -201,13 +201,13 @@ test('a stream that stalls fails at the timeout, and a slow consumer does not us
   expect(error.message).toBe('provider "acme" gave no answer within 1500 ms')
 })
 
-test('a model that goes on speaking may take longer than the timeout', async () => {
+test('a stream that keeps sending may take longer than the timeout', async () => {
   const { registry } = await setUp({ timeoutMs: 300, firstTokenTimeoutMs: 300 }, {}, { deltaMs: 80 })
   const words = Array.from({ length: 8 }, (_, at) => `w${at}`).join(' ')
   expect(await read(registry.generator(named('chat')), words)).toBe(`You said: ${words}`)
 })
 
-test('without a limit of the operator, answers do not wait for four others', async () => {
+test('answers run without a limit unless the operator sets maxConcurrency', async () => {
   const { fake, registry } = await setUp({}, {}, { deltaMs: 60 })
   const answers = Array.from({ length: 12 }, (_, at) => read(registry.generator(named('chat')), `q${at}`))
   expect(await Promise.all(answers)).toEqual(answers.map((_, at) => `You said: q${at}`))
@@ -218,7 +218,7 @@ test('without a limit of the operator, answers do not wait for four others', asy
   expect(limited.fake.peak()).toBe(2)
 })
 
-test('after five failed calls a model is left alone, briefly and then for longer, and one call tries', async () => {
+test('the circuit of a model opens after five failures, for growing periods, and lets one call probe', async () => {
   let now = Date.UTC(2030, 0, 1)
   const { fake, registry } = await setUp({}, { now: () => now })
   const embed = () => registry.embedder(named('m')).embed(['x'], 'query')
@@ -229,7 +229,7 @@ test('after five failed calls a model is left alone, briefly and then for longer
 
   const error = await failureOf(embed())
   expect(error).toMatchObject({ code: 'provider-failed', retryAfter: 1 })
-  expect(error.message).toBe('provider "acme" keeps failing and is left alone for a while')
+  expect(error.message).toBe('provider "acme" keeps failing and is not called for a while')
   expect(fake.requests).toHaveLength(5)
   expect(await registry.reranker(named('rr')).rerank('q', ['d'])).toHaveLength(1)
 
@@ -253,7 +253,7 @@ test('after five failed calls a model is left alone, briefly and then for longer
   expect(await Promise.all([embed(), embed()])).toHaveLength(2)
 })
 
-test('a model that is left alone is said to be limited where its last failures were limits', async () => {
+test('an open circuit reports the rate limit if the last failures were rate limits', async () => {
   let now = Date.UTC(2030, 0, 1)
   const { fake, registry } = await setUp({}, { now: () => now })
   const embed = () => failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -267,7 +267,7 @@ test('a model that is left alone is said to be limited where its last failures w
   expect((await embed()).cause).toMatchObject({ kind: 'circuit-open', status: undefined })
 })
 
-test('refused requests and callers that leave do not open the circuit', async () => {
+test('rejected requests and aborted calls do not open the circuit', async () => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(7, { kind: 'status', status: 400 }), ...repeat(7, { kind: 'hang' }))
   for (let round = 0; round < 7; round++) await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -278,7 +278,7 @@ test('refused requests and callers that leave do not open the circuit', async ()
   expect(registry.describe()[0]!.circuits[0]!.state).toBe('closed')
 })
 
-test('no more calls run at once than allowed, and a query goes before queued documents', async () => {
+test('concurrent calls stay within the limit, and a query precedes queued documents', async () => {
   const { fake, registry } = await setUp({ maxConcurrency: 2, maxBatch: 1 })
   fake.script(...repeat(20, { kind: 'slow', ms: 30 }))
   const embedder = registry.embedder(named('m'))
@@ -294,7 +294,7 @@ test('no more calls run at once than allowed, and a query goes before queued doc
   expect(fake.peak()).toBe(2)
 })
 
-test('time in the queue counts for a query, not for documents; an aborted call leaves the queue', async () => {
+test('time in the queue counts against the timeout of a query but not of documents, and an aborted call leaves the queue', async () => {
   const { fake, registry } = await setUp({ maxConcurrency: 1, timeoutMs: 250, maxBatch: 1 })
   fake.script(...repeat(9, { kind: 'slow', ms: 120 }))
   const embedder = registry.embedder(named('m'))
@@ -314,7 +314,7 @@ test('time in the queue counts for a query, not for documents; an aborted call l
   await stuck
 })
 
-test('one failed batch stops the others', async () => {
+test('a failed batch stops the remaining ones', async () => {
   const { fake, registry } = await setUp({ maxConcurrency: 1, maxBatch: 1 })
   fake.script({ kind: 'status', status: 400 })
   await failureOf(registry.embedder(named('m')).embed(['a', 'b', 'c'], 'document'))
@@ -322,7 +322,7 @@ test('one failed batch stops the others', async () => {
   expect(fake.requests.length).toBeLessThanOrEqual(2)
 })
 
-test('daily budgets refuse what they do not hold, count what was really used, and start anew at midnight', async () => {
+test('daily budgets reject calls above the rest, count actual usage, and reset at midnight', async () => {
   let now = Date.UTC(2030, 0, 1, 23, 0, 0)
   let limits: ProviderBudgets = { maxEmbeddingTokensPerDay: 4, maxLlmTokensPerDay: 30, maxRerankRequestsPerDay: 1 }
   const store = memoryBudgetStore()
@@ -334,7 +334,7 @@ test('daily budgets refuse what they do not hold, count what was really used, an
   expect(used()).toBe(3)
   const error = await failureOf(embedder.embed(['four five six'], 'query'))
   expect(error).toMatchObject({ code: 'quota-exceeded', retryAfter: 3600 })
-  expect(error.message).toBe('the daily budget of 4 embedding tokens does not hold another 4')
+  expect(error.message).toBe('the daily budget of 4 embedding tokens has not enough left for another 4')
   expect(fake.requests).toHaveLength(1)
 
   await registry.reranker(named('rr')).rerank('q', ['d'])
@@ -353,7 +353,7 @@ test('daily budgets refuse what they do not hold, count what was really used, an
   expect(store.used({ id: 'deployment' }, '2030-01-02', 'embeddingTokens')).toBe(3)
 })
 
-test('each account pays for itself, and a refused call costs nothing', async () => {
+test('each account has its own budget, and a refused call costs nothing', async () => {
   const { fake, registry } = await setUp()
   const poor = { id: 'space-1', limits: () => ({ maxRerankRequestsPerDay: 1 }) }
   const rich = { id: 'space-2', limits: () => ({}) }
@@ -364,7 +364,7 @@ test('each account pays for itself, and a refused call costs nothing', async () 
   expect(await registry.reranker(named('rr'), rich).rerank('q', ['d'])).toHaveLength(1)
 })
 
-test('a consumer that stops at the end event has seen a success, and is not charged for more', async () => {
+test('a consumer that stops at the end event counts as a success, and is not charged for more', async () => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(4, { kind: 'malformed' }))
   const account = { id: 'space-3', limits: () => ({ maxLlmTokensPerDay: 1100 }) }
@@ -379,13 +379,13 @@ test('a consumer that stops at the end event has seen a success, and is not char
   expect(registry.describe()[0]!.circuits[0]!.state).toBe('closed')
 })
 
-test('tokens are estimated on the high side for text in any script', () => {
+test('the estimate of tokens errs on the high side for any script', () => {
   expect(estimateTokens('')).toBe(0)
   expect(estimateTokens('four')).toBe(1)
   expect(estimateTokens('漢字漢字')).toBe(4)
 })
 
-test('A76: no failure shows the key, a header value, the prompt, the query of the address or the body', async () => {
+test('A76: no failure reveals the key, a header value, the prompt, the query of the address or the body', async () => {
   const canaries = ['sk-CANARY-key', 'CANARY-header', 'CANARY-prompt', 'CANARY-query', 'CANARY-body']
   const fake = await startFakeOpenAi()
   const entry: ProviderConfig = {
@@ -420,7 +420,7 @@ test('A76: no failure shows the key, a header value, the prompt, the query of th
         () => undefined,
         (reason: unknown) => reason,
       )
-      // only the chat-specific fault is nothing to the others
+      // The other calls ignore the fault that is specific to chat.
       if (fault.kind !== 'error-after') expect(error).toBeInstanceOf(KsError)
       const shown = `${inspect(error, { depth: 9, showHidden: true })} ${JSON.stringify(error)} ${error}`
       for (const canary of canaries) expect(shown).not.toContain(canary)
@@ -433,7 +433,7 @@ test('A76: no failure shows the key, a header value, the prompt, the query of th
   for (const canary of canaries) expect(shown).not.toContain(canary)
 })
 
-test('a refusal whose text only speaks of a quota is none of a quota', async () => {
+test('a refusal that mentions a quota only in its message does not count as a spent quota', async () => {
   const { fake, registry } = await setUp()
   const body = JSON.stringify({ error: { message: 'the prompt was: what does insufficient_quota mean?', code: null } })
   fake.script(...repeat(9, { kind: 'status', status: 429, body } as const))
@@ -441,7 +441,7 @@ test('a refusal whose text only speaks of a quota is none of a quota', async () 
   expect(error.message).toBe('provider "acme" is limiting the rate of calls (429)')
 })
 
-test('what nobody waits for has a time limit of its own', async () => {
+test('background calls have a separate timeout', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 40, ingestTimeoutMs: 5000, firstTokenTimeoutMs: 40 })
   fake.script({ kind: 'slow', ms: 150 })
   expect(await registry.embedder(named('m')).embed(['x'], 'document')).toHaveLength(1)
@@ -456,7 +456,7 @@ test('what nobody waits for has a time limit of its own', async () => {
   await expect(read(registry.generator(named('m')), 'hello')).rejects.toThrow('no answer within 40 ms')
 })
 
-test('the window of a model is its own, that of its provider, or 8,192 tokens', async () => {
+test('the window of a model comes from its own setting, that of its provider, or the default of 8,192 tokens', async () => {
   const { registry } = await setUp({ contextTokens: { large: 131_072, '*': 16_384 } })
   expect(['large', 'other'].map((name) => registry.generator(named(name)).contextTokens)).toEqual([131_072, 16_384])
   expect((await setUp()).registry.generator(named('m')).contextTokens).toBe(8192)

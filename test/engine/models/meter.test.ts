@@ -4,7 +4,7 @@ import { TokenMeter } from '../../../src/engine/models/meter.js'
 
 const MODEL = { pluginId: 'p', provider: 'q', model: 'm' }
 
-test('a meter counts what went out and what came back, by estimate until the provider has counted', () => {
+test('the token meter estimates input and output tokens until the provider reports its counts', () => {
   const meter = new TokenMeter()
   expect(meter.total()).toEqual({ inputTokens: 0, outputTokens: 0 })
   expect(meter.model()).toBeUndefined()
@@ -12,7 +12,7 @@ test('a meter counts what went out and what came back, by estimate until the pro
   expect(meter.total()).toEqual({ inputTokens: 0, outputTokens: 0 })
   call.begin()
   expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: 0 })
-  // pieces are one text: nothing is rounded up for each of them
+  // The chunks form one text: they are not rounded up one by one.
   for (const piece of ['The ', 'shop ', 'opens.']) call.said(piece)
   expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: estimateTokens('The shop opens.') })
   call.counted(undefined)

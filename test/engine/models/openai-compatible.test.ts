@@ -42,11 +42,11 @@ test.each([
   ['https://h/openai', 'https://h/openai/v1/embeddings'],
   ['https://h/v1beta/openai/', 'https://h/v1beta/openai/embeddings'],
   ['https://h/x?api-version=3', 'https://h/x/v1/embeddings?api-version=3'],
-])('a base of %s asks %s', (base, expected) => {
+])('the base address %s gives the request address %s', (base, expected) => {
   expect(apiUrl(new URL(base), 'embeddings').href).toBe(expected)
 })
 
-test('embeddings come back in the order of the texts, of unit length, and carry the key', async () => {
+test('embeddings have the order of the texts and unit length, and the request carries the key', async () => {
   const { fake, registry } = await setUp({ apiKey: 'sk-1', dimension: 16 }, { apiKey: 'sk-1' })
   fake.script({ kind: 'shuffled' })
   const texts = ['alpha beta', 'gamma', 'alpha']
@@ -61,7 +61,7 @@ test('embeddings come back in the order of the texts, of unit length, and carry 
   expect(fake.requests[0]!.body).toMatchObject({ model: 'm', encoding_format: 'float' })
 })
 
-test('more texts than a request holds are split, and joined in order', async () => {
+test('texts above the batch size are split, and the vectors joined in order', async () => {
   const { fake, registry } = await setUp({}, { maxBatch: 3, maxConcurrency: 2 })
   const embedder = registry.embedder(named('m'))
   expect(embedder.maxBatch).toBe(3)
@@ -73,7 +73,7 @@ test('more texts than a request holds are split, and joined in order', async () 
   expect(await embedder.embed([], 'document')).toEqual([])
 })
 
-test('prefixes, the cut at maxChars and the place of an empty text are as the model is configured', async () => {
+test("prefixes, truncation at maxChars and the replacement of empty texts follow the model's settings", async () => {
   const model = { name: 'e5', queryPrefix: 'query: ', documentPrefix: 'passage: ', maxChars: 12 }
   const { fake, registry } = await setUp({}, { models: { embedding: [model, 'plain'] } })
   await registry.embedder(named('e5')).embed(['abcdef'], 'query')
@@ -84,17 +84,17 @@ test('prefixes, the cut at maxChars and the place of an empty text are as the mo
 
 test.each([
   ['another dimension than before', { kind: 'dimension', dimension: 7 }, /7 dimensions where 8/],
-  ['no numbers', { kind: 'dimension', dimension: 0 }, /empty vector/],
+  ['empty vectors', { kind: 'dimension', dimension: 0 }, /empty vector/],
   ['NaN', { kind: 'number', text: 'NaN' }, /not JSON/],
-  ['null', { kind: 'number', text: 'null' }, /no finite number/],
-  ['infinity', { kind: 'number', text: '1e999' }, /no finite number/],
-  ['a string', { kind: 'number', text: '"0.5"' }, /no finite number/],
+  ['null', { kind: 'number', text: 'null' }, /not a finite number/],
+  ['infinity', { kind: 'number', text: '1e999' }, /not a finite number/],
+  ['a string', { kind: 'number', text: '"0.5"' }, /not a finite number/],
   ['a number too large to square', { kind: 'number', text: '1e200' }, /no usable length/],
   ['a zero vector', { kind: 'zero' }, /no usable length/],
   ['too few vectors', { kind: 'fewer' }, /1 vectors for 2 texts/],
   ['one index twice', { kind: 'duplicate' }, /indexes/],
-  ['half a document', { kind: 'malformed' }, /not JSON/],
-] as const)('F40: an embedding answer with %s is refused without another try', async (_, fault, rule) => {
+  ['truncated JSON', { kind: 'malformed' }, /not JSON/],
+] as const)('F40: an embedding reply with %s is rejected without a retry', async (_, fault, rule) => {
   const { fake, registry } = await setUp()
   const embedder = registry.embedder(named('m'))
   await embedder.embed(['first'], 'query')
@@ -105,19 +105,19 @@ test.each([
   expect(await embedder.embed(['one', 'two'], 'query')).toHaveLength(2)
 })
 
-test('a dimension given by the operator holds from the first answer on', async () => {
+test('a dimension in the settings applies from the first reply on', async () => {
   const { registry } = await setUp({}, { models: { embedding: [{ name: 'm', dimension: 9 }] } })
   await expect(registry.embedder(named('m')).embed(['x'], 'query')).rejects.toThrow(/8 dimensions where 9 are expected/)
 })
 
-test('an answer beyond the limit is cut off', async () => {
+test('a reply above the size limit is aborted', async () => {
   const { fake, registry } = await setUp({}, { timeoutMs: 20_000 })
   fake.script({ kind: 'huge', bytes: 20 * 1024 * 1024 })
   const failure = registry.reranker(named('m')).rerank('q', ['d'])
   await expect(failure).rejects.toThrow(/more than 16777216 bytes/)
 })
 
-test('a completion streams its deltas and ends with finish reason, usage and the model that served', async () => {
+test('a completion streams deltas and ends with finish reason, usage and the model that served', async () => {
   const { fake, registry } = await setUp()
   const { events, text, end } = await collect(registry.generator(named('chat')).generate(user('größe 漢字 😀 end'), {}))
   expect(text).toBe('You said: größe 漢字 😀 end')
@@ -131,14 +131,14 @@ test('a completion streams its deltas and ends with finish reason, usage and the
   expect(fake.requests[0]!.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
 })
 
-test('a character that the server cuts in two arrives whole', async () => {
+test('a character that the server splits in two arrives complete', async () => {
   const { registry } = await setUp({ answer: () => 'a😀👩‍👧b\ud83d', pieces: /[\s\S]/g })
   const { events, text } = await collect(registry.generator(named('m')).generate(user('hi'), {}))
   expect(text).toBe('a😀👩‍👧b')
   for (const event of events) if (event.type === 'delta') expect(event.text.isWellFormed()).toBe(true)
 })
 
-test('the length limit is sent, and its finish reason passed on', async () => {
+test('maxTokens is sent, and the finish reason length returned', async () => {
   const { registry } = await setUp()
   const { text, end } = await collect(registry.generator(named('chat')).generate(user('a b c d'), { maxTokens: 3 }))
   expect(text).toBe('You said: a')
@@ -151,7 +151,7 @@ test.each([
   ['that refuses usage in streams', { refuses: ['stream_options'] }, false],
   ['that wants max_completion_tokens', { refuses: ['max_tokens'] }, false],
   ['that refuses all of it', { refuses: ['max_tokens', 'stream_options', 'stream'] }, false],
-] as const)('a server %s still answers, and is asked in its dialect from then on', async (_, options, whole) => {
+] as const)('a server %s still answers, and later requests use its dialect at once', async (_, options, whole) => {
   const { fake, registry } = await setUp({ refuses: [...('refuses' in options ? options.refuses : [])] })
   if (whole) fake.script({ kind: 'whole' })
   const generator = registry.generator(named('chat'))
@@ -164,7 +164,7 @@ test.each([
 })
 
 test('aborting a stream ends it at once and closes the socket', async () => {
-  // whole, the answer takes a minute
+  // The complete answer would take a minute.
   const { fake, registry } = await setUp({ deltaMs: 10, answer: () => 'word '.repeat(6000) })
   const controller = new AbortController()
   const reason = new Error('client left')
@@ -184,7 +184,7 @@ test('aborting a stream ends it at once and closes the socket', async () => {
   expect(fake.requests[0]!.aborted).toBe(true)
 })
 
-test('aborting while the server is silent closes the socket too', async () => {
+test('aborting while the server is silent closes the socket, too', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'stall-after', deltas: 1 }, { kind: 'hang' })
   const controller = new AbortController()
@@ -210,7 +210,7 @@ test.each([
   ['reset', { kind: 'reset-after', deltas: 2 }, /closed the connection/],
   ['ended without a finish reason', { kind: 'cut-after', deltas: 2 }, /closed the connection/],
   ['that reports an error', { kind: 'error-after', deltas: 2 }, /failed on its side/],
-] as const)('a stream %s after its first delta fails and is not asked again', async (_, fault, rule) => {
+] as const)('a stream %s after its first delta fails without a retry', async (_, fault, rule) => {
   const { fake, registry } = await setUp({ deltaMs: 5 })
   fake.script(fault)
   const seen: string[] = []
@@ -225,7 +225,7 @@ test.each([
   expect(fake.requests).toHaveLength(1)
 })
 
-test('a stream that breaks before its first delta is asked again', async () => {
+test('a stream that breaks before its first delta is retried', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'reset' }, { kind: 'cut-after', deltas: 0 }, { kind: 'status', status: 503 })
   const { text } = await collect(registry.generator(named('chat')).generate(user('hello'), {}))
@@ -233,7 +233,7 @@ test('a stream that breaks before its first delta is asked again', async () => {
   expect(fake.requests).toHaveLength(4)
 })
 
-test('a line without end and a web page are refused', async () => {
+test('a line without end and a web page are rejected', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'long-line', chars: 3 * 1024 * 1024 })
   const generator = registry.generator(named('chat'))
@@ -243,17 +243,17 @@ test('a line without end and a web page are refused', async () => {
   await expect.poll(() => fake.sockets()).toBeLessThanOrEqual(1)
 })
 
-test('connections are used again, also after a stream and after a refusal', async () => {
+test('connections are reused, also after a stream and after a failure', async () => {
   const { fake, registry } = await setUp()
   const generator = registry.generator(named('chat'))
   for (let round = 0; round < 5; round++) await collect(generator.generate(user(`round ${round}`), {}))
   fake.script({ kind: 'status', status: 500 })
   for (let round = 0; round < 5; round++) await registry.embedder(named('m')).embed(['x'], 'query')
-  // the pool may open a second one while the first is being handed back
+  // The pool may open a second one while the first is being returned.
   expect(fake.connections()).toBeLessThanOrEqual(2)
 })
 
-test('a server that stays connected after its last event does not hold the caller', async () => {
+test('a server that stays connected after its last event does not block the caller', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'lingers' })
   const start = performance.now()
@@ -263,7 +263,7 @@ test('a server that stays connected after its last event does not hold the calle
   await expect.poll(() => fake.sockets()).toBe(0)
 })
 
-test('rerank gives one score a document, in the order given', async () => {
+test('rerank returns one score for each document, in their order', async () => {
   const { fake, registry } = await setUp()
   const scores = await registry.reranker(named('rr')).rerank('red fox', ['blue sky', 'red fox', 'red sky'])
   expect(scores).toEqual([0, 1, 0.5])
@@ -271,7 +271,7 @@ test('rerank gives one score a document, in the order given', async () => {
   expect(await registry.reranker(named('rr')).rerank('q', [])).toEqual([])
 })
 
-test('raw model scores are squashed to 0..1, from then on for all answers', async () => {
+test('raw model scores are mapped to 0…1, also in all later replies', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'scores', scores: [-4, 0, 4] }, { kind: 'scores', scores: [0.5, 0.5, 0.5] })
   const reranker = registry.reranker(named('rr'))
@@ -283,7 +283,7 @@ test('raw model scores are squashed to 0..1, from then on for all answers', asyn
 test.each([
   ['too few scores', { kind: 'fewer' }],
   ['a document twice', { kind: 'duplicate' }],
-] as const)('a rerank answer with %s is refused', async (_, fault) => {
+] as const)('a rerank reply with %s is rejected', async (_, fault) => {
   const { fake, registry } = await setUp()
   fake.script(fault)
   const failure = registry.reranker(named('rr')).rerank('q', ['a', 'b'])
@@ -297,7 +297,7 @@ test('a redirect is not followed', async () => {
   expect(fake.requests).toHaveLength(1)
 })
 
-test('a service that refuses the format of vectors, or the number of results, is asked without from then on', async () => {
+test('a service that rejects encoding_format or top_n gets later requests without it', async () => {
   const { fake, registry } = await setUp({ refuses: ['encoding_format', 'top_n'] })
   const embedder = registry.embedder(named('e'))
   expect(await embedder.embed(['one'], 'query')).toHaveLength(1)
@@ -310,7 +310,7 @@ test('a service that refuses the format of vectors, or the number of results, is
   expect(fake.requests.map(({ body }) => body.top_n)).toEqual([2, undefined, undefined])
 })
 
-test('a model that takes no temperature is asked without it from then on', async () => {
+test('a model that rejects temperature gets later requests without it', async () => {
   const { fake, registry } = await setUp({ refuses: ['temperature'] })
   for (const question of ['one', 'two'])
     await collect(registry.generator(named('thinker')).generate(user(question), { temperature: 0 }))

@@ -26,7 +26,7 @@ function make(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRe
   return registry
 }
 
-test('the builtin references are known, and are no business of the registry', () => {
+test('built-in model references are recognised, and the registry does not offer them', () => {
   expect(isBuiltin(BUILTIN_EMBEDDING)).toBe(true)
   expect(isBuiltin({ ...BUILTIN_ANSWER })).toBe(true)
   expect(isBuiltin({ ...BUILTIN_EMBEDDING, model: 'lsa-100' })).toBe(false)
@@ -38,13 +38,13 @@ test.each([
   ['provider', { ...reference, provider: 'other' }, 'provider "other" is not configured in this daemon'],
   ['plugin', { ...reference, pluginId: 'transformers' }, 'provider "acme" is not configured in this daemon'],
   ['model', reference, 'provider "acme" does not offer embedding model "m"'],
-])('a reference to an unknown %s is unavailable', (_, asked, message) => {
+])('a reference to an unknown %s fails with unavailable', (_, asked, message) => {
   const registry = make([{ ...acme, models: { embedding: ['n'], rerank: [{ name: 'm' }] } }])
   expect(registry.has(asked, 'embedding')).toBe(false)
   expect(() => registry.embedder(asked)).toThrow(expect.objectContaining({ code: 'unavailable', message }))
 })
 
-test('models are offered by kind; without a list every model is', () => {
+test('a provider offers its listed models of each kind, and every model without a list', () => {
   const listed = make([{ ...acme, models: { generation: ['m'] } }])
   expect(listed.has(reference, 'generation')).toBe(true)
   expect(listed.has(reference, 'embedding')).toBe(false)
@@ -54,7 +54,7 @@ test('models are offered by kind; without a list every model is', () => {
   expect(open.generator(reference).reference).toEqual(reference)
 })
 
-test('a key is read from the environment, and without it the provider is unavailable', async () => {
+test('the key comes from an environment variable, and the provider is unavailable without it', async () => {
   const fake = await startFakeOpenAi({ apiKey: 'sk-env' })
   opened.push(fake)
   const entry = { ...acme, baseUrl: fake.url, apiKeyEnv: 'ACME_KEY' }
@@ -70,7 +70,7 @@ test('a key is read from the environment, and without it the provider is unavail
   )
 })
 
-test('the description shows what doctor needs and no secret', () => {
+test('the description of providers contains the settings for doctor and no secret', () => {
   const registry = make([
     {
       ...acme,
@@ -117,17 +117,17 @@ test.each([
     /pluginId must be "openai-compatible" or "command", received "constructor"/,
   ],
   ['no name', { provider: ' ' }, /name must not be empty/],
-  ['a path for an address', { baseUrl: '/v1' }, /absolute address/],
+  ['a path instead of an address', { baseUrl: '/v1' }, /absolute address/],
   ['another protocol', { baseUrl: 'file:///etc' }, /http/],
-  ['credentials in the address', { baseUrl: 'https://u:CANARY@h/' }, /must not hold credentials/],
+  ['credentials in the address', { baseUrl: 'https://u:CANARY@h/' }, /must not contain credentials/],
   ['the cloud metadata address', { baseUrl: 'http://169.254.169.254/' }, /link-local/],
-  ['the same in other digits', { baseUrl: 'http://0xa9fea9fe/' }, /link-local/],
-  ['the same inside IPv6', { baseUrl: 'http://[::ffff:169.254.169.254]/' }, /link-local/],
-  ['an odd batch', { maxBatch: 0 }, /maxBatch must be an integer from 1 to 2048, received 0/],
-  ['a key with a line break', { apiKey: 'CANARY\nx: y' }, /key holds characters/],
-  ['a header with a line break', { headers: { x: 'CANARY\r\ny: z' } }, /header x holds/],
-  ['a header without a name', { headers: { 'a b': '1' } }, /is not one/],
-])('an entry with %s is refused, without its secrets', (_, part, rule) => {
+  ['the metadata address in hexadecimal', { baseUrl: 'http://0xa9fea9fe/' }, /link-local/],
+  ['the metadata address inside of IPv6', { baseUrl: 'http://[::ffff:169.254.169.254]/' }, /link-local/],
+  ['an invalid batch size', { maxBatch: 0 }, /maxBatch must be an integer from 1 to 2048, received 0/],
+  ['a key with a line break', { apiKey: 'CANARY\nx: y' }, /key contains characters/],
+  ['a header with a line break', { headers: { x: 'CANARY\r\ny: z' } }, /header x contains/],
+  ['a header without a name', { headers: { 'a b': '1' } }, /invalid header name/],
+])('an entry with %s is rejected, without its secrets in the error', (_, part, rule) => {
   const error = (() => {
     try {
       make([{ ...acme, ...part }])
@@ -139,11 +139,11 @@ test.each([
   expect(inspect(error)).not.toContain('CANARY')
 })
 
-test('one provider cannot be configured twice', () => {
+test('a provider that is configured twice is rejected', () => {
   expect(() => make([acme, acme])).toThrow(/configured twice/)
 })
 
-test('loopback and private addresses are the operator’s choice; link-local and metadata services are nobody’s', () => {
+test('loopback and private addresses are accepted; link-local addresses and metadata services are rejected', () => {
   const baseUrl = (host: string) => ({ ...acme, baseUrl: `http://${host}/v1` })
   for (const host of [
     '127.0.0.1',
@@ -162,7 +162,7 @@ test('loopback and private addresses are the operator’s choice; link-local and
     expect(() => make([baseUrl(host)]), host).toThrow('must not be a link-local, multicast')
 })
 
-test('what a name resolves to is judged by the same list', () => {
+test('resolved addresses are checked against the same list', () => {
   for (const [address, dialled] of [
     ['127.0.0.1', true],
     ['10.0.0.8', true],
@@ -174,14 +174,14 @@ test('what a name resolves to is judged by the same list', () => {
     expect([address, operatorMayDial(address)]).toEqual([address, dialled])
 })
 
-test('a name is resolved, checked and reached like an address', async () => {
+test('a host name is resolved, checked and reached like an address', async () => {
   const fake = await startFakeOpenAi()
   opened.push(fake)
   const registry = make([{ ...acme, baseUrl: fake.url.replace('127.0.0.1', 'localhost') }])
   expect(await registry.embedder(reference).embed(['x'], 'query')).toHaveLength(1)
 })
 
-test('closing cuts what is running', async () => {
+test('closing the registry aborts running calls', async () => {
   const fake = await startFakeOpenAi()
   opened.push(fake)
   const registry = make([{ ...acme, baseUrl: fake.url }])

@@ -12,7 +12,7 @@ describe('the JSON of a reply', () => {
     '<think>{"mode":"fast"}?</think>{"mode":"deep"}',
     '{"mode":"deep",}',
     'Well: {"mode":"deep","why":"a } in {quotes} \\" too"} it is',
-  ])('is found in %j', (reply) => {
+  ])('comes out of %j', (reply) => {
     expect(readJsonReply(reply, modeOf, 'a mode')).toEqual({ value: 'deep' })
   })
 
@@ -20,12 +20,12 @@ describe('the JSON of a reply', () => {
     ['deep', 'the reply holds no JSON'],
     ['{"mood":"deep"}', 'the JSON is not a mode'],
     ['{"mode":"deep"', /^the JSON cannot be parsed: /],
-  ])('that is not there is told: %j', (reply, problem) => {
+  ])('gives a problem if it is missing or wrong: %j', (reply, problem) => {
     const reading = readJsonReply(reply, modeOf, 'a mode')
     expect(reading).toEqual({ problem: typeof problem === 'string' ? problem : expect.stringMatching(problem) })
   })
 
-  it('is asked for again with the reply and what is wrong with it', () => {
+  it('leads to a second request with the reply and its problem', () => {
     const asked = [{ role: 'user' as const, content: 'Which?' }]
     expect(repairMessages(asked, '<think>hm</think>', 'the reply holds no JSON').map(({ content }) => content)).toEqual(
       ['Which?', '(nothing)', expect.stringContaining('the reply holds no JSON')],

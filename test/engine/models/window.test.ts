@@ -7,8 +7,8 @@ import { fitTexts, streamedWithinWindow, withinWindow } from '../../../src/engin
 const tooLong = () =>
   new KsError('provider-failed', 'too long', { cause: new ProviderFailure('context-too-long', 'status 400') })
 
-describe('a model whose window is smaller than configured', () => {
-  it('is asked again with half, and half of that, and no more', async () => {
+describe('a model with a smaller window than configured', () => {
+  it('gets a second request with half of the window, a third with a quarter, and no more', async () => {
     const windows: number[] = []
     const ask = async (window: number) => {
       windows.push(window)
@@ -18,7 +18,7 @@ describe('a model whose window is smaller than configured', () => {
     expect(windows).toEqual([8000, 4000, 2000])
   })
 
-  it('is not asked again where it fails in another way', async () => {
+  it('gets no second request after another failure', async () => {
     let asked = 0
     const ask = async () => {
       asked++
@@ -28,7 +28,7 @@ describe('a model whose window is smaller than configured', () => {
     expect(asked).toBe(1)
   })
 
-  it('streams the answer to what fits', async () => {
+  it('streams its answer to the request that fits', async () => {
     const pieces: string[] = []
     const ask = async function* (window: number) {
       if (window > 4000) throw tooLong()
@@ -42,11 +42,11 @@ describe('a model whose window is smaller than configured', () => {
 describe('texts that share a window', () => {
   const long = 'The keeper writes the weather into the book. '.repeat(200)
 
-  it('stay as they are where they fit', () => {
+  it('stay unchanged if they fit', () => {
     expect(fitTexts(['one', long], 100_000)).toEqual(['one', long])
   })
 
-  it('are cut where they are long, and short ones stay whole', () => {
+  it('lose their ends if they are long, and short ones stay complete', () => {
     const [short = '', ...cut] = fitTexts(['A short one.', long, long], 300)
     expect(short).toBe('A short one.')
     for (const text of cut) {
@@ -56,7 +56,7 @@ describe('texts that share a window', () => {
     expect([short, ...cut].reduce((sum, text) => sum + tokensAtMost(text), 0)).toBeLessThanOrEqual(300)
   })
 
-  it('are empty where there is no room', () => {
+  it('become empty if there is no space', () => {
     expect(fitTexts(['one', 'two'], -5)).toEqual(['', ''])
   })
 })

@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => store.end())
 
-test('an upload waits for a removal of its bytes, and takes over what a dead process was removing', async () => {
+test('an upload waits for a removal of the same bytes, and takes over one that a dead process left', async () => {
   const gateway = await store.gateway()
   await leaveRemoval(gateway)
   let isOver = false
@@ -28,7 +28,7 @@ test('an upload waits for a removal of its bytes, and takes over what a dead pro
     isOver = true
   })
   await sleep(300)
-  // its remover may live
+  // The removing process may still live.
   expect(isOver).toBe(false)
   await gateway.context.db.write(() => freeRemovals())
   await upload
@@ -36,12 +36,12 @@ test('an upload waits for a removal of its bytes, and takes over what a dead pro
   expect(await gateway.objectRows()).toMatchObject([{ state: 'live', loose_since: null }])
 })
 
-test('the clean-up finishes what a dead process was removing, or lets it live where a row names it', async () => {
+test('the clean-up completes a removal that a dead process left, or cancels it when a row references the object', async () => {
   const gateway = await store.gateway()
   const { db } = gateway.context
   const sweep = (now = Date.now()) => sweepObjects({ ...gateway.context, identity: CERTAIN }, now)
   await leaveRemoval(gateway)
-  // its remover may live
+  // The removing process may still live.
   expect(await sweep()).toMatchObject({ removed: 0 })
   expect(store.files()).toHaveLength(1)
   await db.write(() => freeRemovals())
@@ -59,7 +59,7 @@ test('the clean-up finishes what a dead process was removing, or lets it live wh
   expect(store.files()).toHaveLength(1)
 })
 
-test('bytes that were received and never named go after an hour', async () => {
+test('bytes that were received but never referenced are removed after an hour', async () => {
   const gateway = await store.gateway()
   const sweep = (now: number) => sweepObjects({ ...gateway.context, identity: CERTAIN }, now)
   const died = { ...gateway.context, db: dyingAt(gateway, 2) }
@@ -72,7 +72,7 @@ test('bytes that were received and never named go after an hour', async () => {
   expect(await gateway.objectRows()).toEqual([])
 })
 
-test('nothing is removed while a backup is taken; the clean-up removes it afterwards', async () => {
+test('nothing is removed during a backup; the clean-up removes it afterwards', async () => {
   const gateway = await store.gateway()
   const id = await gateway.upload(SMALL, false)
   const pin = join(store.root, 'objects', 'being-copied')
@@ -85,7 +85,7 @@ test('nothing is removed while a backup is taken; the clean-up removes it afterw
   expect(await gateway.objectRows()).toEqual([])
 })
 
-test('a removal that was taken over removes nothing when it wakes up', async () => {
+test('a removal that another gateway took over removes nothing when it resumes', async () => {
   const [slow, other] = [await store.gateway(), await store.gateway()]
   const id = await slow.upload(SMALL, false)
   const { objects } = slow.context
@@ -111,7 +111,7 @@ test('a removal that was taken over removes nothing when it wakes up', async () 
   expect(await other.missing()).toEqual([])
 })
 
-test('bytes that are damaged are put anew by the next upload of them', async () => {
+test('damaged bytes are replaced by the next upload of them', async () => {
   const gateway = await store.gateway()
   const path = store.pathOf(LARGE)
   await gateway.upload(LARGE, false)
@@ -122,7 +122,7 @@ test('bytes that are damaged are put anew by the next upload of them', async () 
   expect(await gateway.missing()).toEqual([])
 })
 
-/** Leaves an object behind whose removal began and did not end. */
+/** Leaves an object whose removal started and did not end. */
 async function leaveRemoval(gateway: Gateway): Promise<void> {
   const id = await gateway.upload(SMALL, true)
   const died = { ...gateway.context, objects: Object.create(gateway.context.objects) }
@@ -132,7 +132,7 @@ async function leaveRemoval(gateway: Gateway): Promise<void> {
   await expect.poll(() => gateway.objectRows()).toMatchObject([{ state: 'deleting' }])
 }
 
-/** A database that is gone from a write on. */
+/** A database that fails from a given write on. */
 function dyingAt({ context }: Gateway, write: number): Database {
   const db: Database = Object.create(context.db)
   let writes = 0

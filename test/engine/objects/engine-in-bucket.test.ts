@@ -31,8 +31,8 @@ const objects = () => [...server.objects.keys()].filter((key) => key.includes('/
 const HOURS = { 'hours.md': '# Hours\n\nThe shop in Oslo opens at nine.\n' }
 const QUESTION = 'When does the shop in Oslo open?'
 
-describe('an engine whose objects are in a bucket', () => {
-  it('takes documents, answers from them, checks and removes them', async () => {
+describe('an engine with its objects in a bucket', () => {
+  it('stores documents, answers from them, checks and removes them', async () => {
     const [accepted] = await ingest(test.engine, ADA, spaceId, HOURS)
     expect(objects()).toHaveLength(1)
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
@@ -51,11 +51,11 @@ describe('an engine whose objects are in a bucket', () => {
     await until(() => objects().length === 0)
   })
 
-  it('goes on with questions while the storage is away; uploads are refused, jobs wait and are done', {
+  it('answers queries while the storage is unavailable; uploads fail, and jobs wait until it is back', {
     timeout: 60_000,
   }, async () => {
     await ingest(test.engine, ADA, spaceId, HOURS)
-    // what arrives is fetched again by a process that did not receive it
+    // A process that did not receive the bytes downloads them again.
     server.fault = ({ method }) => (method === 'GET' ? { status: 503 } : undefined)
     await test.reopen().catch(() => undefined)
     const upload = () =>
@@ -74,7 +74,7 @@ describe('an engine whose objects are in a bucket', () => {
     expect((await ask(test.engine, ADA, spaceId, 'When does the shop in Rome open?')).answer).toContain('ten')
   })
 
-  it('is not opened without its bucket, nor with that of another', async () => {
+  it('does not open without its bucket or with the bucket of another store', async () => {
     await ingest(test.engine, ADA, spaceId, HOURS)
     await test.engine.close()
     const rows = () => rowsOf(test.dataDir).all('SELECT id, opened FROM store')
@@ -90,7 +90,7 @@ describe('an engine whose objects are in a bucket', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
   })
 
-  it('collects what nobody names, and only of its own store', async () => {
+  it('collects unreferenced objects of its own store only', async () => {
     await ingest(test.engine, ADA, spaceId, HOURS)
     const bytes = Buffer.from('nobody names this')
     const old = { bytes, etag: '""', sha256: undefined, modified: new Date(Date.now() - 2 * 3_600_000) }
@@ -105,7 +105,7 @@ describe('an engine whose objects are in a bucket', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
   })
 
-  it('takes the objects of a data directory that were copied there with their keys', async () => {
+  it('uses objects that were copied from a data directory with their keys', async () => {
     const local = await startEngine()
     const { id } = await local.engine.spaces.create(ADA, { name: 'Shop', slug: 'shop' })
     await ingest(local.engine, ADA, id, HOURS)
@@ -125,7 +125,7 @@ describe('an engine whose objects are in a bucket', () => {
   })
 })
 
-it('an engine with its objects on this machine never loads what speaks S3', async () => {
+it('an engine with local objects never loads the S3 client', async () => {
   const program = `
     import { createRequire } from 'node:module'
     import { openEngine } from ${JSON.stringify(new URL('../../../dist/engine/index.js', import.meta.url).href)}

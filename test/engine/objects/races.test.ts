@@ -12,7 +12,7 @@ const LARGE = Buffer.alloc(100_000, 'bytes that come and go')
 let store: ReturnType<typeof temporaryStore>
 let server: StrictS3 | undefined
 
-/** The steps of a gateway, each in its turn of a schedule. */
+/** The steps of a gateway, each scheduled separately. */
 function inTurns(gateway: Gateway, scheduler: fc.Scheduler): Gateway {
   const turned = <T extends object>(target: T, steps: readonly string[]): T =>
     new Proxy(target, {
@@ -39,7 +39,7 @@ function inTurns(gateway: Gateway, scheduler: fc.Scheduler): Gateway {
 describe.each([
   ['a folder', false],
   ['a server of S3', true],
-])('with the objects in %s', (_name, isServer) => {
+])('two gateways with objects in %s', (_name, isServer) => {
   beforeEach(async () => {
     server = isServer ? await startStrictS3() : undefined
     if (server !== undefined) withKeys(server.env)
@@ -51,7 +51,7 @@ describe.each([
     vi.unstubAllEnvs()
   })
 
-  test('whatever the order of the steps of two gateways, a named object is there whole and an unnamed one is gone', {
+  test('keep every referenced object and remove every unreferenced one, in any order of their steps', {
     timeout: 300_000,
   }, async () => {
     const gateways = [await store.gateway(), await store.gateway()] as const
@@ -88,7 +88,7 @@ describe.each([
     )
   })
 
-  test('two gateways that upload and delete the same bytes as fast as they can lose nothing', {
+  test('lose nothing when they upload and delete the same bytes as fast as they can', {
     timeout: 120_000,
   }, async () => {
     const watcher = await store.gateway()
@@ -122,7 +122,7 @@ describe.each([
   })
 })
 
-describe('with a server of S3 that fails', () => {
+describe('a failing S3 server', () => {
   beforeEach(async () => {
     server = await startStrictS3()
     withKeys(server.env)
@@ -134,7 +134,7 @@ describe('with a server of S3 that fails', () => {
     vi.unstubAllEnvs()
   })
 
-  test('an acknowledged upload is there whole, whatever became of those beside it', { timeout: 120_000 }, async () => {
+  test('keeps every acknowledged upload complete, whatever happens to concurrent ones', { timeout: 120_000 }, async () => {
     const gateways = [await store.gateway(), await store.gateway()] as const
     if (server === undefined) throw new Error('no server')
     server.fault = () => {
@@ -162,7 +162,7 @@ describe('with a server of S3 that fails', () => {
     expect(await gateways[0].missing()).toEqual([])
   })
 
-  test('bytes whose removal is in doubt count for nothing until it is over', async () => {
+  test('makes bytes with an uncertain removal count as missing until it is settled', async () => {
     if (server === undefined) throw new Error('no server')
     const gateway = await store.gateway()
     const id = await gateway.upload(SMALL, true)

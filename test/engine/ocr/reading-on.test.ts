@@ -4,7 +4,7 @@ import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/en
 import { until } from '../../helpers/until.js'
 import { makeScan, sheetOf } from '../parse/render/make-pdf.js'
 
-/** far beyond what a busy machine takes */
+/** Far longer than a busy machine needs. */
 const DEADLINE_MS = 240_000
 const PLACES = ['harbour', 'lighthouse', 'windmill']
 
@@ -26,7 +26,7 @@ const scan = () =>
     150,
   )
 
-/** What the newest version says of itself, with its text. */
+/** The metadata of the newest version, with its text. */
 async function newest({ engine }: TestEngine, spaceId: string, documentId: string) {
   const { version } = await engine.documents.get(ADA, spaceId, documentId)
   const { metadata, elements } = await engine.documents
@@ -35,10 +35,10 @@ async function newest({ engine }: TestEngine, spaceId: string, documentId: strin
   return { version, metadata, elements, text: elements.map(({ text = '' }) => text).join('\n') }
 }
 
-it('a scan with many pages is published with what is read at first, and the rest follows, also after a restart', {
+it('a long scan is published with the pages read at first, and the rest follows, also after a restart', {
   timeout: DEADLINE_MS,
 }, async () => {
-  // one page at a time: the first is read whatever it costs
+  // One page at a time: the first one is read whatever its cost.
   test = await startEngine({ ocrBudgetMs: 1 })
   const { id } = await test.engine.spaces.create(ADA, { name: 'Scans', slug: 'scans' })
   const [made] = await ingest(test.engine, ADA, id, { 'scan.pdf': await scan() })
@@ -66,7 +66,7 @@ it('a scan with many pages is published with what is read at first, and the rest
   expect(found).toContain('"pageNumber":3')
   expect(Number(/"ocr":\{"confidence":(\d+)\}/.exec(found)?.[1])).toBeGreaterThan(80)
 
-  // each page was read once
+  // Each page was read once.
   expect(pages()).toBe(3)
   await engine.documents.delete(ADA, id, [documentId])
   await until(() => pages() === 0)

@@ -1,4 +1,4 @@
-/** A page as sites of a kind build it: what is its content, and what the site puts around it. */
+/** A generated page of one kind of site: its content, and the site's boilerplate around it. */
 export interface MadePage {
   name: string
   html: string
@@ -94,7 +94,7 @@ const KINDS: Record<string, Make> = {
     `<table class="frame"><tr><td>${times(9, () => `<a href="/m">${a(t(2))}</a><br>`)}</td><td><h1>${c(t(3))}</h1>${times(6, () => `<p>${c(t(55))}</p>`)}</td></tr></table>`,
 }
 
-/** A page of each kind, with other words and titles each. */
+/** A page of each kind, with different words and titles for each seed. */
 export function madePages(seed: number): MadePage[] {
   let state = seed
   const random = (below: number): number => {

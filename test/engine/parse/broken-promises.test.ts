@@ -9,7 +9,10 @@ import { pdfOfPages } from './table-pdf.js'
 const folder = mkdtempSync(join(tmpdir(), 'ks-broken-promises-'))
 afterAll(() => removeFolder(folder))
 
-/** Its table of objects is broken, one of its pages is no object, the other has another number: pdf.js fails where nobody waits. */
+/**
+ * A PDF with a broken object table, one page that is no object and one with a wrong number: pdf.js rejects promises
+ * that nothing awaits.
+ */
 function leavesPromises(): Buffer {
   const whole = pdfOfPages([[{ at: [80, 700], text: 'tin' }], [{ at: [80, 700], text: 'lead' }]]).toString('latin1')
   const broken = whole
@@ -19,7 +22,7 @@ function leavesPromises(): Buffer {
   return Buffer.from(broken, 'latin1')
 }
 
-it('a file for which a library fails where nobody waits is told, and its process goes on', {
+it('a PDF whose library rejects unawaited promises fails as empty, and the reading process keeps running', {
   timeout: 240_000,
 }, async () => {
   const compiler = createCompiler()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { dropRunningLines, type PdfPage } from '../../../src/engine/parse/pdf/pdf-blocks.js'
 import { read } from './read.js'
 
-describe('Captions', () => {
+describe('captions', () => {
   it('belong to the picture above them and to the table below them', async () => {
     const table = '<table><tr><th>Year</th><th>Lamps</th></tr><tr><td>2024</td><td>12</td></tr></table>'
     const { items, elements } = await read(
@@ -19,7 +19,7 @@ describe('Captions', () => {
   })
 })
 
-describe('Running heads', () => {
+describe('running heads', () => {
   const line = (text: string, y: number) => ({ text, left: 50, right: 200, y, size: 10, turned: false })
   const pages = (heads: string[]): PdfPage[] =>
     heads.map((head, at) => ({
@@ -33,7 +33,7 @@ describe('Running heads', () => {
     }))
   const headsOf = (list: PdfPage[]) => list.map(({ lines }) => lines[0]?.text)
 
-  it('of chapters of four pages and more stay on the first of them alone', () => {
+  it('remain only on the first page of a chapter with four or more pages', () => {
     const book = pages(['Oil 1', 'Oil 2', 'Oil 3', 'Oil 4', 'Wicks', 'Wicks', 'Lamps', 'Lamps', 'Lamps', 'Lamps'])
     dropRunningLines(book)
     expect(headsOf(book)).toEqual([

@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 describe('the reading process', { timeout: 60_000 }, () => {
-  it('reads files of this program and of its folders, and no other file', async () => {
+  it('reads files of the program and of its allowed folders, and no other file', async () => {
     const own = join(folder, 'own')
     mkdirSync(own)
     const secret = join(folder, 'signing.key')
@@ -44,7 +44,7 @@ describe('the reading process', { timeout: 60_000 }, () => {
     expect(found).toEqual(['read', denied, denied, denied, denied])
   })
 
-  it('gets a file larger than a message in full, and of many small files each its own bytes', async () => {
+  it('receives a file larger than one message completely, and each of many small files with its own bytes', async () => {
     const large = join(folder, 'large.txt')
     const line = 'All ferries sail at nine. '
     writeFileSync(large, line.repeat(150_000))

@@ -10,7 +10,7 @@ async function shown(name: string, file: Buffer): Promise<[string, string | unde
   return (await read(name, file)).elements.map(({ type, text }) => [type, text])
 }
 
-/** `C` in place of `F` sets a line in Courier. */
+/** The font `C` sets a line in Courier, `F` in the default font. */
 const line = (font: 'C' | 'F', text: string, x: number, y: number) =>
   `BT /${font} 10 Tf ${x} ${y} Td (${text.replace(/[()\\]/g, (sign) => `\\${sign}`)}) Tj ET\n`
 const pdf = (content: string) => makePdf([{ width: 600, height: 800, content, fonts: { C: 'Courier' } }])
@@ -18,8 +18,8 @@ const prose = [720, 708, 696, 684]
   .map((y) => line('F', 'The tide tables of the harbour are computed by a small program.', 60, y))
   .join('')
 
-describe('code is told by letters of one width', () => {
-  it('in Word, by the style or the font of paragraphs in a row', async () => {
+describe('the detection of code by monospaced fonts', () => {
+  it('finds code in Word by the style or font of consecutive paragraphs', async () => {
     const body = `${PROSE}${typed('def tide(day):')}${typed('  return day * 2')}${PROSE.replace('computed', 'made')}`
     expect(await shown('a.docx', makeDocx(body))).toEqual([
       ['paragraph', expect.stringContaining('computed')],
@@ -38,7 +38,7 @@ describe('code is told by letters of one width', () => {
     expect((await shown('b.docx', styled))[1]).toEqual(['code', 'a = 1\nb = 2'])
   })
 
-  it('not in Word of one line, nor where the whole document is typed so', async () => {
+  it('finds no code in a single line of Word, nor in a document that is monospaced throughout', async () => {
     expect((await shown('a.docx', makeDocx(PROSE + typed('npm test') + PROSE))).map(([type]) => type)).not.toContain(
       'code',
     )
@@ -46,7 +46,7 @@ describe('code is told by letters of one width', () => {
     expect((await shown('b.docx', whole)).map(([type]) => type)).not.toContain('code')
   })
 
-  it('in PDFs, with indents and empty lines', async () => {
+  it('finds code in PDFs, with indents and empty lines', async () => {
     const code =
       line('C', 'def tide(day):', 60, 660) +
       line('C', 'if day > 3:', 84, 648) +
@@ -60,7 +60,7 @@ describe('code is told by letters of one width', () => {
     ])
   })
 
-  it('not in PDFs of addresses, single lines, or documents typed as a whole', async () => {
+  it('finds no code in PDFs with monospaced addresses, single lines, or monospaced text throughout', async () => {
     const addresses = line('C', 'ada@example.org', 60, 660) + line('C', 'https://example.org/a', 60, 648)
     for (const file of [
       pdf(prose + addresses),

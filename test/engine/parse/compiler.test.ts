@@ -8,7 +8,7 @@ import type { CompileRequest, Compiler } from '../../../src/engine/parse/compile
 import { type CompilerOptions, createCompiler } from '../../../src/engine/parse/compiler.js'
 import { fixturePath } from './read.js'
 
-/** What counts processor time takes as long as the machine is busy. */
+/** Timeout of tests that count processor time, for a busy machine. */
 const LONG_MS = 240_000
 
 const folder = mkdtempSync(join(tmpdir(), 'ks-compile-'))
@@ -26,7 +26,7 @@ function file(name: string, content: string | Buffer = `# ${name}\n\nText of ${n
   return { path, filename: name }
 }
 
-/** Pids of the reading processes this test process has. */
+/** Process ids of the reading processes of this test process. */
 function children(): number[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
   return pids.map(Number).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('parse/child.js'))
@@ -34,7 +34,8 @@ function children(): number[] {
 
 /** Processor time of a process, in milliseconds. */
 function processorMs(pid: number): number {
-  // after the name, which may hold spaces: state is field 3, utime and stime are fields 14 and 15, in hundredths
+  // Fields after the name, which may contain spaces: state is field 3, utime and stime are fields 14 and 15, in
+  // hundredths of a second.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
@@ -55,8 +56,8 @@ afterEach(async () => {
 
 afterAll(() => removeFolder(folder))
 
-describe('The compiler', { timeout: LONG_MS }, () => {
-  it('answers in the order of the requests, with small and large files mixed', async () => {
+describe('the compiler', { timeout: LONG_MS }, () => {
+  it('returns results in the order of the requests, with small and large files mixed', async () => {
     const requests = Array.from({ length: 150 }, (_, index) => file(`n${index}.md`))
     requests.splice(40, 0, { path: fixturePath('fake-memo.pdf'), filename: 'fake-memo.pdf' })
     requests.splice(90, 0, file('large.txt', 'some words here\n\n'.repeat(10_000)))
@@ -69,14 +70,14 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     }
   })
 
-  it('carries picture bytes and plain data over the process border', async () => {
+  it('transfers picture bytes from the reading process', async () => {
     const [result] = await compiler().compile([{ path: fixturePath('contains-pictures.docx'), filename: 'p.docx' }])
     const picture =
       result?.ok === true ? result.document.assets.find(({ itemId }) => itemId.startsWith('image')) : undefined
     expect(picture?.bytes).toBeInstanceOf(Uint8Array)
   })
 
-  it('F07: lets a file that kills the process fail alone, within a batch and by itself', async () => {
+  it('F07: fails only the file that crashes the reading process, in a batch and alone', async () => {
     const requests = Array.from({ length: 20 }, (_, index) => file(index === 7 ? 'ks-fault-crash.md' : `c${index}.md`))
     const results = await compiler().compile(requests)
     expect(results.flatMap((result, index) => (result.ok ? [] : [[index, result.failure.code]]))).toEqual([
@@ -86,17 +87,17 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     expect(alone.map((result) => (result.ok ? 'ok' : result.failure.code))).toEqual(['crashed', 'ok'])
   })
 
-  it('F07: reads a file again whose process was killed from outside while it read that file alone', async () => {
+  it('F07: reads a file again if its reading process was killed from outside', async () => {
     const made = compiler().compile([file('ks-fault-hang.md')])
-    // no start takes so long: it reads by now, and does not come to an end
+    // No start uses that much processor time: the process is reading and does not finish.
     await until(() => children().some((pid) => processorMs(pid) > 1500))
-    // the next one has no fault
+    // The next process has no fault.
     delete process.env.KS_FAULT
     for (const pid of children()) process.kill(pid, 'SIGKILL')
     expect((await made).map((result) => (result.ok ? 'ok' : result.failure.code))).toEqual(['ok'])
   })
 
-  it('stops a file that takes too long, and reads the others of its batch', async () => {
+  it('stops a file above the processor time limit, and reads the others of its batch', async () => {
     const requests = [file('a.md'), file('ks-fault-hang.md'), file('b.md')]
     const results = await compiler({ limits: { processorMs: 1500 } }).compile(requests)
     expect(results.map((result) => (result.ok ? 'ok' : result.failure))).toEqual([
@@ -109,7 +110,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('stops a file that takes too much memory, and names the limit', async () => {
+  it('stops a file above the memory limit, and names the limit', async () => {
     const limits = { memoryBytes: 200 * 1024 * 1024 }
     const [first, second] = await compiler({ limits }).compile([file('ks-fault-memory.pdf'), file('small.md')])
     expect(first).toEqual({
@@ -122,7 +123,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     expect(second?.ok).toBe(true)
   })
 
-  it('survives the death of an idle process, and starts another', async () => {
+  it('survives the death of an idle process, and starts another one', async () => {
     const made = compiler()
     await made.compile([file('a.md')])
     const [pid] = children()
@@ -138,7 +139,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     expect((await made.compile([file('b.md')]))[0]?.ok).toBe(true)
   })
 
-  it('gives up at once when aborted, and goes on with others', async () => {
+  it('rejects at once when aborted, and continues with the requests of other callers', async () => {
     const made = compiler()
     await made.compile([file('warm.md')])
     const controller = new AbortController()
@@ -150,7 +151,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     await expect(made.compile([file('x.md')], controller.signal)).rejects.toThrow('enough')
   })
 
-  it('refuses work once closed and leaves no process behind', async () => {
+  it('rejects requests after close, and ends all processes', async () => {
     const made = compiler()
     const pending = made.compile([file('ks-fault-hang.pdf')])
     const refused = expect(pending).rejects.toMatchObject({ code: 'unavailable' })
@@ -161,7 +162,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     await until(() => children().length === 0)
   })
 
-  it('takes turns between callers', async () => {
+  it('serves callers in turn', async () => {
     const made = compiler()
     const many = Array.from({ length: 400 }, (_, index) => file(`many${index}.md`))
     let bigDone = false
@@ -173,7 +174,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     await big
   })
 
-  it('reports missing files, folders and pipes as failures of their own', async () => {
+  it('reports missing files, folders and pipes as separate failures', async () => {
     const pipe = join(folder, 'pipe.md')
     execaSync('mkfifo', [pipe])
     const results = await compiler().compile([
@@ -190,7 +191,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('runs its processes without environment, network, write access or other processes', async () => {
+  it('runs its processes without the environment of the daemon and with restricted permissions', async () => {
     process.env.SECRET_FOR_TEST = 'visible'
     const made = compiler()
     await made.compile([file('a.md')])
@@ -206,7 +207,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/--(?:experimental-)?permission/)
   })
 
-  it('switches the network off in its processes', () => {
+  it('disables the network in its processes', () => {
     const url = new URL('../../../dist/engine/parse/no-network.js', import.meta.url)
     const script = `
       const { switchOffNetwork } = await import(${JSON.stringify(url.href)})
@@ -233,8 +234,8 @@ describe('The compiler', { timeout: LONG_MS }, () => {
   })
 })
 
-describe('A compiler that files are announced to', () => {
-  it('has one process ready, which reads what comes and is not let go at once', async () => {
+describe('a warmed compiler', () => {
+  it('keeps one process ready that reads the next file and stays alive afterwards', async () => {
     const warmed = compiler({ idleMs: 20 })
     warmed.warm()
     warmed.warm()
@@ -248,8 +249,8 @@ describe('A compiler that files are announced to', () => {
   })
 })
 
-describe('Formats that cannot be read', () => {
-  it('fail alone with a reason for people', async () => {
+describe('unreadable files', () => {
+  it('fail separately, each with a readable reason', async () => {
     const names = ['password_protected.xlsx', 'password.pdf', 'single_table.pdf']
     const requests = [
       file('song.mp3', 'ID3\u0003'),
@@ -280,8 +281,8 @@ describe('Formats that cannot be read', () => {
       'malformed: cut.docx is a zip archive without a directory; it may be cut off',
       expect.stringMatching(/^malformed: cut\.pdf is not a readable PDF/),
       'unsupported-type: noise.bin is neither text nor of a known type, so it cannot be read',
-      'malformed: broken.pdf is not what its name says: its bytes are no pdf file',
-      'unsupported-type: packed.7z is a 7-Zip archive, which is not opened: pack it as ZIP or TAR.GZ',
+      'malformed: broken.pdf does not match its name: its content is not a pdf file',
+      'unsupported-type: packed.7z is a 7-Zip archive, which is not supported: pack it as ZIP or TAR.GZ',
     ])
   })
 })

@@ -9,8 +9,8 @@ const sample = (name: string): Promise<CompiledDocument> => read(name, SAMPLES[n
 const shown = (document: CompiledDocument): string[] =>
   document.elements.map(({ type, text }) => `${type}: ${text ?? ''}`)
 
-describe('Calendars and cards', () => {
-  it('an event is a section with its fields; folded lines are joined, alarms left out', async () => {
+describe('calendars and cards', () => {
+  it('read an event as a section with its fields, with folded lines joined and alarms left out', async () => {
     const document = await sample('team.ics')
     expect([document.title, document.metadata.entryCount]).toEqual(['Team', 2])
     expect(shown(document)).toEqual([
@@ -22,7 +22,7 @@ describe('Calendars and cards', () => {
     ])
   })
 
-  it('a card is a section, of old forms too; pictures are left out', async () => {
+  it('read a card as a section, also in old formats, with pictures left out', async () => {
     expect(shown(await sample('people.vcf'))).toEqual([
       'heading: Ann Lee',
       'list: Name: Dr. Ann Lee\nOrganisation: Tin Works, Research\nPhone (work): +49 30 1234\nE-mail: ann@example.org\nAddress (home): Main St. 1, Berlin, 10115, Germany',
@@ -33,8 +33,8 @@ describe('Calendars and cards', () => {
   })
 })
 
-describe('Dumps of databases', () => {
-  it('are tables with their heads, in sections by table; the rest is source code', async () => {
+describe('database dumps', () => {
+  it('give tables with heads in one section for each table, and source code for the rest', async () => {
     const document = await sample('shop.sql')
     expect(document.metadata).toEqual({ programmingLanguage: undefined, tableCount: 2, rowCount: 4 })
     const tables = document.elements.filter(({ type }) => type === 'table')
@@ -46,8 +46,8 @@ describe('Dumps of databases', () => {
   })
 })
 
-describe('Logs and settings', () => {
-  it('logs keep whole lines, an hour is a section', async () => {
+describe('logs, settings, bibliographies and outlines', () => {
+  it('keep complete lines of logs, with one section an hour', async () => {
     const document = await sample('app.log')
     const documentDate = '2024-05-01T00:00:00.000Z'
     expect(document.metadata).toEqual({ documentDate, firstTime: '2024-05-01 10:00', lastTime: '2024-05-01 11:05' })
@@ -57,7 +57,7 @@ describe('Logs and settings', () => {
     ])
   })
 
-  it('settings are read in their sections, with the comments above them', async () => {
+  it('keep the sections of settings, with the comments above them', async () => {
     const document = await sample('settings.toml')
     expect(document.elements.map(({ sectionPath, text }) => [sectionPath.join('/'), text])).toEqual([
       ['', 'title = "x"'],
@@ -66,7 +66,7 @@ describe('Logs and settings', () => {
     ])
   })
 
-  it('bibliographies have an entry a section', async () => {
+  it('keep one section for each entry of a bibliography', async () => {
     expect(shown(await sample('refs.bib'))).toEqual([
       'heading: On Tin',
       'list: article: lee20\nauthor: Lee, Ann, Müller, Bob\nyear: 2020',
@@ -75,15 +75,15 @@ describe('Logs and settings', () => {
     ])
   })
 
-  it('outlines are sections and lists', async () => {
+  it('give sections and lists for an OPML outline', async () => {
     const document = await sample('feeds.opml')
     expect([document.title, document.metadata.author]).toEqual(['Feeds', 'Ann'])
     expect(shown(document)).toEqual(['heading: News', 'list: - Metal Daily: https://example.org/feed\n- Tin\n- Alone'])
   })
 })
 
-describe('Notebooks', () => {
-  it('give Markdown, code with its language, what came out of it, and pictures', async () => {
+describe('notebooks', () => {
+  it('give Markdown, code with its language, its output, and pictures', async () => {
     const document = await sample('analysis.ipynb')
     expect([document.title, document.metadata]).toEqual(['Analysis', { cellCount: 2, programmingLanguage: 'python' }])
     expect(
@@ -111,8 +111,8 @@ const CHART = `<c:chartSpace><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Sale
 </c:barChart><c:valAx><c:title><c:tx><c:rich><a:p><a:r><a:t>tons</a:t></a:r></a:p></c:rich></c:tx></c:title></c:valAx></c:plotArea></c:chart></c:chartSpace>`
 const TABLE = ' | North | South\n2023 | 0.3\n2024 | 7 | 5'.trim()
 
-describe('Charts', () => {
-  it('of presentations are tables under their title, on their slide', async () => {
+describe('charts', () => {
+  it('become tables below their title, on their slide of a presentation', async () => {
     const frame =
       '<p:graphicFrame><a:graphic><a:graphicData><c:chart r:id="rId9"/></a:graphicData></a:graphic></p:graphicFrame>'
     const file = makePptx(
@@ -129,7 +129,7 @@ describe('Charts', () => {
     expect(document.elements[2]).toMatchObject({ pageNumber: 1, metadata: { chart: 'bar', caption: 'Sales of tin' } })
   })
 
-  it('of Word stand where they are in the text, and words with readings are not lost', async () => {
+  it('become tables at their position in a Word text, and ruby text is kept', async () => {
     const drawing =
       '<w:p><w:r><w:drawing><a:graphic><a:graphicData><c:chart r:id="rId7"/></a:graphicData></a:graphic></w:drawing></w:r></w:p>'
     const ruby =
@@ -150,7 +150,7 @@ describe('Charts', () => {
     ])
   })
 
-  it('of workbooks follow the cells of their sheet', async () => {
+  it('become tables after the cells of their sheet in a workbook', async () => {
     const file = makeXlsx(
       [
         { name: 'Data', rows: row(1, ['a', 'b']) + row(2, [1, 2]) },
@@ -177,8 +177,8 @@ describe('Charts', () => {
   })
 })
 
-describe('Further office files', () => {
-  it('binary workbooks are read as others are', async () => {
+describe('further office files', () => {
+  it('include binary workbooks, read like other workbooks', async () => {
     const workbook = utils.book_new()
     utils.book_append_sheet(
       workbook,
@@ -192,7 +192,7 @@ describe('Further office files', () => {
     expect(shown(document)).toEqual(['heading: Prices', 'table: Metal | Price\nTin | 4.5'])
   })
 
-  it('drawings of OpenDocument are pages', async () => {
+  it('include OpenDocument drawings, read as pages', async () => {
     const page = (name: string, text: string): string =>
       `<draw:page draw:name="${name}"><draw:custom-shape><text:p>${text}</text:p></draw:custom-shape></draw:page>`
     const body = `<office:drawing>${page('a', 'Boiler')}${page('b', 'Pump')}</office:drawing>`

@@ -8,7 +8,7 @@ const iso = (text: string): string | undefined => {
   return time === undefined ? undefined : new Date(time).toISOString()
 }
 
-describe('The date that a document states', () => {
+describe('the date of a document', () => {
   it.each([
     ['2024-03-05', '2024-03-05T00:00:00.000Z'],
     ['2024-03', '2024-03-01T00:00:00.000Z'],
@@ -20,7 +20,7 @@ describe('The date that a document states', () => {
     ['Tue, 5 Mar 2024 10:20:30 -0500 (EST)', '2024-03-05T15:20:30.000Z'],
     ['5 March 2024', '2024-03-05T00:00:00.000Z'],
     ['March 5, 2024', '2024-03-05T00:00:00.000Z'],
-  ])('%s is an instant', (text, instant) => expect(iso(text)).toBe(instant))
+  ])('can be %s', (text, instant) => expect(iso(text)).toBe(instant))
 
   it.each([
     '',
@@ -34,11 +34,11 @@ describe('The date that a document states', () => {
     '1.2.3',
     '2024-03-05T99:00',
     '9'.repeat(5000),
-  ])('%s is none that a document has', (text) => expect(iso(text)).toBeUndefined())
+  ])('cannot be %s', (text) => expect(iso(text)).toBeUndefined())
 })
 
-describe('What a document says of itself', () => {
-  it('is read from meta elements, JSON-LD and time elements of a page, the surest first', async () => {
+describe('metadata of a document', () => {
+  it('come from meta elements, JSON-LD and time elements of a page, the most reliable first', async () => {
     const { metadata, title, language } = await read(
       'a.html',
       `<html><head><title>Bees | The Daily</title><meta property="og:title" content="Bees">
@@ -59,7 +59,7 @@ describe('What a document says of itself', () => {
     })
   })
 
-  it('is left out where it is no date, no address or no JSON', async () => {
+  it('exclude values that are no dates, no addresses or no JSON', async () => {
     const { metadata } = await read(
       'a.html',
       `<html><head><meta name="date" content="tomorrow"><link rel="canonical" href="javascript:alert(1)">
@@ -69,7 +69,7 @@ describe('What a document says of itself', () => {
     expect(metadata).toEqual({})
   })
 
-  it('is read from the information group of rich text', async () => {
+  it('come from the information group of rich text', async () => {
     const { metadata } = await read(
       'a.rtf',
       String.raw`{\rtf1\ansi{\info{\author Ida Keller}{\creatim\yr2018\mo3\dy5\hr10\min2}{\revtim\yr2019\mo12\dy31\hr23\min59}}Bees build combs.\par}`,
@@ -83,7 +83,7 @@ describe('What a document says of itself', () => {
     })
   })
 
-  it('is read from the headers of a message and the head of a note', async () => {
+  it('come from the headers of a message and the front matter of a note', async () => {
     const mail = await read(
       'a.eml',
       'From: Ida Keller <ida@a.example>\r\nDate: Tue, 5 Mar 2024 10:20:30 -0500\r\nSubject: Bees\r\n\r\nBees build combs.\r\n',

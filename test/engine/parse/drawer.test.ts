@@ -11,7 +11,7 @@ import { picture } from './picture.js'
 import { makePdf } from './render/make-pdf.js'
 
 const MIB = 1024 * 1024
-/** each that cannot be drawn costs a process */
+/** Number of damaged pictures; each undrawable one costs a process. */
 const DAMAGED = 60
 const folder = mkdtempSync(join(tmpdir(), 'ks-drawer-'))
 const drawer = createDrawer()
@@ -23,7 +23,7 @@ afterAll(() => {
 const shrink = (bytes: Uint8Array, maxSide = 256, tenant = 'a') =>
   drawer.draw({ of: 'picture', bytes, maxSide, as: 'image/jpeg' as const }, tenant)
 
-/** Bytes that repeat, and differ by seed. */
+/** Deterministic pseudorandom numbers for a seed. */
 function random(seed: number): () => number {
   let state = seed + 1
   return () => {
@@ -33,14 +33,14 @@ function random(seed: number): () => number {
 }
 
 describe('the drawing process', () => {
-  it('makes pictures smaller, and never larger', async () => {
+  it('shrinks pictures, and never enlarges them', async () => {
     const drawn = await shrink(picture(800, 400))
     expect(drawn).toMatchObject({ width: 256, height: 128, contentType: 'image/jpeg' })
     expect(sizeOfPicture(drawn.bytes)).toEqual({ width: 256, height: 128 })
     expect(sizeOfPicture((await shrink(picture(90, 60))).bytes)).toEqual({ width: 90, height: 60 })
   })
 
-  it('draws a page, and a place on it alone', async () => {
+  it('draws a page, or only a box of it', async () => {
     const path = join(folder, 'a.pdf')
     writeFileSync(path, makePdf([{ width: 600, height: 800, content: '1 0 0 rg 100 600 200 100 re f' }]))
     const page = { of: 'page' as const, filename: 'a.pdf', page: 1, as: 'image/png' as const }
@@ -53,7 +53,7 @@ describe('the drawing process', () => {
     })
   })
 
-  it('tells of pictures that claim to be enormous, and stays small', { timeout: 120_000 }, async () => {
+  it('fails for pictures that claim enormous sizes, and stays small', { timeout: 120_000 }, async () => {
     for (const [name, bytes] of Object.entries(PICTURES))
       await expect(shrink(bytes), name).rejects.toMatchObject({
         code: expect.stringMatching(/^(?:not-found|asset-too-large)$/),
@@ -61,7 +61,7 @@ describe('the drawing process', () => {
     for (const pid of drawer.pids()) expect(residentBytes(pid)).toBeLessThan(384 * MIB)
   })
 
-  it('outlives damaged pictures, and tells of each that it cannot draw', { timeout: 240_000 }, async () => {
+  it('survives damaged pictures, and fails for each that it cannot draw', { timeout: 240_000 }, async () => {
     const whole = [picture(64, 48), Buffer.from((await shrink(picture(300, 200))).bytes)]
     let told = 0
     for (let seed = 0; seed < DAMAGED; seed++) {
@@ -83,16 +83,16 @@ describe('the drawing process', () => {
     const done: string[] = []
     const note = (name: string) => () => void done.push(name)
     const bytes = picture(64, 48)
-    // one at work and 64 that wait; the last three are refused
+    // One in progress and 64 waiting; the last ones are rejected.
     const flood = Array.from({ length: 68 }, () => shrink(bytes, 10, 'flood').then(note('flood'), note('refused')))
     await shrink(bytes, 10, 'other').then(note('other'))
-    // two of the flood may be ahead: the one at work and the one whose turn it is
+    // Two of the flood may come first: the one in progress and the next one.
     expect(done.indexOf('other') - done.filter((name) => name === 'refused').length).toBeLessThanOrEqual(2)
     await Promise.all(flood)
     expect(done.filter((name) => name === 'refused')).toHaveLength(4)
   })
 
-  it('gives up what takes too long', async () => {
+  it('fails a drawing that takes too long', async () => {
     const hurried = createDrawer({ timeoutMs: 1 })
     await expect(
       hurried.draw({ of: 'picture', bytes: picture(800, 400), maxSide: 10, as: 'image/jpeg' }, 'a'),

@@ -15,7 +15,7 @@ const u32 = (value: number): Buffer => {
 }
 const wide = (text: string): Buffer => Buffer.concat([u32(text.length), Buffer.from(text, 'utf16le')])
 
-/** A file as it is dropped into a document. */
+/** A file as an office program embeds it when a user drops it into a document. */
 function dropped(name: string, content: string | Buffer, withWide = true): Buffer {
   const file = Buffer.from(content)
   const narrow = Buffer.from(`label.txt\0C:\\Users\\ada\\${withWide ? 'SHORT~1.TXT' : name}\0`, 'latin1')
@@ -40,7 +40,7 @@ const NATIVE = '\u0001Ole10Native'
 const PDF = '%PDF-1.4\n%\u00e2\u00e3 not a whole one'
 const SHEET = makeXlsx([{ name: 'Ports', rows: row(1, ['Harbour', 'Tonnage']) + row(2, ['Quillport', 48211]) }])
 
-/** A chart of Microsoft Graph: cells of its sheet of figures. */
+/** A chart of Microsoft Graph: the cells of its data sheet. */
 function graph(): Buffer {
   const record = (type: number, body: Buffer) => {
     const head = Buffer.alloc(4)
@@ -75,8 +75,8 @@ function docxWith(body: string, targets: readonly (readonly [string, Buffer])[])
   ])
 }
 
-describe('Files embedded in office files', () => {
-  it('of Word are documents of their own, named as they were, and have a line where they stand', async () => {
+describe('files embedded in office files', () => {
+  it('become separate documents with their names, and have a line at their position in Word', async () => {
     const docx = docxWith(wordParagraph('Before.') + word('e0') + wordParagraph('Between.') + word('e1') + word('e2'), [
       ['oleObject1.bin', compound({ [NATIVE]: dropped('frachtbrief für ada.txt', 'brass sextant') })],
       ['Microsoft_Excel_Sheet.xlsx', SHEET],
@@ -94,7 +94,7 @@ describe('Files embedded in office files', () => {
     ])
   })
 
-  it('of PowerPoint and Excel stand on their slide and sheet; a workbook behind a chart is none', async () => {
+  it('have a line on their slide in PowerPoint and their sheet in Excel; the workbook of a chart is no document', async () => {
     const pptx = makePptx(
       [
         { shapes: shape('One', 'title') },
@@ -128,7 +128,7 @@ describe('Files embedded in office files', () => {
     expect(sheets.document.elements.at(-1)).toMatchObject({ text: 'Embedded file: crew.csv', sectionPath: ['Log'] })
   })
 
-  it('of Word 97 are made whole again from their storages, and are readable', async () => {
+  it('get rebuilt from the storages of Word 97, and are readable', async () => {
     const letter = makeDoc([{ text: 'The embedded letter.' }])
     const streams = new Map<string, Buffer>()
     const { readCompound } = await import('../../../src/engine/parse/office/compound.js')
@@ -142,7 +142,7 @@ describe('Files embedded in office files', () => {
     expect(document.text).toMatch(/^Outer\./)
   })
 
-  it('of OpenDocument are told from charts by the list of parts', async () => {
+  it('differ from charts by the manifest in OpenDocument', async () => {
     const entry = (path: string, type: string) =>
       `<manifest:file-entry manifest:full-path="${path}" manifest:media-type="${type}"/>`
     const odt = makeZip([
@@ -176,7 +176,7 @@ describe('Files embedded in office files', () => {
     )
   })
 
-  it('of PowerPoint 97 stand on their slide, packed or as they are; charts among them are tables', async () => {
+  it('have a line on their slide in PowerPoint 97, compressed or not; charts become tables', async () => {
     const chart =
       '<office:document-content><office:body><office:chart><chart:chart chart:class="chart:bar"><chart:title><text:p>Herring landed</text:p></chart:title><table:table><table:table-row><table:table-cell/><table:table-cell><text:p>Spring</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell><text:p>Quillport</text:p></table:table-cell><table:table-cell><text:p>11.5</text:p></table:table-cell></table:table-row></table:table></chart:chart></office:chart></office:body></office:document-content>'
     const ppt = makePpt([
@@ -203,7 +203,7 @@ describe('Files embedded in office files', () => {
     ])
   })
 
-  it('leave charts of binary workbooks where they are: on their sheet, as tables', async () => {
+  it('exclude charts of binary workbooks, which become tables on their sheet', async () => {
     const book = utils.book_new()
     for (const name of ['Ports', 'More']) utils.book_append_sheet(book, utils.aoa_to_sheet([['Tons'], [4]]), name)
     const zip = openZip(write(book, { bookType: 'xlsb', type: 'buffer' }), 'a.xlsb', DEFAULT_LIMITS)
@@ -222,13 +222,13 @@ describe('Files embedded in office files', () => {
     expect([table?.type, table?.text, table?.sectionPath]).toEqual(['table', '| Spring\nOstwick | 11.5', ['More']])
   })
 
-  it('that lie too deep, are too large or damaged are told, and the document is read', async () => {
+  it('have a line with the reason if they are too deep, too large or damaged, and the document is read', async () => {
     const docx = docxWith(wordParagraph('Words.'), [
       ['oleObject1.bin', compound({ [NATIVE]: dropped('a.txt', 'x'.repeat(3000)) })],
       ['oleObject2.bin', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 1, 2, 3])],
     ])
     const deep = await readInside('a.docx', docx, { depth: 5 })
-    expect(deep.document.text).toContain('Embedded file: a.txt (not read: lies in too many files within each other)')
+    expect(deep.document.text).toContain('Embedded file: a.txt (not read: is nested too deeply)')
     const large = await readInside('a.docx', docx, { limits: { containedBytes: 2000 } })
     expect(large.document.text).toMatch(/not read: .*larger than 2 KiB/)
     expect(large.document.text).toMatch(/oleObject2\.bin \(not read: /)
@@ -239,7 +239,9 @@ describe('Files embedded in office files', () => {
     await expect(readInside('a.docx', many, { limits: { containedFiles: 10 } })).rejects.toThrow('the limit of 10')
   })
 
-  it('of any broken kind in PowerPoint 97 are read or told', { timeout: 120_000 }, async () => {
+  it('may be randomly damaged in PowerPoint 97, with a document or a read error as result', {
+    timeout: 120_000,
+  }, async () => {
     const ppt = makePpt([{ title: 'One', object: { bytes: graph(), packed: false } }, { title: 'Two' }])
     const random = numbers(12)
     for (let round = 0; round < 200; round++) {
@@ -254,7 +256,7 @@ describe('Files embedded in office files', () => {
     }
   })
 
-  it('of any broken kind are read or told', { timeout: 120_000 }, async () => {
+  it('may be randomly damaged in Word, with a document or a read error as result', { timeout: 120_000 }, async () => {
     const object = compound({ [NATIVE]: dropped('a.txt', 'brass sextant'), WordDocument: Buffer.alloc(600) })
     const random = numbers(11)
     for (let round = 0; round < 200; round++) {

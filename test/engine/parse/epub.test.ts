@@ -10,8 +10,8 @@ const page = (body: string): string =>
 const METADATA =
   '<dc:title>The  Book</dc:title><dc:title>Second</dc:title><dc:creator>A. Writer</dc:creator><dc:language>fr</dc:language>'
 
-describe('E-books', () => {
-  it('are read in the order of the spine, with title, author and language, without the page of contents', async () => {
+describe('the reading of e-books', () => {
+  it('follows the order of the spine, with title, author and language, without the table of contents', async () => {
     const book = await read(
       'book.epub',
       makeEpub(
@@ -50,7 +50,7 @@ describe('E-books', () => {
     expect(book.items.map((item) => item.asset?.contentType)).toEqual(['image/png'])
   })
 
-  it('of the older kind take titles from the NCX and leave out the listed contents', async () => {
+  it('takes titles of version 2 from the NCX, and drops the listed contents page', async () => {
     const ncx =
       '<ncx><navMap><navPoint><navLabel><text>Chapter One</text></navLabel><content src="text/one.xhtml"/><navPoint><navLabel><text>Within</text></navLabel><content src="text/one.xhtml#a"/></navPoint></navPoint></navMap></ncx>'
     const book = await read(
@@ -70,7 +70,7 @@ describe('E-books', () => {
     expect(book.outline.map((node) => node.title)).toEqual(['Chapter One'])
   })
 
-  it('with a lock, without a package document or without text are refused', async () => {
+  it('fails with encryption, without a package document and without text', async () => {
     const locked = makeEpub([{ name: 'one', xhtml: page('<p>x</p>') }], {
       extra: [
         {
@@ -90,7 +90,7 @@ describe('E-books', () => {
     expect((await failureOf(read('void.epub', makeEpub([{ name: 'one', xhtml: page('') }])))).code).toBe('empty')
   })
 
-  it('expand no entities and take nothing from outside', async () => {
+  it('expands no entities and loads nothing from outside', async () => {
     const laughs = `<!DOCTYPE html [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY x SYSTEM "file:///etc/passwd">]><html><body><p>&b; &x; &amp; &eacute;</p><img src="file:///etc/passwd.png"/><img src="../../../etc/x.png" alt="no"/></body></html>`
     const book = await read('laughs.epub', makeEpub([{ name: 'one', xhtml: laughs }]))
     expect(book.text).not.toContain('haha')
@@ -98,7 +98,7 @@ describe('E-books', () => {
     expect(book.items.every((item) => item.asset === undefined)).toBe(true)
   })
 
-  it('resolve any reference to a name within the archive', () => {
+  it('resolves any reference to a name within the archive', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (from, href) => {
         expect(typeof target(from, href)).toBe('string')

@@ -10,7 +10,7 @@ import { until } from '../../helpers/until.js'
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ks-file-feed-')))
 afterAll(() => removeFolder(folder))
 
-/** The answers of a feed of one file to the offsets that a child asks for. */
+/** The replies of a feed of one file to the offsets that a child requests. */
 async function answersTo(offsets: readonly number[], path: string, root: string): Promise<FileAnswer[]> {
   const answers: FileAnswer[] = []
   const child = { connected: true, send: (answer: FileAnswer) => answers.push(answer) }
@@ -21,7 +21,7 @@ async function answersTo(offsets: readonly number[], path: string, root: string)
   return answers
 }
 
-it('sends no byte of a file outside of its root, whichever offsets the child asks for', async () => {
+it('the file feed sends no byte of a file outside of its root, whichever offsets the child requests', async () => {
   const root = join(folder, 'root')
   const outside = join(folder, 'outside.txt')
   mkdirSync(root)
@@ -30,7 +30,7 @@ it('sends no byte of a file outside of its root, whichever offsets the child ask
   expect(answers.map(({ kind }) => kind)).toEqual(Array(6).fill('no-bytes'))
 })
 
-it('sends no byte for an offset that is no natural number', async () => {
+it('the file feed sends no byte for an offset that is no natural number', async () => {
   const path = join(folder, 'inside.txt')
   writeFileSync(path, 'text')
   const answers = await answersTo([-1, Number.NaN, 0], path, folder)

@@ -16,7 +16,7 @@ const COVER = [
 const blocks = (texts: readonly string[]): Block[] => texts.map((text) => ({ type: 'paragraph', text }))
 
 describe('the title of a filing', () => {
-  it('says who reports, on which form, for which period', () => {
+  it('contains company, form and period', () => {
     expect(filingTitle(blocks(COVER))).toBe('LANTERN WORKS PLC · Form 10-K · June 30, 2023')
   })
 
@@ -43,23 +43,23 @@ describe('the title of a filing', () => {
       ['How to read a form 10-K', 'The exact name of a registrant stands on it.'],
       undefined,
     ],
-  ])('is told of %s', (_what, texts, title) => {
+  ])('follows from %s', (_what, texts, title) => {
     expect(filingTitle(blocks(texts))).toBe(title)
   })
 
-  it('is quick on a cover of nothing but line ends and brackets', () => {
+  it('takes little time for a cover of only line ends and brackets', () => {
     const hostile = blocks(Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? '\n'.repeat(5000) : '(\n'.repeat(3000))))
     expect(filingTitle(hostile)).toBeUndefined()
   })
 
-  it('stands in the title of every passage, in place of the name of the authority', async () => {
+  it('appears in the title of every passage instead of the name of the authority', async () => {
     const text = [`# ${COVER[0]}`, ...COVER.slice(1), '## Risks', 'The lamp may go out.'].join('\n\n')
     const document = await read('filing.md', text)
     expect(document.title).toBe('LANTERN WORKS PLC · Form 10-K · June 30, 2023')
     for (const node of document.nodes) expect(node.title).toContain('LANTERN WORKS PLC')
   })
 
-  it('is the file name where a cover names the authority alone', async () => {
+  it('falls back to the file name if the cover names only the authority', async () => {
     const cover = '# United States\n\nSecurities and Exchange Commission\n\nSome text below it.'
     expect((await read('Lantern 2023.md', cover)).title).toBe('Lantern 2023')
     expect((await read('country.md', '# United States\n\nA country of lamps.')).title).toBe('United States')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { makeDocx, makeZip, read, readFixture, wordParagraph, words } from './read.js'
 
 describe('HTML', () => {
-  it('gives title, language, headings, lists, tables and code; scripts and styles go', async () => {
+  it('gives title, language, headings, lists, tables and code, without scripts and styles', async () => {
     const document = await read(
       'page.html',
       `<!doctype html><html lang=fr><head><title>The &amp; Page</title><style>p{}</style><script>var x="<p>no</p>"</script></head>
@@ -24,7 +24,7 @@ describe('HTML', () => {
     expect(document.elements[5]?.metadata.language).toBe('js')
   })
 
-  it('takes tables that only lay out a page apart, and joins currency signs to figures', async () => {
+  it('splits layout tables into paragraphs, and joins currency signs to figures', async () => {
     const layout = await read(
       'a.html',
       `<table><tr><td><table><tr><td>Nav</td></tr></table></td><td>${words(200)}<br><br>End.</td></tr></table>`,
@@ -37,7 +37,7 @@ describe('HTML', () => {
     expect(filing.text).toBe('Item | 2021\nCash | $5\nDebt | (7)')
   })
 
-  it('drops navigation only where there is a text beside it', async () => {
+  it('drops navigation only if the page has other text', async () => {
     const body = `<nav><a href=/>Home</a></nav>`
     expect((await read('a.html', `<html>${body}<p>${words(80)}</p></html>`)).text).not.toContain('Home')
     expect((await read('b.html', `<html>${body}<p>Short.</p></html>`)).text).toContain('Home')
@@ -50,7 +50,7 @@ describe('HTML', () => {
     expect(document.elements.length).toBe(20)
   })
 
-  it('keeps data pictures as bytes and points to the others', async () => {
+  it('keeps data pictures as bytes and links to the others', async () => {
     const document = await read(
       'p.html',
       '<html><p>x</p><img alt=dot src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><img src="a.png"><img width=1 src="t.gif">',
@@ -61,7 +61,7 @@ describe('HTML', () => {
     ])
   })
 
-  it('of the samples keeps header, footer and the characters of Windows-1252', async () => {
+  it('keeps header, footer and Windows-1252 characters of the samples', async () => {
     expect((await readFixture('fake-html-with-footer-and-header.html')).text).toBe(
       'Header\n\nMy First Heading\n\nMy first paragraph.\n\nFooter',
     )
@@ -85,7 +85,7 @@ describe('PDF', () => {
     ])
   })
 
-  it('joins hyphenated words, takes bookmarks as sections and leaves no node on two pages', async () => {
+  it('joins hyphenated words, uses bookmarks as sections, and has no node across two pages', async () => {
     const paper = await readFixture('layout-parser-paper-fast.pdf')
     expect(paper.title).toMatch(/^LayoutParser|layout-parser-paper-fast/)
     expect(paper.outline[0]?.tocSource).toBe('bookmark')
@@ -133,15 +133,15 @@ describe('DOCX', () => {
     expect(outcome).not.toContain('aaaaaaaaaa')
   })
 
-  it('is recognised by its parts, whatever it is called', async () => {
+  it('counts as DOCX by its parts, whatever its file name', async () => {
     const document = await read('renamed.bin', makeDocx(wordParagraph('Hello there.')))
     expect(document.text).toBe('Hello there.')
     expect(document.mediaType).toContain('wordprocessingml')
   })
 })
 
-describe('Tables of values', () => {
-  it('sniff the delimiter and repeat the header on every part', async () => {
+describe('CSV and TSV tables', () => {
+  it('detect the delimiter and repeat the header in every node', async () => {
     const rows = Array.from({ length: 1200 }, (_, index) => `name${index};${index};"a; b"`)
     const document = await read('big.csv', ['name;number;note', ...rows].join('\n'))
     expect(document.metadata).toMatchObject({ delimiter: ';', rowCount: 1200 })
@@ -153,20 +153,20 @@ describe('Tables of values', () => {
     expect(document.nodes[5]?.text).toContain('a; b')
   })
 
-  it('of the samples are read in every encoding', async () => {
+  it('give the text of the samples in every encoding', async () => {
     expect((await readFixture('stanley-cups-utf-16.csv')).text).toContain('Maple Leafs | TOR | 13')
     expect((await readFixture('stanley-cups.tsv')).text).toContain('Maple Leafs | TOR | 13')
     expect((await readFixture('semicolon-delimited.csv')).text).toContain('dolore')
   })
 
-  it('with broken quotes are read line by line', async () => {
+  it('fall back to reading line by line with broken quotes', async () => {
     const document = await read('broken.csv', 'a,b\n1,"unclosed\n2,x\n')
     expect(document.text).toContain('unclosed')
   })
 })
 
-describe('Structured text', () => {
-  it('has keys as sections', async () => {
+describe('the reading of structured text', () => {
+  it('uses keys as sections', async () => {
     const document = await read(
       'c.json',
       JSON.stringify({ name: 'x', server: { port: 80, hosts: ['a', 'b'] }, list: [{ id: 1 }, { id: 2 }] }),
@@ -180,7 +180,7 @@ describe('Structured text', () => {
     expect(document.text).toBe('name: x\n\nserver\n\nport: 80\nhosts:\n  - a\n  - b\n\nlist\n\nid: 1\n\nid: 2')
   })
 
-  it('that is not valid is still found by its words', async () => {
+  it('falls back to plain text with a warning if it is invalid', async () => {
     const document = await read('bad.json', '{"a": "needle", ')
     expect(document.text).toContain('needle')
     expect(document.metadata.warnings).toEqual(['not valid JSON; read as text'])
@@ -188,20 +188,20 @@ describe('Structured text', () => {
     expect(deep.metadata.warnings).toEqual(['nested too deeply; read as text'])
   })
 
-  it('in lines is one element a line', async () => {
+  it('reads NDJSON line by line', async () => {
     const document = await readFixture('simple.ndjson')
     expect(document.mediaType).toBe('application/x-ndjson')
     expect(document.text).toContain('These are a few of my favorite things:')
   })
 
-  it('in YAML keeps comments and opens a section per key', async () => {
+  it('keeps comments of YAML and opens a section for each key', async () => {
     const document = await read('c.yaml', '# top\nname: x\n\n# the ports\nports:\n  - 80 # web\n')
     expect(document.outline.map((node) => node.title)).toEqual(['c', 'ports'])
     expect(document.text.startsWith('# top\nname: x')).toBe(true)
     expect(document.text).toContain('# the ports\nports:\n  - 80 # web')
   })
 
-  it('in XML is name and text, inline markup joined, entities left alone', async () => {
+  it('gives names and text of XML, joins inline markup, and expands no entities', async () => {
     expect((await readFixture('factbook.xml')).text).toContain('name: Trinidad & Tobado\ncapital: Port of Spain')
     const mixed = await read(
       'd.xml',
@@ -213,8 +213,8 @@ describe('Structured text', () => {
   })
 })
 
-describe('Other text', () => {
-  it('of a plain file is split at blank lines; plain headings are seen', async () => {
+describe('the reading of other text', () => {
+  it('splits plain files at blank lines, with plain headings detected', async () => {
     const document = await read('book.txt', 'CHAPTER I\n\nWell, Prince.\nSo it is.\n\nPART TWO\n\nTitle\n=====\nmore\n')
     expect(document.elements.map((element) => [element.type, element.text])).toEqual([
       ['title', 'CHAPTER I'],
@@ -225,7 +225,7 @@ describe('Other text', () => {
     ])
   })
 
-  it('of source code is split where declarations start', async () => {
+  it('splits source code at declarations', async () => {
     const functions = Array.from({ length: 30 }, (_, index) => `export function f${index}() {\n  return ${index}\n}\n`)
     const document = await read('many.ts', functions.join('\n'))
     expect(document.mediaType).toBe('text/x-typescript')
@@ -237,7 +237,7 @@ describe('Other text', () => {
     expect(document.elements[0]?.metadata.language).toBe('typescript')
   })
 
-  it('of reStructuredText and Org has headings and code', async () => {
+  it('gives headings and code of reStructuredText and Org', async () => {
     for (const name of ['README.rst', 'README.org']) {
       const document = await readFixture(name)
       expect(document.title).toBe('Example Docs')
@@ -248,8 +248,8 @@ describe('Other text', () => {
   })
 })
 
-describe('E-mail', () => {
-  it('has its subject as title, its people and dates as text, and the plainest of its versions', async () => {
+describe('e-mail', () => {
+  it('gives its subject as title, people and dates as text, and only its plain version', async () => {
     const family = await readFixture('family-day.eml')
     expect(family.title).toBe('Family Day')
     expect(family.text).toContain('From: Mallori Harrell <mallori@unstructured.io>')
@@ -257,7 +257,7 @@ describe('E-mail', () => {
     expect((await readFixture('mime-different-plain-html.eml')).text).toContain('This is the text/plain part.')
   })
 
-  it('is decoded: words of headers, quoted-printable, base64 and charsets', async () => {
+  it('decodes encoded words of headers, quoted-printable, base64 and charsets', async () => {
     const source = [
       'From: =?iso-8859-1?Q?Andr=E9?= <a@b.c>',
       'Subject: =?utf-8?B?R3LDvMOfZQ==?=',
@@ -286,7 +286,7 @@ describe('E-mail', () => {
     expect(document.text.endsWith('Attachment: list.csv')).toBe(true)
   })
 
-  it('goes on behind lines that only begin with the boundary, and ends at those that are it', async () => {
+  it('continues after lines that only begin with the boundary, and ends at real boundaries', async () => {
     const source = [
       'Content-Type: multipart/mixed; boundary="x"',
       '',
@@ -324,12 +324,12 @@ describe('E-mail', () => {
     ['filename=plain.pdf (as it was sent)', 'plain.pdf'],
     ["filename*=no-such-charset''gr%C3%BCn.pdf", 'grün.pdf'],
     ['filename="=?utf-8?B?R3LDvMOfZS5wZGY=?="', 'Grüße.pdf'],
-  ])('knows the name of an attachment with %s', async (parameter, name) => {
+  ])('gives the name of an attachment with %s', async (parameter, name) => {
     const type = `Content-Type: application/pdf\r\nContent-Disposition: attachment;\r\n ${parameter.replaceAll('; ', ';\r\n ')}`
     expect((await read('m.eml', `From: a@b.c\r\n${type}\r\n\r\nx`)).text).toBe(`From: a@b.c\n\nAttachment: ${name}`)
   })
 
-  it('has types with comments, digests, packed messages, and characters that are cut in two words', async () => {
+  it('handles comments in types, digests, encoded messages, and characters split between two encoded words', async () => {
     const html = 'Content-Type: Text/HTML (as ever); charset="utf-8"\r\n\r\n<p>one <b>two</b></p>'
     expect((await read('m.eml', `From: a@b.c\r\n${html}`)).text).toBe('From: a@b.c\n\none two')
     const digest = 'Content-Type: multipart/digest; boundary=x\r\n\r\n--x\r\n\r\nSubject: inner\r\n\r\nwords\r\n--x--'
@@ -342,8 +342,8 @@ describe('E-mail', () => {
   })
 })
 
-describe('The type of a file', () => {
-  it('is decided by its content', async () => {
+describe('the media type of a file', () => {
+  it('depends on its content', async () => {
     expect((await read('page.txt', '<!doctype html><p>hi')).mediaType).toBe('text/html')
     expect((await read('data.txt', '{"a": [1, 2]}')).mediaType).toBe('application/json')
     expect((await read('note', 'plain', { declaredType: 'text/markdown; charset=utf-8' })).mediaType).toBe(
@@ -355,7 +355,7 @@ describe('The type of a file', () => {
     expect((await read('a.txt', makeZip([{ name: 'x', content: 'y' }]))).mediaType).toBe('application/zip')
   })
 
-  it('is text in any encoding', async () => {
+  it('stays text/plain for text in any encoding', async () => {
     const text = 'Grüße aus Köln, wo es schön ist und viele Häuser stehen.'
     const wide = Buffer.from(text, 'utf16le')
     expect((await read('a.txt', Buffer.concat([Buffer.from([0xff, 0xfe]), wide]))).text).toBe(text)
@@ -371,7 +371,7 @@ describe('The type of a file', () => {
     expect((await read('f.txt', russian)).text).toContain('Привет')
   })
 
-  it('A45: never leaves NUL or half a character in the text', async () => {
+  it('A45: text never contains NUL or half a character', async () => {
     const document = await read('a.json', '{"a": "x\\ud800y\\u0000z"}')
     expect(document.text).toBe('a: x\ufffdy\ufffdz')
     expect((await read('cut.txt', Buffer.from('Straße für alle, Größe').subarray(0, -2))).text).toContain(

@@ -12,7 +12,7 @@ import { makeDoc, makePpt, summary } from './old-office.js'
 import { makeZip, read } from './read.js'
 import { SAMPLES } from './samples.js'
 
-/** How many damaged files of each format are read. */
+/** Number of damaged files of each format. */
 const MUTATIONS = 200
 
 function workbook(): Buffer {
@@ -64,7 +64,7 @@ const FILES: [string, Buffer][] = [
   ...Object.entries(SAMPLES).map(([name, text]): [string, Buffer] => [name, Buffer.from(text)]),
 ]
 
-/** Numbers that are the same in every run (xorshift). */
+/** Pseudorandom numbers that are the same in every run (xorshift). */
 function numbers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -75,7 +75,7 @@ function numbers(seed: number): (below: number) => number {
   }
 }
 
-/** A copy that was cut off, has flipped bits, overwritten, doubled or missing stretches. */
+/** A copy that is truncated or has flipped bits, or overwritten, repeated or missing ranges. */
 function damaged(bytes: Buffer, next: (below: number) => number): Buffer {
   const kind = next(5)
   const at = next(bytes.length)
@@ -100,11 +100,11 @@ function damaged(bytes: Buffer, next: (below: number) => number): Buffer {
   return copy
 }
 
-describe('Damaged files of further formats', () => {
+describe('damaged files of further formats', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-hostile-'))
   afterAll(() => removeFolder(folder))
 
-  it('are read or told, each, by the process that reads, which goes on', { timeout: 600_000 }, async () => {
+  it('end as a document or with a reason, and do not crash the reading process', { timeout: 600_000 }, async () => {
     const requests = FILES.flatMap(([name, bytes], place) => {
       const next = numbers(7919 + place)
       return Array.from({ length: MUTATIONS }, (_, index) => {
@@ -127,7 +127,7 @@ describe('Damaged files of further formats', () => {
       else {
         count.told++
         const { code, message } = result.failure
-        // "could not be read" is what nobody foresaw
+        // "could not be read" marks an unforeseen error.
         if (
           code === 'crashed' ||
           code === 'timeout' ||
@@ -142,8 +142,7 @@ describe('Damaged files of further formats', () => {
   })
 })
 
-/** Processor time of a reading, in milliseconds. */
-describe('Hostile texts of further formats', () => {
+describe('hostile texts of further formats', () => {
   const cases: [string, string, (n: number) => string][] = [
     ['open environments', 'a.tex', (n) => '\\begin{verbatim}\\begin{tabular}{l}'.repeat(n / 8)],
     ['open braces', 'a.tex', (n) => '\\section{\\footnote{\\textbf{'.repeat(n / 8)],
@@ -197,7 +196,7 @@ describe('Hostile texts of further formats', () => {
     ['cells', 'a.ipynb', (n) => `{"cells": [${'{"cell_type":"raw","source":"a"},'.repeat(n / 8)}{}]}`],
   ]
 
-  it.each(cases)('%s cost linear time', { timeout: 120_000 }, async (_label, name, make) => {
+  it.each(cases)('%s take linear time', { timeout: 120_000 }, async (_label, name, make) => {
     const readOf = (size: number) =>
       read(name, make(size)).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
     expect(await growth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })

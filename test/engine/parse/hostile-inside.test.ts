@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => removeFolder(folder))
 
-/** Numbers from 0 to 1 that are the same in each run. */
+/** Deterministic pseudorandom numbers from 0 to 1. */
 function randomly(seed: number): () => number {
   let state = seed
   return () => {
@@ -25,7 +25,7 @@ function randomly(seed: number): () => number {
   }
 }
 
-/** A file with bytes changed, cut out, doubled or cut off. */
+/** A copy with changed, removed, repeated or truncated bytes. */
 function mutate(bytes: Buffer, random: () => number): Buffer {
   const at = Math.floor(random() * bytes.length)
   const length = 1 + Math.floor(random() * 64)
@@ -40,7 +40,7 @@ function mutate(bytes: Buffer, random: () => number): Buffer {
   return changed
 }
 
-/** Reads files in a reading process. @returns results, how many processes it took, and bytes of files within them */
+/** Reads files in a reading process. @returns results, process ids, and the number of bytes of contained files */
 async function readAll(files: readonly (readonly [string, Buffer])[]) {
   const compiler = createCompiler()
   const pids = new Set<number>()
@@ -108,9 +108,9 @@ const KINDS: readonly (readonly [string, () => Promise<Buffer> | Buffer])[] = [
   ],
 ]
 
-describe('Two hundred damaged files', () => {
+describe('two hundred damaged files', () => {
   it.each(KINDS)(
-    'of kind %s each end as a document or with a reason, in one process',
+    'each end as a document or with a reason, in one process: %s',
     async (kind, make) => {
       const whole = await make()
       const random = randomly(kind.length + whole.length)
@@ -126,8 +126,8 @@ describe('Two hundred damaged files', () => {
   )
 })
 
-describe('Archives that are made to burst', () => {
-  it('A35: end with the limit that they are past, and little comes out of them', async () => {
+describe('archive bombs', () => {
+  it('A35: fail at the limit that they exceed, and release few bytes', async () => {
     const zeros = Buffer.alloc(64 * 1024 * 1024)
     const bomb = gzipSync(zeros)
     const layer = makeZip(Array.from({ length: 16 }, (_, index) => ({ name: `lib ${index}.zip`, content: bomb })))
@@ -146,7 +146,7 @@ describe('Archives that are made to burst', () => {
       'limit-exceeded',
       'ok',
     ])
-    // what a stream gives before it is past its limit
+    // Bytes that a stream gives before it exceeds its limit.
     expect(bytes).toBeLessThan(64 * 1024 * 1024)
   }, 120_000)
 })

@@ -1,10 +1,10 @@
 import { deflateSync } from 'node:zlib'
 
-/** Small PDF files that cost much to a reader that believes them (A38, pdf-stream-bomb). */
+/** Small PDF files that are expensive for a naive reader (A38, pdf-stream-bomb). */
 
 const MIB = 1024 * 1024
 
-/** A file of the given objects, from number 1 on; `prev` makes the cross-reference table name an older one. */
+/** A file of the given objects, numbered from 1; `prev` is the offset of an older cross-reference table. */
 export function pdfOf(objects: (string | Buffer)[], { prev }: { prev?: 'itself' | number } = {}): Buffer {
   const pieces: Buffer[] = [Buffer.from('%PDF-1.7\n')]
   let at = pieces[0]?.length ?? 0
@@ -36,12 +36,12 @@ function stream(bytes: Buffer, filters: string): Buffer {
   ])
 }
 
-/** A page whose content comes out of these filters. */
+/** A page whose content stream has these filters. */
 function pageOf(bytes: Buffer, filters: string): Buffer {
   return pdfOf([CATALOG, PAGES, PAGE, stream(bytes, filters), FONT])
 }
 
-/** Codes of LZW that clear the table again and again, and give what they are given. */
+/** LZW codes that clear the table repeatedly and give spaces. */
 function lzw(count: number): Buffer {
   const bits: string[] = []
   for (let index = 0; index < count; index++) bits.push(index % 200 === 0 ? '100000000' : '000100000')
@@ -52,7 +52,7 @@ function lzw(count: number): Buffer {
   return bytes
 }
 
-/** By what they try, with how many pages or how much they claim. */
+/** Hostile files by the name of the attack, with the number of pages or bytes that they claim. */
 export function hostilePdfs(): Record<string, Buffer> {
   const zeros = deflateSync(Buffer.alloc(512 * MIB, ' '), { level: 9 })
   const runs = deflateSync(Buffer.alloc(16 * MIB, Buffer.from([129, 0x20])), { level: 9 })

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 
-/** Pictures of a few bytes that claim to be enormous (A39, image-bombs), and files that are two things at once (A42). */
+/** Pictures of a few bytes that claim enormous sizes (A39, image-bombs), and files of two formats at once (A42). */
 
 const LARGE = 65_535
 
@@ -50,7 +50,7 @@ export const PICTURES: Readonly<Record<string, Buffer>> = {
 }
 
 const PAGE = '<html><body><script>alert(1)</script></body></html>'
-/** By the names under which they come, with what they are by their content. */
+/** Files by name, with the type that their content has. */
 export const POLYGLOTS: Readonly<Record<string, { bytes: Buffer; type: string }>> = {
   'script.png': { bytes: Buffer.from(PAGE), type: 'application/octet-stream' },
   'drawing.png': { bytes: SVG, type: 'image/svg+xml' },

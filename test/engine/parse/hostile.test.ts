@@ -10,8 +10,8 @@ import { zip64 } from './zip64.js'
 
 const MIB = 1024 * 1024
 
-describe('Archives', () => {
-  it('that inflate too far are refused by what they claim', async () => {
+describe('the reading of archives', () => {
+  it('rejects archives that claim to inflate too far', async () => {
     const bomb = makeDocx(wordParagraph('x'), [{ name: 'word/media/a.bin', content: Buffer.alloc(40 * MIB) }])
     expect(bomb.length).toBeLessThan(100_000)
     expect(await failureOf(read('bomb.docx', bomb))).toEqual({
@@ -21,7 +21,7 @@ describe('Archives', () => {
     expect((await failureOf(read('bomb.txt', bomb))).code).toBe('limit-exceeded')
   })
 
-  it('A34, A36: of every office format are refused when they inflate too far, whatever their name', async () => {
+  it('A34, A36: rejects archives of every office format that inflate too far, whatever their name', async () => {
     const bomb = { name: 'x/padding.bin', content: Buffer.alloc(40 * MIB) }
     const files = [
       makePptx([{ shapes: '' }], [bomb]),
@@ -32,7 +32,7 @@ describe('Archives', () => {
     for (const file of files) expect((await failureOf(read('notes.txt', file))).code).toBe('limit-exceeded')
   })
 
-  it('that lie about their sizes are stopped while they inflate', async () => {
+  it('stops at archives with false sizes while they inflate', async () => {
     const body = `${wordParagraph('x')}<!--${' '.repeat(60 * MIB)}-->`
     const honest = makeDocx(body)
     const lying = Buffer.from(honest)
@@ -48,7 +48,7 @@ describe('Archives', () => {
     expect(small.message).toBe('big.docx inflates to more than the limit of 20 MiB')
   })
 
-  it('A35: with too many entries, passwords or holes are refused', async () => {
+  it('A35: rejects archives with too many entries, passwords or gaps', async () => {
     const parts = Array.from({ length: 50 }, (_, index) => ({ name: `p${index}`, content: 'x' }))
     const many = await failureOf(
       read('many.docx', makeDocx(wordParagraph('x'), parts), { limits: { archiveEntries: 40 } }),
@@ -63,7 +63,7 @@ describe('Archives', () => {
     expect((await failureOf(read('holes.docx', holes))).code).toBe('malformed')
   })
 
-  it('give back what was packed', () => {
+  it('returns the packed entries', () => {
     const zip = openZip(
       makeZip([
         { name: 'a', content: 'hello' },
@@ -77,7 +77,7 @@ describe('Archives', () => {
     expect(() => zip.read('c')).toThrow(ReadError)
   })
 
-  it('are read with the records of zip64, which small ones have too, within the same limits', async () => {
+  it('reads zip64 records, also small ones, within the same limits', async () => {
     const zip = openZip(zip64({ 'word/a.xml': 'hello', b: '' }), 'x.zip', DEFAULT_LIMITS)
     expect([...zip.entries.keys()]).toEqual(['word/a.xml', 'b'])
     expect(zip.read('word/a.xml').toString()).toBe('hello')
@@ -95,8 +95,7 @@ describe('Archives', () => {
   })
 })
 
-/** Time of the faster of two readings, in milliseconds. */
-describe('A37, A41: Hostile markup', () => {
+describe('A37, A41: hostile markup', () => {
   const cases: [string, string, (n: number) => string][] = [
     ['nested divs', 'a.html', (n) => `<html>${'<div>'.repeat(n)}x`],
     ['divs closed as spans', 'a.html', (n) => `<html>${'<div>'.repeat(n)}${'</span>'.repeat(n)}`],
@@ -169,14 +168,14 @@ describe('A37, A41: Hostile markup', () => {
     ['marks', 'a.org', (n) => ' *a [[b'.repeat(n / 4)],
   ]
 
-  it.each(cases)('%s cost linear time', { timeout: 120_000 }, async (_label, name, make) => {
+  it.each(cases)('%s take linear time', { timeout: 120_000 }, async (_label, name, make) => {
     const readOf = (size: number) =>
       read(name, make(size)).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
     expect(await growth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })
   })
 })
 
-describe('A44: Damaged files', () => {
+describe('A44: damaged files', () => {
   it.each([
     'simple.docx',
     'fake-memo.pdf',
@@ -186,7 +185,7 @@ describe('A44: Damaged files', () => {
     'stanley-cups.xlsx',
     'fake.odt',
   ])(
-    '%s cut off or with flipped bits is read or refused, never an accident',
+    '%s, truncated or with flipped bits, is read or fails with a read error',
     async (name) => {
       const bytes = readFileSync(fixturePath(name))
       await fc.assert(

@@ -7,7 +7,7 @@ import { makeDocx, read } from './read.js'
 const PROSE =
   'The company sells lamps to lighthouses, and has sold them for longer than any of its rivals, in every country that has a coast.'
 
-/** Titles with their levels, as `1 Title`. */
+/** Headings of the outline with their levels, such as `1 Title`. */
 function outlineOf({ outline }: CompiledDocument): string[] {
   const lines: string[] = []
   const walk = (nodes: CompiledOutlineNode[]): void => {
@@ -29,8 +29,8 @@ const FILING = [
   '2 Item 5. Market',
 ]
 
-describe('Headings of documents that mark none', () => {
-  it('of an HTML filing are found by weight, number and list of contents', async () => {
+describe('the detection of implied headings', () => {
+  it('uses weight, numbering and table of contents in an HTML filing', async () => {
     const bold = (text: string): string => `<div style="font:bold 10pt Times">${text}</div>`
     const plain = (text: string): string => `<div style="font:10pt Times">${text}</div>`
     const html = `<html><body>${bold('TABLE OF CONTENTS')}<table>
@@ -44,24 +44,24 @@ describe('Headings of documents that mark none', () => {
     expect(outlineOf(await read('filing.html', html))).toEqual(['1 TABLE OF CONTENTS', ...FILING, '3 Signatures'])
   })
 
-  it('are the classes of an exported page, and not its labels', async () => {
+  it('uses CSS classes in an exported page, and excludes labels', async () => {
     const html = `<html><head><style>.c1{font-weight:700;font-size:18pt}.c2 { font-weight:700 }</style></head><body>
       <p><span class="c1">Lamps</span></p><p>${PROSE}</p><p><span class="c2">Oil</span></p><p>${PROSE}</p>
       <p><span class="c2">Name:</span></p><p>${PROSE}</p><p>${PROSE} <span class="c2">bold words</span> ${PROSE}</p></body></html>`
     expect(outlineOf(await read('a.html', html))).toEqual(['1 Lamps', '2 Oil'])
   })
 
-  it('leave a page alone that has its own', async () => {
+  it('adds none to a page with heading elements', async () => {
     const html = `<html><body><h1>Lamps</h1><p>${PROSE}</p><p><b>Oil</b></p><p>${PROSE}</p></body></html>`
     expect(outlineOf(await read('a.html', html))).toEqual(['1 Lamps'])
   })
 
-  it('of a page where everything is bold are none', async () => {
+  it('finds none in a page where everything is bold', async () => {
     const html = `<html><body><b>${Array.from({ length: 20 }, () => `<p>Lamps and oil</p><p>${PROSE}</p>`).join('')}</b></body></html>`
     expect(outlineOf(await read('a.html', html))).toEqual([])
   })
 
-  it('of a Word document without styles are its large and its bold lines', async () => {
+  it('uses large and bold lines in a Word document without styles', async () => {
     const run = (text: string, properties: string): string =>
       `<w:p><w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r></w:p>`
     const body = [
@@ -85,7 +85,7 @@ describe('Headings of documents that mark none', () => {
     })
   })
 
-  it('of an OpenDocument text are lines of styles that are large or bold', async () => {
+  it('uses large and bold styles in an OpenDocument text', async () => {
     const styles =
       '<style:style style:name="P1"><style:text-properties fo:font-weight="bold" fo:font-size="16pt"/></style:style>' +
       '<style:style style:name="T1"><style:text-properties fo:font-weight="bold"/></style:style>'
@@ -94,19 +94,19 @@ describe('Headings of documents that mark none', () => {
     expect(outlineOf(await read('a.odt', makeOdf('text', body, styles)))).toEqual(['1 Lamps', '2 Oil'])
   })
 
-  it('of rich text are its large and its bold paragraphs', async () => {
+  it('uses large and bold paragraphs in rich text', async () => {
     const source = String.raw`{\rtf1\ansi{\fs36\b Lamps\par}${PROSE}\par{\b Oil\par}${PROSE} {\b bold} words\par\pard ${PROSE}\par}`
     expect(outlineOf(await read('a.rtf', source))).toEqual(['1 Lamps', '2 Oil'])
   })
 
-  it('of a PDF are its bold lines, and what its list of contents names', async () => {
+  it('uses bold lines and the table of contents in a PDF', async () => {
     expect(outlineOf(await read('a.pdf', filing()))).toEqual(expect.arrayContaining(FILING))
     const { elements } = await read('a.pdf', filing())
     expect(elements.filter(({ text }) => text === 'Lamps Inc. Annual report')).toHaveLength(1)
   })
 })
 
-/** A filing of six pages: contents, sections set in bold of the size of the text, and a running head. */
+/** A filing of six pages: contents, bold section titles in the size of the text, and a running head. */
 function filing(): Buffer {
   const contents = [
     'PART I',

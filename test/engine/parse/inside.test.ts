@@ -6,8 +6,8 @@ import { failureOf, makeZip, read, readInside } from './read.js'
 const namesOf = async (filename: string, content: Buffer) =>
   Object.keys((await readInside(filename, content)).files).sort()
 
-describe('Files of archives', () => {
-  it('have names without a way out of their archive, whatever it calls them', async () => {
+describe('the reading of archives', () => {
+  it('gives files names that cannot leave the archive, whatever the archive calls them', async () => {
     const names = [
       '../../etc/passwd',
       '/root/key',
@@ -23,14 +23,14 @@ describe('Files of archives', () => {
     expect(await namesOf('a.tar', await makeTar(parts))).toEqual(expected)
   })
 
-  it('that have one name are all there', async () => {
+  it('keeps all files with equal names', async () => {
     const parts = ['one', 'two', 'three'].map((content) => ({ name: 'a/b.txt', content }))
     const expected = { 'a/b.txt': 'one', 'a/b (2).txt': 'two', 'a/b (3).txt': 'three' }
     expect((await readInside('a.zip', makeZip(parts))).files).toEqual(expected)
     expect((await readInside('a.tar', await makeTar(parts))).files).toEqual(expected)
   })
 
-  it('have their names in UTF-8, with or without saying so, or in the code page of the first PCs', async () => {
+  it('reads names in UTF-8, with or without its flag, and in code page 437', async () => {
     const latin = makeZip([{ name: 'Gr??e.txt', content: 'x' }])
     for (let at = latin.indexOf('Gr??e'); at !== -1; at = latin.indexOf('Gr??e', at)) latin.set([0x81, 0xe1], at + 2)
     expect(await namesOf('a.zip', latin)).toEqual(['Grüße.txt'])
@@ -39,7 +39,7 @@ describe('Files of archives', () => {
     expect(await namesOf('a.tar', await makeTar([{ name: 'Grüße.txt', content: 'x' }]))).toEqual(['Grüße.txt'])
   })
 
-  it('are told where they are links, empty or behind a password, and left out where they are hidden', async () => {
+  it('lists links, empty and encrypted files with the reason, and skips hidden files', async () => {
     const tar = await makeTar([
       { name: 'passwd', link: '/etc/passwd' },
       { name: 'empty.txt' },
@@ -61,7 +61,7 @@ describe('Files of archives', () => {
     })
   })
 
-  it('are told one by one where they are damaged', async () => {
+  it('lists damaged files one by one with the reason', async () => {
     const zip = makeZip([
       { name: 'good.txt', content: 'words' },
       { name: 'bad.txt', content: 'these are other words' },
@@ -73,7 +73,7 @@ describe('Files of archives', () => {
     expect(document.text).toMatch(/bad\.txt \(not read: a\.zip is damaged/)
   })
 
-  it('A35: are counted, weighed and measured before they fill anything', async () => {
+  it('A35: fails above the limits of count and size before files fill memory or disk', async () => {
     const many = makeZip(Array.from({ length: 30 }, (_, index) => ({ name: `${index}.txt`, content: 'x' })))
     await expect(readInside('a.zip', many, { limits: { containedFiles: 20 } })).rejects.toThrow('the limit of 20')
     const tar = await makeTar(Array.from({ length: 30 }, (_, index) => ({ name: `${index}.txt`, content: 'x' })))
@@ -97,17 +97,17 @@ describe('Files of archives', () => {
       })
   })
 
-  it('are not read below the deepest level, which is told', async () => {
+  it('stops at the maximum depth, and reports the reason', async () => {
     const zip = makeZip([{ name: 'a.txt', content: 'words' }])
     expect((await readInside('a.zip', zip, { depth: 4 })).files).toEqual({ 'a.txt': 'words' })
-    await expect(readInside('a.zip', zip, { depth: 5 })).rejects.toThrow('lies in too many files within each other')
+    await expect(readInside('a.zip', zip, { depth: 5 })).rejects.toThrow('is nested too deeply')
     const mail = makeMail('Deep', 'Text.', [{ name: 'a.txt', content: 'words' }])
     expect((await readInside('a.eml', mail, { depth: 5 })).document.text).toContain(
-      'Attachment: a.txt (not read: lies in too many files within each other)',
+      'Attachment: a.txt (not read: is nested too deeply)',
     )
   })
 
-  it('are read up to where a tar archive is damaged', async () => {
+  it('continues up to the damaged position of a tar archive', async () => {
     const tar = await makeTar([
       { name: 'a.txt', content: 'words' },
       { name: 'b.txt', content: 'more words' },
@@ -118,7 +118,7 @@ describe('Files of archives', () => {
     expect(document.text).toContain('the rest (not read: the archive is damaged')
   })
 
-  it('that only gzip packed have the name that it kept, or that of the archive', async () => {
+  it('takes the name of a gzip file from its header, or from the archive', async () => {
     expect((await readInside('notes.md.gz', gzipSync('# Words'))).files).toEqual({ 'notes.md': '# Words' })
     const named = Buffer.concat([
       gzipSync('words').subarray(0, 10),
@@ -131,8 +131,8 @@ describe('Files of archives', () => {
   })
 })
 
-describe('Mail', () => {
-  it('hands on what was attached, and keeps what it shows', async () => {
+describe('the reading of mail', () => {
+  it('gives its attachments as files, and keeps its text', async () => {
     const { document, files } = await readInside(
       'a.eml',
       makeMail('Trip', 'Words of the mail.', [
@@ -145,7 +145,7 @@ describe('Mail', () => {
     expect(document.contained?.map(({ mediaType }) => mediaType)).toEqual(['text/csv', 'application/pdf'])
   })
 
-  it('of a mailbox is named by day and subject, without the marks before its lines', async () => {
+  it('names the mails of a mailbox by date and subject, without the quoting of From lines', async () => {
     const mails = [
       makeMail('=?utf-8?Q?Gr=C3=BC=C3=9Fe?= / all', 'Dear all,\r\n\r\n>From the north\r\nand on.'),
       makeMail('Other', 'From here on it is\n\nFrom me to you, no date.'),
@@ -158,7 +158,7 @@ describe('Mail', () => {
     expect(files['2026-03-03 Other.eml']).toContain('From me to you')
   })
 
-  it('of a mail that was saved with the line of a mailbox is the mail itself', async () => {
+  it('treats a single mail with the From line of a mailbox as one mail', async () => {
     const saved = `From a@b.c Tue Mar  3 10:00:00 2026\n${makeMail('Trip', 'Words of the mail.')}\n`
     const { document, files } = await readInside('trip.eml', saved)
     expect([document.mediaType, document.title, files]).toEqual(['message/rfc822', 'Trip', {}])
@@ -166,7 +166,7 @@ describe('Mail', () => {
     expect((await readInside('trip.mbox', saved)).document.mediaType).toBe('application/mbox')
   })
 
-  it('is known by its content where its name says nothing, as in a Maildir', async () => {
+  it('recognises mail by its content if the name has no extension, as in a Maildir', async () => {
     const mail = makeMail('Trip', 'Words.')
     expect((await read('cur/1204393283.M12P3.host:2,S', mail)).mediaType).toBe('message/rfc822')
     for (const text of [

@@ -41,19 +41,19 @@ afterEach(async () => {
 })
 afterAll(() => removeFolder(folder))
 
-describe('The limit of time', { timeout: LONG_MS }, () => {
-  it('counts what a file needs, and not what others take beside it', async () => {
-    // of the same low priority as the reading process
+describe('the time limit', { timeout: LONG_MS }, () => {
+  it('counts processor time of the file, and not the time that other processes use', async () => {
+    // With the same low priority as the reading process.
     for (let i = 0; i < 3 * availableParallelism(); i++)
       burners.push(spawn(process.execPath, ['-e', 'os.setPriority(10); for (;;);'], { stdio: 'ignore' }))
     const began = performance.now()
     const results = await compiler({ processorMs: 2000 }).compile([file('ks-fault-work-1000.pdf')])
     expect(ends(results)).toEqual(['ok'])
-    // the clock alone would have ended it
+    // The clock alone would have ended it.
     expect(performance.now() - began).toBeGreaterThan(2000)
   })
 
-  it('lets a file be whose process was stopped for longer than it may take', async () => {
+  it('does not end a file whose process was stopped for longer than the limit', async () => {
     const made = compiler({ processorMs: 60_000, wallMs: 2500 })
     const reading = made.compile([file('ks-fault-wait-1500.pdf')])
     await until(() => made.pids().length > 0)
@@ -64,12 +64,12 @@ describe('The limit of time', { timeout: LONG_MS }, () => {
     expect(ends(await reading)).toEqual(['ok'])
   })
 
-  it('ends a file that only waits, by the clock', async () => {
+  it('ends a waiting file by the clock', async () => {
     const results = await compiler({ processorMs: 60_000, wallMs: 1000 }).compile([file('ks-fault-wait-600000.pdf')])
     expect(ends(results)).toEqual([expect.stringMatching(/^ks-fault-wait-600000\.pdf needed more than 1 s to read \(/)])
   })
 
-  it('says at which page a file was that needed too much', async () => {
+  it('reports the page at which a file exceeded the limit', async () => {
     const told: number[] = []
     const requests = [file('a.md'), file('ks-fault-work-2800.pdf')]
     const results = await compiler({ processorMs: 1500 }).compile(requests, undefined, {
@@ -84,7 +84,7 @@ describe('The limit of time', { timeout: LONG_MS }, () => {
     expect(new Set(told)).toEqual(new Set([1]))
   })
 
-  it('does not tell of pages more than some times a second', async () => {
+  it('limits progress reports to a few a second', async () => {
     const told: ReadingProgress[] = []
     await compiler({}).compile([file('ks-fault-work-2100.pdf')], undefined, {
       onProgress: (_, progress) => told.push(progress),
@@ -94,19 +94,19 @@ describe('The limit of time', { timeout: LONG_MS }, () => {
   })
 })
 
-describe('A file that ran out', { timeout: LONG_MS }, () => {
-  it('is read once more by itself, in a process that has read nothing else', async () => {
+describe('a file that exceeds a limit', { timeout: LONG_MS }, () => {
+  it('gets a second attempt alone, in a new process', async () => {
     const made = compiler({ memoryBytes: 250 * MIB })
-    // alone, behind another one that the process has read
+    // Alone, after another file of the same process.
     expect(ends(await made.compile([file('a.pdf')]))).toHaveLength(1)
     const [before] = made.pids()
     expect(ends(await made.compile([file('ks-fault-late.md')]))).toEqual(['ok'])
     expect(made.pids()).not.toEqual([before])
-    // and with others in one batch
+    // And together with others in one batch.
     expect(ends(await made.compile([file('b.md'), file('ks-fault-late.md'), file('c.md')]))).toEqual(['ok', 'ok', 'ok'])
   })
 
-  it('is told with what it needed when it runs out again', async () => {
+  it('fails with its usage if it exceeds the limit again', async () => {
     const made = compiler({ memoryBytes: 200 * MIB })
     await made.compile([file('a.md')])
     expect(ends(await made.compile([file('ks-fault-memory.pdf'), file('after.md')]))).toEqual([
@@ -118,8 +118,8 @@ describe('A file that ran out', { timeout: LONG_MS }, () => {
   })
 })
 
-describe('A meter', () => {
-  it('counts processor time and clock from where it began, and nothing of what was slept through', () => {
+describe('the meter of a reading process', () => {
+  it('counts processor time and clock from its start, without the time of sleep', () => {
     let now = 0
     const use = { processorMs: 500, isStopped: false }
     const meter = meterOf(
@@ -131,7 +131,7 @@ describe('A meter', () => {
     now += 250
     use.processorMs += 100
     expect(meter.look()).toEqual({ processorMs: 100, wallMs: 250 })
-    // the machine slept for an hour
+    // The machine slept for an hour.
     now += 3_600_000
     expect(meter.look()).toEqual({ processorMs: 100, wallMs: 1250 })
     use.isStopped = true
@@ -141,7 +141,7 @@ describe('A meter', () => {
     expect(meter.look()).toEqual({ processorMs: 0, wallMs: 0 })
   })
 
-  it('counts nothing of the clock while others have the processors', () => {
+  it('does not count the clock while other processes have the processors', () => {
     let now = 0
     const use = { processorMs: 0, queuedMs: 700, isStopped: false }
     const meter = meterOf(
@@ -149,7 +149,7 @@ describe('A meter', () => {
       () => ({ ...use }),
       () => now,
     )
-    // an hour of a busy machine, in which it ran for a fiftieth of the time and was on its way for all of it
+    // An hour on a busy machine: it ran for a fiftieth of the time and was runnable all the time.
     for (let passed = 0; passed < 3_600_000; passed += 250) {
       now += 250
       use.processorMs += 5
@@ -157,12 +157,12 @@ describe('A meter', () => {
       meter.look()
     }
     expect(meter.look()).toEqual({ processorMs: 72_000, wallMs: 72_000 })
-    // it waits for a disk
+    // It waits for a disk.
     now += 250
     expect(meter.look()).toEqual({ processorMs: 72_000, wallMs: 72_250 })
   })
 
-  it('believes the process where the system tells nothing, and the clock while it is silent', () => {
+  it('uses the times that the process reports if the system gives none, and the clock while it is silent', () => {
     let now = 0
     const meter = meterOf(
       1,

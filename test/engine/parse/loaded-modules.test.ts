@@ -5,7 +5,7 @@ import { encodePng } from '../../../src/engine/parse/render/png.js'
 
 const BUILT = fileURLToPath(new URL('../../../dist/engine/parse/', import.meta.url))
 
-/** Reads a file with the built readers in a process of its own, and tells which modules that took. */
+/** Reads a file with the built readers in a separate process, and prints the loaded modules. */
 const PROGRAM = `
 import { register, createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,7 @@ await new Promise((resolve) => setTimeout(resolve, 200))
 const required = Object.keys(createRequire(import.meta.url).cache)
 process.stdout.write(JSON.stringify([...urls, ...required]))
 `
-/** What reads and draws pictures. */
+/** Modules that read and draw pictures. */
 const HEAVY =
   /tesseract|pdfium|photon|utif|image-size|\/ocr\/(?:core|recognise|read-picture|pictures-inside|pdf-scans)\./
 
@@ -43,7 +43,7 @@ const page = (width: number, height: number) => {
   return `<h1>A</h1><p>Words.</p><img src="data:image/png;base64,${bytes.toString('base64')}">`
 }
 
-it('notes, pages and tables without pictures load nothing of what reads pictures', () => {
+it('notes, pages and tables without pictures load no module that reads pictures', () => {
   for (const [name, content] of Object.entries({
     'a.md': '# Note\n\nSome words, a [link](a.md) and ![a picture](a.png).',
     'a.txt': 'Some words.',
@@ -53,7 +53,7 @@ it('notes, pages and tables without pictures load nothing of what reads pictures
     expect([name, loadedBy(name, content)]).toEqual([name, []])
 })
 
-it('an icon loads nothing that reads text; a picture does', () => {
+it('an icon loads no text recognition, and a larger picture does', () => {
   const ofIcon = loadedBy('icon.html', page(30, 30))
   expect(ofIcon.filter((url) => /tesseract|pdfium|\/ocr\/(?:core|recognise|read-picture)\./.test(url))).toEqual([])
   expect(loadedBy('shot.html', page(300, 300)).some((url) => url.includes('/ocr/recognise.'))).toBe(true)

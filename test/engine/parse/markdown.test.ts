@@ -7,7 +7,7 @@ async function blocks(source: string): Promise<[string, string][]> {
 }
 
 describe('Markdown blocks', () => {
-  it('are read with their section paths and the first heading as the title', async () => {
+  it('get section paths, and the first heading becomes the title', async () => {
     const document = await read(
       'note.md',
       '# Harbour\n\nIntro.\n\n## Ships\n\nOne.\n\n### Crew\n\nTwo.\n\n## Cranes\nThree.\n',
@@ -32,7 +32,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('may have setext headings, closing hashes and no space after seven hashes', async () => {
+  it('support setext headings and closing hashes, but not seven hashes', async () => {
     expect(await blocks('Top\n===\n\nSub\n---\n\n### Third ###\n\n####### no heading\n')).toEqual([
       ['title', 'Top'],
       ['heading', 'Sub'],
@@ -41,7 +41,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('keep fenced and indented code as it is, comments and hashes included', async () => {
+  it('keep fenced and indented code unchanged, with comments and hashes', async () => {
     const source =
       'Text\n\n```py title\n# not a heading\n<!-- kept -->\n  x = 1\n```\n\n    indented();\n    more();\n\n~~~\nopen to the end'
     expect(await blocks(source)).toEqual([
@@ -55,14 +55,14 @@ describe('Markdown blocks', () => {
     expect(document.items.map((item) => item.modality)).toEqual(['code', 'code', 'code'])
   })
 
-  it('read tables with and without outer bars', async () => {
+  it('include tables with and without outer bars', async () => {
     expect(await blocks('a | b\n--|:-:\n1 | **2**\n3 | x \\| y\n\n| c |\n|---|\n| 4 |\n')).toEqual([
       ['table', 'a | b\n1 | 2\n3 | x | y'],
       ['table', 'c\n4'],
     ])
   })
 
-  it('read a list with nesting, tasks and lazy lines as one element', async () => {
+  it('include a list with nesting, tasks and lazy lines as one element', async () => {
     expect(await blocks('- one\n  - two\n  still two\n- [x] done\n\n  more\n\n1. first\n2. second\n\nafter')).toEqual([
       ['list', '- one\n  - two still two\n- [x] done\n  more'],
       ['list', '1. first\n2. second'],
@@ -70,7 +70,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('keep code, tables and pictures of list items apart, with what follows in the item', async () => {
+  it('separate code, tables and pictures from list items, and keep the text after them', async () => {
     const source =
       '1. start\n\n   ```sh\n   run\n   ```\n\n   then ![a plan](p.png)\n2. | a | b |\n   |---|---|\n   | 1 | 2 |\n'
     expect(await blocks(source)).toEqual([
@@ -82,7 +82,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('end a fence of a quote with the quote', async () => {
+  it('end a fence in a quote with the quote', async () => {
     expect(await blocks('> Run:\n> ```sh\n> npm test\n> ```\n> and wait.\n\n# Next\n\nText.\n')).toEqual([
       ['paragraph', 'Run:'],
       ['code', 'npm test'],
@@ -96,7 +96,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('lose no words: cells beyond the header, footnotes, links that are defined nowhere, the deepest quote', async () => {
+  it('lose no words: extra cells, footnotes, undefined links, deep quotes', async () => {
     expect(await blocks('a | b\n--|--\n1 | 2 | a \\| *third* |\n')).toEqual([['table', 'a | b\n1 | 2 | a | third']])
     expect(await blocks('> | a | b |\n> |---|---|\n> | 1 | 2 | 3 |\n')).toEqual([['table', 'a | b\n1 | 2 | 3']])
     expect(await blocks('As said[^1].\n\n[^1]: somewhere\n\n[^2]: or elsewhere\n')).toEqual([
@@ -114,14 +114,14 @@ describe('Markdown blocks', () => {
     )
   })
 
-  it('read long paragraphs in pieces without losing a word', async () => {
+  it('include long paragraphs without loss of a word', async () => {
     const source = `${'*one* two\nthree  \n'.repeat(10_000)}end`
     const [found, ...others] = await blocks(source)
     expect(others).toEqual([])
     expect(found?.[1].split(/\s+/)).toEqual([...Array(10_000).fill(['one', 'two', 'three']).flat(), 'end'])
   })
 
-  it('keep formulas as they are written, and take amounts for amounts', async () => {
+  it('keep formulas as written, and do not mistake amounts for formulas', async () => {
     const source =
       'Let $x*y*z$ and $a_{1}^*b^*$.\n\n$$\n\\sum_i a*b*c_1_ \\\\ d\n$$\n\nFrom $5 *now* to $10 *then*, $ *x* $.\n'
     expect((await read('a.md', source)).text).toBe(
@@ -131,7 +131,7 @@ describe('Markdown blocks', () => {
     expect((await read('b.md', marks)).text.length).toBeGreaterThan(500_000)
   })
 
-  it('drop comments, also over several lines, and link definitions', async () => {
+  it('drop comments, also across lines, and link definitions', async () => {
     expect(
       await blocks(
         'a <!-- x --> b\n\n<!--\nhidden\n\nhidden\n--> rest\nshown\n\n[id]: http://x.y "t"\n\n`<!-- code -->`',
@@ -159,7 +159,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('take title and keys from front matter', async () => {
+  it('take title and metadata from front matter', async () => {
     const document = await read('note.md', '---\ntitle: "Quoted: title"\ntags: [a, b]\n---\nBody.\n')
     expect(document.title).toBe('Quoted: title')
     expect(document.metadata.frontMatter).toEqual({ title: 'Quoted: title', tags: ['a', 'b'] })
@@ -168,7 +168,7 @@ describe('Markdown blocks', () => {
     expect((await read('rule.md', '---\nno mapping here\n---\nBody.')).text).toContain('no mapping here')
   })
 
-  it('read quotes and callouts as text', async () => {
+  it('include quotes and callouts as text', async () => {
     expect(await blocks('> quoted\n> > deeper\n\n> [!note] Mind\n> the gap')).toEqual([
       ['paragraph', 'quoted'],
       ['paragraph', 'deeper'],
@@ -176,7 +176,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('list pictures as items that are only pointed to', async () => {
+  it('list pictures as items with a link only', async () => {
     const document = await read('note.md', 'See ![a crane](img/crane.png) there.\n\n![alone](https://x.y/z.png)\n')
     expect(document.elements.map((element) => [element.type, element.text])).toEqual([
       ['paragraph', 'See a crane there.'],
@@ -187,7 +187,7 @@ describe('Markdown blocks', () => {
     expect(document.contentType).toBe('mixed')
   })
 
-  it('of the sample documents come out whole', async () => {
+  it('keep the complete text of the sample documents', async () => {
     expect((await readFixture('simple-table.md')).text).toBe(
       'Item | Price | # In stock\nJuicy Apples | 1.99 | 739\nBananas | 1.89 | 6',
     )
@@ -215,7 +215,7 @@ describe('Markdown inline text', () => {
     ['a**bold**b', 'aboldb'],
     ['one\\\ntwo  \nthree\nfour', 'one\ntwo\nthree four'],
     ['*one*  \ntwo', 'one\ntwo'],
-  ])('of %j is %j', async (source, text) => {
+  ])('turns %j into %j', async (source, text) => {
     expect((await read('note.md', `${source}\n\n[id]: http://x.y`)).text).toBe(text)
   })
 })

@@ -7,7 +7,7 @@ import { read } from './read.js'
 
 type Event = ['open', string, [string, string][]] | ['close', string] | ['text', string]
 
-/** Texts that follow each other as one. */
+/** Joins consecutive texts. */
 function joined(events: readonly Event[]): Event[] {
   const all: Event[] = []
   for (const event of events) {
@@ -30,7 +30,7 @@ function eventsOf(source: string, xml: boolean): Event[] {
   return joined(events)
 }
 
-/** As the tokenizer tells it that decodes references itself. */
+/** The events of the library's tokenizer, which decodes references itself. */
 function toldBy(source: string, xml: boolean): Event[] {
   const events: Event[] = []
   const name = (start: number, end: number) => {
@@ -111,8 +111,8 @@ const PIECES = [
   'averylongnameofanelement',
 ]
 
-describe('events of marked-up text', () => {
-  it.each([false, true])('have references decoded as the tokenizer would (XML: %s)', (xml) => {
+describe('events of markup', () => {
+  it.each([false, true])("decode references like the library's tokenizer (XML: %s)", (xml) => {
     const source = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => `${pieces.join('')}>`)
     fc.assert(
       fc.property(source, (text) => {
@@ -122,7 +122,7 @@ describe('events of marked-up text', () => {
     )
   })
 
-  it('have references of a title decoded, those of scripts not', () => {
+  it('decode references in titles, but not in scripts', () => {
     expect(eventsOf('<title>a &amp; <&lt;</title><script>&amp;</script>&amp;', false)).toEqual([
       ['open', 'title', []],
       ['text', 'a & <<'],
@@ -134,7 +134,7 @@ describe('events of marked-up text', () => {
     ])
   })
 
-  it('tell names as they are written, whichever shared their place before', () => {
+  it('keep correct names although the name cache reuses its slots', () => {
     const names = Array.from({ length: 5000 }, (_, at) => `n${at.toString(36)}`)
     const source = names.map((name) => `<${name} ${name}x="${name}">`).join('')
     expect(eventsOf(source, true)).toEqual(names.map((name) => ['open', name, [[`${name}x`, name]]]))
@@ -145,8 +145,8 @@ describe('events of marked-up text', () => {
   })
 })
 
-describe('a filing', () => {
-  it('says nothing of the facts that only machines are told', async () => {
+describe('an inline XBRL filing', () => {
+  it('loses its hidden machine-readable facts', async () => {
     const { text } = await read(
       'filing.html',
       `<html><body><div style="display:none"><ix:header><ix:hidden><ix:nonNumeric name="dei:AmendmentFlag">false</ix:nonNumeric></ix:hidden></ix:header></div>
@@ -156,7 +156,7 @@ describe('a filing', () => {
   })
 })
 
-describe('pages of hostile shape', () => {
+describe('the reading of hostile pages', () => {
   const cases: [label: string, make: (size: number) => string][] = [
     ['one wide row above many narrow ones', (n) => `<table><tr>${'<td>x'.repeat(n / 12)}${'<tr><td>x'.repeat(n / 12)}`],
     ['cells of a thousand columns and rows', (n) => `<table>${'<td colspan=999 rowspan=999>x'.repeat(n / 29)}`],
@@ -166,15 +166,18 @@ describe('pages of hostile shape', () => {
     ['elements that never close', (n) => '<div class=a><b><span style="font-size:9pt">x'.repeat(n / 44)],
     ['lists in lists', (n) => '<ul><li>x'.repeat(n / 9)],
     ['attributes of one element', (n) => `<p ${'a1=b '.repeat(n / 5)}>x</p>`],
-    ['ways of setting text', (n) => times(n / 50, (at) => `<b style="font-size:${at % 997}.${at}pt">${at} x</b>`)],
+    ['text styles', (n) => times(n / 50, (at) => `<b style="font-size:${at % 997}.${at}pt">${at} x</b>`)],
     ['one line', (n) => `<p>${'word &amp; word '.repeat(n / 16)}`],
     ['line ends', (n) => 'x<br>'.repeat(n / 5)],
-    ['links to places', (n) => times(n / 40, (at) => `<a href="#p${at}">Place ${at}</a><p id="p${at}">Place ${at}`)],
+    [
+      'links within the page',
+      (n) => times(n / 40, (at) => `<a href="#p${at}">Place ${at}</a><p id="p${at}">Place ${at}`),
+    ],
     ['notes', (n) => times(n / 60, (at) => `<p>x<a href="#fn${at}">${at}</a><p id="fn${at}">note ${at}`)],
     ['white space', (n) => `<p>a${' \n\t'.repeat(n / 3)}b`],
   ]
 
-  it.each(cases)('with %s are read in linear time', { timeout: 120_000 }, async (_label, make) => {
+  it.each(cases)('takes linear time with %s', { timeout: 120_000 }, async (_label, make) => {
     const readOf = (size: number) => read('page.html', `<html><body>${make(size)}`)
     expect(await growth(readOf, { size: 200_000, floorMs: 500 })).toMatchObject({ isLinear: true })
   })

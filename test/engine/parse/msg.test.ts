@@ -2,7 +2,7 @@ import { CFB } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
 import { read, readInside } from './read.js'
 
-/** A message from streams by path; texts of properties whose type is 001F are UTF-16. */
+/** A message from streams by path; properties of type 001F are UTF-16. */
 function makeMsg(streams: Record<string, string>): Buffer {
   const file = CFB.utils.cfb_new()
   for (const [path, text] of Object.entries(streams)) {
@@ -14,7 +14,7 @@ function makeMsg(streams: Record<string, string>): Buffer {
 const SUBSTG = '__substg1.0_'
 const ATTACHMENT = '__attach_version1.0_#00000000/__substg1.0_'
 
-describe('Messages of Outlook', () => {
+describe('Outlook messages', () => {
   const message = {
     [`${SUBSTG}0037001F`]: 'Größe der Schachtel',
     [`${SUBSTG}0C1A001F`]: 'Ann',
@@ -28,7 +28,7 @@ describe('Messages of Outlook', () => {
     [`${ATTACHMENT}37010102`]: 'Attached words.',
   }
 
-  it('give who, when and about what, the text, and attachments', async () => {
+  it('give sender, recipients, date, subject, text, and attachments', async () => {
     const document = await read('mail.msg', makeMsg(message))
     expect([document.mediaType, document.title]).toEqual(['application/vnd.ms-outlook', 'Größe der Schachtel'])
     expect(document.elements.map((element) => [element.type, element.text])).toEqual([
@@ -42,7 +42,7 @@ describe('Messages of Outlook', () => {
     ])
   })
 
-  it('hand on what was attached to them, and read what they forward', async () => {
+  it('give their attachments as files, and the text of forwarded messages', async () => {
     const inner = `${ATTACHMENT.replace('#00000000', '#00000001')}3701000D/`
     const { document, files } = await readInside(
       'mail.msg',
@@ -58,7 +58,7 @@ describe('Messages of Outlook', () => {
     expect(files).toEqual({ 'notes.txt': 'Attached words.', 'old.txt': 'Older words.' })
   })
 
-  it('without a plain text are read from their HTML, in their code page', async () => {
+  it('fall back to their HTML, in their code page, if they have no plain text', async () => {
     const document = await read(
       'html.msg',
       makeMsg({ [`${SUBSTG}0037001E`]: 'Caf\u00e9', [`${SUBSTG}10130102`]: '<h1>Top</h1><p>Body</p>' }),

@@ -7,7 +7,7 @@ import { textOf } from './read.js'
 const shared = process.env.KS_SHARED_DATA ?? resolve(import.meta.dirname, '../../../../shared/data')
 const list = join(shared, 'mixed-docs-needles.jsonl')
 
-/** Formats that are read today; the others fail with a reason. */
+/** Formats that are read today; others fail with a reason. */
 const READ = new Set([
   'md',
   'txt',
@@ -43,11 +43,11 @@ interface Needle {
 
 const bare = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase()
 
-describe('Needles in real documents', () => {
+describe('known phrases in real documents', () => {
   const present = existsSync(list)
   if (!present) console.log(`skipped: ${list} is not there`)
 
-  it.skipIf(!present)('are found in the text of their files', { timeout: 900_000 }, async () => {
+  it.skipIf(!present)('occur in the text of their files', { timeout: 900_000 }, async () => {
     const lines = readFileSync(list, 'utf8').trim().split('\n')
     const needles: Needle[] = lines.map((line) => JSON.parse(line))
     const wanted = needles.filter((one) => READ.has(one.format))

@@ -5,7 +5,7 @@ import { splitLines, splitText } from '../../../src/engine/parse/split.js'
 import { countWords } from '../../../src/engine/parse/words.js'
 import { read, words } from './read.js'
 
-/** Without the control characters that make a file binary, or UTF-16 without a mark: other tests are about those. */
+/** Removes control characters that make a file binary, or UTF-16 without a byte order mark; other tests cover those. */
 function asText(text: string): string {
   return [...text].filter((character) => character >= ' ' || '\t\n\f\r'.includes(character)).join('')
 }
@@ -33,8 +33,8 @@ function checkOffsets(document: CompiledDocument): void {
     else expect(node.text).toBe(source)
     expect(sections.has(node.outlineNodeId)).toBe(true)
     expect(node.sourceElementIds.every((id) => ids.has(id))).toBe(true)
-    // What lies between two nodes is white space, or headings that the next node carries in its title. A heading that
-    // differs from the document's name in capitals alone is the same title.
+    // Only white space lies between two nodes, or headings that the next node has in its title. A heading that differs
+    // from the document's name only in case is the same title.
     const gap = document.text.slice(covered, Math.max(covered, node.startOffset)).trim()
     for (const line of gap.split('\n'))
       if (line.trim() !== '') expect(plain(node.title)).toContain(plain(line.trim()).slice(0, 200))
@@ -45,8 +45,8 @@ function checkOffsets(document: CompiledDocument): void {
 
 const plain = (title: string): string => title.replace(/\s+/g, ' ').toLowerCase()
 
-describe('Nodes', () => {
-  it('are one for a short document, titled by it', async () => {
+describe('nodes', () => {
+  it('number one for a short document, with its title', async () => {
     const document = await read('a.md', `# Whales\n\n${words(270)}`)
     expect(document.nodes).toHaveLength(1)
     expect(document.nodes[0]).toMatchObject({
@@ -57,19 +57,19 @@ describe('Nodes', () => {
     })
   })
 
-  it.each([281, 300, 350])('keep an abstract of %i words in one or two, each with the title', async (count) => {
+  it.each([281, 300, 350])('number one or two for an abstract of %i words, each with the title', async (count) => {
     const document = await read('a.md', `# Whales\n\n${words(count)}`)
     expect(document.nodes.length).toBeLessThanOrEqual(2)
     expect(document.nodes.every((node) => node.title === 'Whales')).toBe(true)
   })
 
-  it('leave no scrap where sentences end before the mark', async () => {
+  it('leave no tiny rest if sentences end before the size limit', async () => {
     const sentences = Array.from({ length: 13 }, (_, index) => `Finding ${index} ${words(25, `f${index}w`)}.`)
     const document = await read('a.md', `# Abstract\n\n${sentences.join(' ')}`)
     expect(document.nodes).toHaveLength(2)
   })
 
-  it('cut one long paragraph into even pieces that overlap by about 40 words', async () => {
+  it('split a long paragraph evenly, with an overlap of about 40 words', async () => {
     const sentence = (index: number): string => `Sentence ${index} ${words(10, `s${index}w`)}.`
     const document = await read('a.md', Array.from({ length: 80 }, (_, index) => sentence(index)).join(' '))
     const sizes = document.nodes.map((node) => countWords(node.text))
@@ -85,7 +85,7 @@ describe('Nodes', () => {
     }
   })
 
-  it('merge small neighbours, never over a top section, and carry the heading path', async () => {
+  it('merge small neighbours, not across top-level sections, and have the heading path as title', async () => {
     const sections = Array.from(
       { length: 4 },
       (_, index) => `## Part ${index}\n\n${words(60)}\n\n### Deep\n\n${words(50)}`,
@@ -101,7 +101,7 @@ describe('Nodes', () => {
     expect(document.nodes[1]?.text).toContain('\n\nDeep\n\n')
   })
 
-  it('keep tables and code whole to 400 words and repeat the header of longer ones', async () => {
+  it('keep tables and code of up to 400 words complete, and repeat the header of longer tables', async () => {
     const rows = Array.from({ length: 300 }, (_, index) => `| r${index} | some value ${index} |`)
     const document = await read(
       'a.md',
@@ -114,7 +114,7 @@ describe('Nodes', () => {
     checkOffsets(document)
   })
 
-  it('count a Han or Kana character as 0.6 word', async () => {
+  it('count a Han or Kana character as 0.6 words', async () => {
     expect(countWords('战国无双')).toBeCloseTo(2.4)
     expect(countWords('two words')).toBe(2)
     expect(countWords('x'.repeat(240))).toBe(10)
@@ -125,7 +125,7 @@ describe('Nodes', () => {
     expect(document.nodes.every((node) => node.text.endsWith('。'))).toBe(true)
   })
 
-  it('of headings alone are few, and fast', async () => {
+  it('do not outnumber 20,000 headings without text', async () => {
     const document = await read(
       'a.md',
       Array.from({ length: 20_000 }, (_, index) => `## H${index % 7} ${index}`).join('\n'),
@@ -147,7 +147,7 @@ describe('Nodes', () => {
     fc.string({ unit: 'grapheme', maxLength: 400 }),
   )
 
-  it('and elements have exact offsets and lose no text, whatever the Markdown', async () => {
+  it('have exact offsets, like elements, and lose no text, for any Markdown', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
         const source = asText(`x\n\n${pieces.join('\n\n')}`)
@@ -157,7 +157,7 @@ describe('Nodes', () => {
     )
   })
 
-  it('and elements have exact offsets in other formats', async () => {
+  it('have exact offsets, like elements, in other formats', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme', maxLength: 2000 }),
@@ -177,7 +177,7 @@ describe('Nodes', () => {
     )
   })
 
-  it('splitting covers every word once or twice, in order', () => {
+  it('cover every word once or twice, in order', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 3000 }),

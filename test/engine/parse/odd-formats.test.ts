@@ -3,8 +3,8 @@ import { failureOf, read } from './read.js'
 
 const texts = ({ elements }: Awaited<ReturnType<typeof read>>) => elements.map(({ text }) => text)
 
-describe('what is easily passed over', () => {
-  it('in reStructuredText: footnotes, citations, and what an empty comment stands before', async () => {
+describe('rare features of text formats', () => {
+  it('include footnotes, citations, and quotes after an empty comment in reStructuredText', async () => {
     const source =
       'One [1]_ boat.\n\n..\n\n   Quoted words.\n\n.. [1] A note\n   of two lines.\n.. [Kay] A book.\n\n.. a remark\n   that is hidden\n'
     expect(texts(await read('a.rst', source))).toEqual([
@@ -15,13 +15,13 @@ describe('what is easily passed over', () => {
     ])
   })
 
-  it('in Org: captions, and who wrote it', async () => {
+  it('include captions and authors in Org', async () => {
     const document = await read('a.org', '#+title: Boats\n#+author: Ann\n\n#+caption: The quay\n[[file:quay.png]]\n')
     expect(document.text).toContain('The quay')
     expect(document.metadata.authors).toEqual(['Ann'])
   })
 
-  it('in FictionBook: chapters, verses and authors, without its pictures', async () => {
+  it('include chapters, verses and authors in FictionBook, without embedded pictures', async () => {
     const source =
       '<?xml version="1.0"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><author><first-name>Ann</first-name><last-name>Lee</last-name></author><book-title>Boats</book-title><lang>en</lang></title-info></description>' +
       '<body><section><title><p>Chapter one</p></title><p>It sails.</p><poem><stanza><v>A verse</v></stanza></poem></section></body><binary id="a">AAAABBBB</binary></FictionBook>'
@@ -32,18 +32,18 @@ describe('what is easily passed over', () => {
     expect(document.text).not.toContain('AAAA')
   })
 
-  it('in TEI: the end of a line parts words', async () => {
+  it('include line breaks between words in TEI', async () => {
     const source =
       '<?xml version="1.0"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><p>one<lb/>two</p></body></text></TEI>'
     expect((await read('a.xml', source)).text).toMatch(/one\s+two/)
   })
 })
 
-describe('files are what their content says', () => {
+describe('detection of the format by content', () => {
   const mail =
     'From: Ann <a@example.org>\nTo: b@example.org\nSubject: Boats\nDate: Tue, 05 Mar 2024 10:00:00 +0000\nMIME-Version: 1.0\nContent-Type: text/plain\n\nIt sails.\n'
 
-  it('a mail that was saved as text, and one of macOS with its frame', async () => {
+  it('finds a mail saved as text, and a macOS mail with its frame', async () => {
     expect((await read('saved.txt', mail)).mediaType).toBe('message/rfc822')
     const framed = await read('1.emlx', `${mail.length}      \n${mail}<?xml version="1.0"?><plist><dict/></plist>`)
     expect([framed.mediaType, framed.title]).toEqual(['message/rfc822', 'Boats'])
@@ -51,7 +51,7 @@ describe('files are what their content says', () => {
     expect(framed.text).not.toContain('plist')
   })
 
-  it('a table of tabs that calls itself a workbook', async () => {
+  it('finds a tab-separated table with the extension of a workbook', async () => {
     const document = await read('export.xls', 'Item\tCount\nNuts\t5\n')
     expect(document.mediaType).toBe('text/tab-separated-values')
     expect(document.text).toContain('Nuts | 5')
@@ -64,7 +64,7 @@ describe('files are what their content says', () => {
     ['a.djvu', Buffer.concat([Buffer.from('AT&TFORM'), Buffer.alloc(60)]), 'a DjVu document'],
     ['a.one', Buffer.from('e4525c7b8cd8a74daeb15378d02996d300000000', 'hex'), 'a section of OneNote'],
     ['a.mobi', Buffer.concat([Buffer.alloc(60), Buffer.from('BOOKMOBI'), Buffer.alloc(60)]), 'an e-book'],
-  ])('%s is told by its kind', async (name, bytes, kind) => {
+  ])('rejects %s and names its format', async (name, bytes, kind) => {
     const { code, message } = await failureOf(read(name, bytes))
     expect([code, message]).toEqual(['unsupported-type', expect.stringContaining(`${name} is ${kind}`)])
   })

@@ -13,7 +13,7 @@ const PNG = picture(200, 150)
 const roles = ({ elements }: Awaited<ReturnType<typeof read>>) =>
   elements.map(({ type, text, metadata }) => [type, text, metadata.role].filter((part) => part !== undefined))
 
-/** The records of a workbook that hold its pictures, which go on in others as they are short. */
+/** The picture records of a workbook, continued in further records since each is short. */
 function pictureGroup(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = []
   for (let at = 0; at < bytes.length; at += 8000)
@@ -21,7 +21,7 @@ function pictureGroup(bytes: Buffer): Buffer[] {
   return parts
 }
 
-/** A record of a drawing that holds a picture. */
+/** A drawing record with a picture. */
 function blip(bytes: Buffer): Buffer {
   const head = Buffer.alloc(8 + 17)
   head.writeUInt16LE(0x6e00, 0)
@@ -30,8 +30,8 @@ function blip(bytes: Buffer): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-describe('what stands beside the text of office documents', () => {
-  it('in Word: comments behind their paragraph with who wrote them, texts of diagrams; what was deleted is gone', async () => {
+describe('extra content of office documents', () => {
+  it('includes in Word comments after their paragraph with author, and texts of diagrams, but no deleted text', async () => {
     const dgm = 'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"'
     const body =
       '<w:p><w:r><w:t>The quay is long.</w:t></w:r><w:r><w:commentReference w:id="7"/></w:r></w:p>' +
@@ -65,7 +65,7 @@ describe('what stands beside the text of office documents', () => {
     ])
   })
 
-  it('in slides: comments with their authors, notes in any shape, and which are hidden', async () => {
+  it('includes in slides comments with author, and notes in any shape', async () => {
     const comments = '<p:cmLst><p:cm authorId="3"><p:text>Too small</p:text></p:cm></p:cmLst>'
     const bytes = makePptx(
       [
@@ -90,7 +90,7 @@ describe('what stands beside the text of office documents', () => {
     ])
   })
 
-  it('in workbooks: comments by cell, text boxes, pictures, headers and footers without their codes', async () => {
+  it('includes in workbooks comments by cell, text boxes and pictures', async () => {
     const sheet = {
       name: 'Sales',
       rows: row(1, ['Item', 'Count']) + row(2, ['Nuts', 5]),
@@ -131,7 +131,7 @@ describe('what stands beside the text of office documents', () => {
     expect(document.items.find(({ modality }) => modality === 'image')?.asset?.bytes).toBeDefined()
   })
 
-  it('in OpenDocument sheets: comments by cell, boxes, charts as tables, and which sheets are hidden', async () => {
+  it('includes in OpenDocument sheets comments by cell, text boxes, charts as tables, and the names of hidden sheets', async () => {
     const cell = (text: string, inner = '') => `<table:table-cell>${inner}<text:p>${text}</text:p></table:table-cell>`
     const remark =
       '<office:annotation><dc:creator>Ann</dc:creator><dc:date>2024-01-01</dc:date><text:p>Sure?</text:p></office:annotation>'
@@ -165,7 +165,7 @@ describe('what stands beside the text of office documents', () => {
     expect(document.metadata.hiddenSheets).toEqual(['Secret'])
   })
 
-  it('in OpenDocument texts: comments, charts where they stand, headers and footers without their fields', async () => {
+  it('includes in OpenDocument texts comments and headers, but no footer of page numbers only', async () => {
     const body =
       '<office:text><text:p>One<office:annotation><dc:creator>Ann</dc:creator><dc:date>2024-01-01</dc:date><text:p>Why?</text:p></office:annotation> boat.</text:p><text:p>Two.</text:p></office:text>'
     const margins =
@@ -179,7 +179,7 @@ describe('what stands beside the text of office documents', () => {
     ])
   })
 
-  it('in Rich Text: pictures with what is said of them, comments, drawn words', async () => {
+  it('includes in rich text pictures with description, comments and texts of shapes', async () => {
     const hex = PNG.toString('hex')
     const source = `{\\rtf1 One boat{\\footnote A note{\\*\\atnauthor Jo}{\\*\\annotation inner}.}{\\*\\atnauthor Ann}\\chatn{\\*\\annotation Why?}.\\par {\\*\\shppict{\\pict{\\*\\picprop{\\sp{\\sn wzDescription}{\\sv a mast}}}\\pngblip\n${hex}}}{\\nonshppict{\\pict\\wmetafile8 ${hex}}}\\par {\\shp{\\*\\shpinst{\\sp{\\sn gtextUNICODE}{\\sv Sale!}}{\\sp{\\sn fillColor}{\\sv 9}}}}Two.\\par}`
     const document = await read('a.rtf', source)
@@ -194,7 +194,7 @@ describe('what stands beside the text of office documents', () => {
     expect(Buffer.from(document.items[0]?.asset?.bytes ?? [])).toEqual(PNG)
   })
 
-  it('in Word 97: pictures of its streams, each once', async () => {
+  it('includes in Word 97 the pictures of its streams, each once', async () => {
     const data = Buffer.concat([Buffer.from('head'), blip(PNG), blip(PNG), PNG])
     const document = await read('a.doc', makeDoc([{ text: 'Words.' }], { streams: { Data: data } }))
     expect(document.items.map(({ modality, asset }) => [modality, asset?.bytes.length])).toEqual([
@@ -202,7 +202,7 @@ describe('what stands beside the text of office documents', () => {
     ])
   })
 
-  it('in Excel 97: charts as tables by their sheet, text boxes but not those of comments', async () => {
+  it('includes in Excel 97 charts as tables by their sheet, and text boxes except those of comments', async () => {
     const stream = sheetStream('Sales', [
       ...chartOf({
         title: 'Nuts a year',
@@ -226,7 +226,7 @@ describe('what stands beside the text of office documents', () => {
   })
 })
 
-describe('hostile ones', () => {
+describe('the readers of extra content with damaged files', () => {
   const random = numbers(11)
   const mutated = (bytes: Buffer): Buffer => {
     const copy = Buffer.from(bytes)
@@ -235,7 +235,7 @@ describe('hostile ones', () => {
     return random() < 0.2 ? copy.subarray(0, Math.floor(random() * copy.length)) : copy
   }
 
-  it('streams of old workbooks and pictures in them are read to their end, whatever stands there', () => {
+  it('read streams and pictures of old workbooks to their end without an exception', () => {
     const stream = sheetStream('Sales', [
       ...chartOf({ title: 'Nuts', axis: 'year', series: ['Sold'], rows: [['2023', 5]] }),
       ...biff.textBox('Look here', 6),
@@ -253,7 +253,7 @@ describe('hostile ones', () => {
     }
   })
 
-  it('parts with comments are read or give none', () => {
+  it('read comment parts without an exception, up to 5,000 comments', () => {
     const xml = Buffer.from(
       '<comments><authors><author>Ann</author></authors><comment ref="B2" authorId="0"><text><r><t>Counted</t></r></text></comment></comments>',
     )
@@ -262,7 +262,7 @@ describe('hostile ones', () => {
     expect(remarksIn(deep).length).toBeLessThanOrEqual(5000)
   })
 
-  it('a compound file with a damaged stream of pictures keeps its text', async () => {
+  it('keep the text of a compound file whose picture stream is damaged', async () => {
     const bytes = makeDoc([{ text: 'Words.' }], { streams: { Data: mutated(blip(PNG)) } })
     expect((await read('a.doc', bytes)).text).toContain('Words.')
     expect(compound({ a: PNG }).length).toBeGreaterThan(PNG.length)

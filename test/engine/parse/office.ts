@@ -27,7 +27,7 @@ export interface Slide {
   relations?: Relation[]
 }
 
-/** A presentation whose slides are stored in reverse, so that only the list of slides tells their order. */
+/** A presentation with its slides stored in reverse: only the slide list gives their order. */
 export function makePptx(slides: Slide[], extra: ZipPart[] = []): Buffer {
   const part = (index: number): string => `slides/slide${slides.length - index}.xml`
   const list = slides.map((_slide, index) => `<p:sldId id="${256 + index}" r:id="rId${index + 1}"/>`).join('')
@@ -69,7 +69,7 @@ export function shape(lines: string, placeholder?: string): string {
 
 export interface WorkbookSheet {
   name: string
-  /** the rows, as XML */
+  /** The rows as XML. */
   rows: string
   dimension?: string
   merges?: string[]
@@ -141,10 +141,10 @@ export function row(number: number, cells: (string | number | undefined)[], styl
   return `<row r="${number}">${xml.join('')}</row>`
 }
 
-/** An OpenDocument file: `body` is what stands in `office:body`, `styles` its automatic styles. */
+/** An OpenDocument file: `body` is the content of `office:body`, `styles` its automatic styles. */
 export function makeOdf(kind: string, body: string, styles = '', extra: ZipPart[] = []): Buffer {
   const content = `<?xml version="1.0"?><office:document-content><office:automatic-styles>${styles}</office:automatic-styles><office:body>${body}</office:body></office:document-content>`
-  // The type stands first and uncompressed, so that it can be read without unpacking.
+  // The type comes first and uncompressed, so that it can be read without inflating.
   return storeZip([
     ['mimetype', Buffer.from(`application/vnd.oasis.opendocument.${kind}`)],
     ['META-INF/manifest.xml', Buffer.from('<manifest:manifest/>')],
@@ -153,7 +153,7 @@ export function makeOdf(kind: string, body: string, styles = '', extra: ZipPart[
   ])
 }
 
-/** An e-book with the given chapters in order; `metadata` and `contents` go into its package document. */
+/** An e-book with the given chapters in order; `metadata` and `guide` go into its package document. */
 export function makeEpub(
   chapters: { name: string; xhtml: string; properties?: string }[],
   options: { metadata?: string; guide?: string; extra?: ZipPart[]; spine?: string[] } = {},

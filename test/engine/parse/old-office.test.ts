@@ -3,8 +3,8 @@ import { relations } from './office.js'
 import { compound, makeDoc, makePpt, summary } from './old-office.js'
 import { failureOf, makeZip, read } from './read.js'
 
-describe('Documents of Word 97 to 2003', () => {
-  it('give headings by their styles, lists with levels, tables with heads, and what they say of themselves', async () => {
+describe('Word 97 to 2003 documents', () => {
+  it('give headings by style, lists with levels, tables with heads, and metadata', async () => {
     const bytes = makeDoc(
       [
         { text: 'Report', style: 3 },
@@ -42,7 +42,7 @@ describe('Documents of Word 97 to 2003', () => {
     expect(document.elements[6]?.sectionPath).toEqual(['Results', 'Outlook'])
   })
 
-  it('have their notes behind the paragraph that refers to them, headers and footers once, and nothing deleted', async () => {
+  it('keep notes after the paragraph that refers to them, headers and footers once, and no deleted text', async () => {
     const bytes = makeDoc(
       [{ text: 'First\u0002 words.' }, { text: 'Gone.', deleted: true }, { text: 'Last\u0002 words.' }],
       { notes: ['note of the first', 'note of the last'], header: 'Top of page', footer: 'Page foot' },
@@ -58,7 +58,7 @@ describe('Documents of Word 97 to 2003', () => {
     ])
   })
 
-  it('with a password are told so', async () => {
+  it('fail as encrypted if they have a password', async () => {
     const file = compound({ WordDocument: Buffer.concat([Buffer.from([0xec, 0xa5]), Buffer.alloc(600, 0xff)]) })
     expect(await failureOf(read('locked.doc', file))).toEqual({
       code: 'encrypted',
@@ -67,8 +67,8 @@ describe('Documents of Word 97 to 2003', () => {
   })
 })
 
-describe('Presentations of PowerPoint 97 to 2003', () => {
-  it('give slides in the order of the show with titles, lists, tables and notes', async () => {
+describe('PowerPoint 97 to 2003 presentations', () => {
+  it('give slides in presentation order with titles, lists, tables and notes', async () => {
     const bytes = makePpt([
       { title: 'Welcome', body: 'All words' },
       { title: 'Plan', body: 'first\n>deeper\nlast', notes: 'say hello' },
@@ -94,13 +94,13 @@ describe('Presentations of PowerPoint 97 to 2003', () => {
     expect(document.elements[4]?.metadata.role).toBe('notes')
   })
 
-  it('with a password are told so', async () => {
+  it('fail as encrypted if they have a password', async () => {
     expect((await failureOf(read('a.ppt', makePpt([{ title: 'x' }], { locked: true })))).code).toBe('encrypted')
   })
 })
 
-describe('Drawings of Visio', () => {
-  it('are pages with the texts of their shapes', async () => {
+describe('Visio drawings', () => {
+  it('give pages with the texts of their shapes', async () => {
     const file = makeZip([
       { name: 'visio/document.xml', content: '<VisioDocument/>' },
       { name: 'visio/pages/pages.xml', content: '<Pages><Page Name="Network"><Rel r:id="r1"/></Page></Pages>' },
@@ -122,7 +122,7 @@ describe('Drawings of Visio', () => {
   })
 })
 
-describe('What cannot be read', () => {
+describe('the detection of unsupported formats', () => {
   it.each([
     [
       'a.pub',
@@ -135,18 +135,18 @@ describe('What cannot be read', () => {
     ['a.psd', Buffer.from('8BPS\0\x01\0\0', 'latin1'), 'a Photoshop picture'],
     ['a.pst', Buffer.from('!BDN\0\0\0\0'), 'an Outlook mailbox (PST)'],
     ['a.key', makeZip([{ name: 'Index/Document.iwa', content: 'x' }]), 'a document of Pages, Numbers or Keynote'],
-  ])('%s is told by its name', async (name, bytes, kind) => {
+  ])('names the format of %s in the failure', async (name, bytes, kind) => {
     const failure = await failureOf(read(name, bytes))
     expect(failure.code).toBe('unsupported-type')
     expect(failure.message).toContain(`${name} is ${kind} (`)
   })
 
-  it('is not taken for a text that begins with the same letters', async () => {
+  it('ignores a text that begins with the same letters', async () => {
     expect((await read('names.txt', 'OTTO was here.\n')).text).toBe('OTTO was here.')
     expect((await read('tables', 'ORC is a format of tables.')).mediaType).toBe('text/plain')
   })
 
-  it('an embedded document does not decide what holds it', async () => {
+  it('does not depend on an embedded document', async () => {
     const book = compound({ Book: Buffer.from('x'), 'MBD0001/WordDocument': Buffer.from('y') })
     const { mediaType, text } = await read('a.xls', book)
     expect([mediaType, text]).toEqual(['application/vnd.ms-excel', 'Embedded file: Object 1.doc'])

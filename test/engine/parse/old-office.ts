@@ -3,13 +3,13 @@ import { CFB } from '@e965/xlsx'
 
 export interface WordLine {
   text: string
-  /** 1 and 2 are headings of that level, 3 the title, 0 text */
+  /** 1 and 2 are headings of that level, 3 the title, 0 text. */
   style?: number
-  /** `cell` ends a cell of a table, `row` a row of it */
+  /** `cell` ends a table cell, `row` a table row. */
   mark?: 'cell' | 'row'
-  /** depth in a list, from 0 */
+  /** Depth in a list, from 0. */
   item?: number
-  /** deleted while changes were tracked */
+  /** Deleted while changes were tracked. */
   deleted?: boolean
 }
 
@@ -34,19 +34,19 @@ const u32 = (...values: number[]): Buffer => {
   return bytes
 }
 
-/** What formatting says of a line: its style and operations. */
+/** The formatting of a line: its style and operations. */
 function papx({ style = 0, mark, item }: WordLine): Buffer {
   const operations = [u16(style)]
   if (mark !== undefined) operations.push(u16(0x2416), Buffer.from([1]))
   if (mark === 'row') operations.push(u16(0x2417), Buffer.from([1]))
   if (item !== undefined) operations.push(u16(0x460b, 1), u16(0x260a), Buffer.from([item]))
   const list = Buffer.concat(operations)
-  // an even number of bytes behind a count of pairs that stands behind a zero
+  // An even number of bytes after a zero byte and a count of pairs.
   const padded = list.length % 2 === 0 ? list : Buffer.concat([list, Buffer.alloc(1)])
   return Buffer.concat([Buffer.from([0, padded.length / 2]), padded])
 }
 
-/** Pages of formatting for up to a dozen runs each: where each ends, and what is said of it. */
+/** Formatting pages for up to a dozen runs each: the end of each run, and its formatting. */
 function pages(ends: number[], said: Buffer[], start: number, room: number): { bytes: Buffer; firsts: number[] } {
   const made: Buffer[] = []
   const firsts: number[] = []
@@ -79,7 +79,7 @@ function styleSheet(): Buffer {
   return Buffer.concat([head, ...styles.map((one) => Buffer.concat([u16(one.length), one]))])
 }
 
-/** A document of Word 97: the body, footnotes that the sign `\u0002` in it refers to, a header and a footer. */
+/** A Word 97 document: the body, footnotes that the character `\u0002` refers to, a header and a footer. */
 export function makeDoc(
   lines: WordLine[],
   extra: { notes?: string[]; header?: string; footer?: string; streams?: Record<string, Buffer> } = {},
@@ -141,12 +141,12 @@ function record(type: number, content: Buffer | Buffer[], instance = 0, containe
 
 export interface OldSlideText {
   title?: string
-  /** lines of the body; leading `>` are levels */
+  /** Lines of the body; leading `>` are levels. */
   body?: string
-  /** rows of a table */
+  /** Rows of a table. */
   table?: string[][]
   notes?: string
-  /** a compound file that is embedded on it, packed or as it is */
+  /** An embedded compound file, compressed or not. */
   object?: { bytes: Buffer; packed: boolean }
 }
 
@@ -179,7 +179,7 @@ function tableShapes(rows: string[][]): Buffer {
   return record(0xf003, [head, ...cells])
 }
 
-/** A presentation of PowerPoint 97; its slides are stored in reverse, so that only the list tells their order. */
+/** A PowerPoint 97 presentation with its slides stored in reverse: only the list gives their order. */
 export function makePpt(slides: OldSlideText[], options: { locked?: boolean } = {}): Buffer {
   const parts: { id: number; bytes: Buffer }[] = []
   const listed: Buffer[] = []
@@ -225,7 +225,7 @@ export function makePpt(slides: OldSlideText[], options: { locked?: boolean } = 
   return compound({ 'PowerPoint Document': stream, 'Current User': user })
 }
 
-/** What a document says of itself: title and author. */
+/** The summary properties of a document: title and author. */
 export function summary(title: string, author: string): Buffer {
   const texts = [title, author].map((text) => {
     const bytes = Buffer.from(`${text}\0`, 'utf8')

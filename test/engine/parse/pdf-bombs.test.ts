@@ -9,7 +9,7 @@ import { fixturePath, textOf } from './read.js'
 
 const MIB = 1024 * 1024
 const LIMIT_MS = 8_000
-/** The limit counts processor time, and a file that ran out is read once more. */
+/** The limit counts processor time, and a file that exceeds it is read once more. */
 const LONG_MS = 240_000
 
 const folder = mkdtempSync(join(tmpdir(), 'ks-bombs-'))
@@ -19,7 +19,7 @@ afterAll(async () => {
   removeFolder(folder)
 })
 
-describe('A38: PDF files that inflate, loop or claim', () => {
+describe('A38: PDF files that inflate, loop or claim too much', () => {
   const files = hostilePdfs()
 
   it.each(Object.keys(files))('%s', { timeout: LONG_MS }, async (name) => {
@@ -28,7 +28,7 @@ describe('A38: PDF files that inflate, loop or claim', () => {
     delete files[name]
     const before = process.memoryUsage().rss
     const [result] = await compiler.compile([{ path, filename: 'a.pdf' }])
-    // it fails, or the little that is really in it was read; both by themselves and in time
+    // The file fails, or its small real content is read; both within the limits.
     expect(
       result?.ok === true ? (await textOf(result.document)).length < 1000 : result?.failure.message.length,
     ).toBeTruthy()

@@ -22,14 +22,14 @@ const figuresOf = async (sheets: PdfSheet[]) =>
   (await read('a.pdf', makePdf(sheets))).items.filter(({ modality }) => modality === 'image')
 
 describe('figures of a PDF', () => {
-  it('are what is drawn above their caption, with page, box and caption', async () => {
+  it('cover the drawing above their caption, with page, box and caption', async () => {
     const content = body(740) + chart(100, 400) + line('Figure 1: Ships by year', 100, 380) + body(340)
     const document = await read('a.pdf', makePdf([sheet(body(740)), sheet(content)]))
     const [figure, ...others] = document.items.filter(({ modality }) => modality === 'image')
     expect(others).toEqual([])
     expect(figure).toMatchObject({ pageNumber: 2, caption: 'Figure 1: Ships by year', drawn: true })
     const { x = 0, y = 0, width = 0, height = 0 } = figure?.boundingBox ?? {}
-    // from the top left corner: the axes begin at 100 and 800 - 520
+    // From the top left corner: the axes begin at 100 and 800 - 520.
     expect([x, y, x + width, y + height].map((value) => Math.round(value / 10))).toEqual([10, 28, 30, 40])
     const shown = document.nodes.find(({ text }) => text.includes('Figure 1'))?.shows
     expect(shown).toMatchObject([
@@ -37,28 +37,28 @@ describe('figures of a PDF', () => {
     ])
   })
 
-  it('may stand below their caption', async () => {
+  it('may be below their caption', async () => {
     const [figure] = await figuresOf([sheet(line('Figure 2. Nets', 100, 700) + chart(100, 560) + body(300))])
     expect(figure).toMatchObject({ caption: 'Figure 2. Nets' })
     expect(Math.round(figure?.boundingBox?.height ?? 0)).toBeGreaterThan(110)
   })
 
-  it('are none where lines and boxes have no caption: those are tables and ornaments', async () => {
+  it('need a caption: lines and boxes without one are tables or ornaments', async () => {
     expect(await figuresOf([sheet(body(740) + chart(100, 400) + body(340))])).toEqual([])
   })
 
-  it('are none where a sentence mentions one, with nothing drawn beside it', async () => {
+  it('need a drawing: a sentence that mentions a figure is no caption', async () => {
     expect(await figuresOf([sheet(line('Figure 7 shows no drawing at all here.', 60, 700) + body(600))])).toEqual([])
   })
 
-  it('leave the text as it is', async () => {
+  it('do not change the text', async () => {
     const text = body(740) + line('Figure 1: Ships by year', 100, 380) + body(340)
     const plain = await read('a.pdf', makePdf([sheet(text)]))
     const drawn = await read('a.pdf', makePdf([sheet(chart(100, 400) + text)]))
     expect(drawn.text).toBe(plain.text)
   })
 
-  it('each page with something on it is an item that is named by its number', async () => {
+  it('do not include pages: each page with content is a separate item, named by its number', async () => {
     const { items } = await read('a.pdf', makePdf([sheet(body(740)), sheet(''), sheet(body(700))]))
     const { itemName } = await import('../../../src/engine/parse/stored.js')
     const pages = items.map((item, index) => [itemName(item, index), item.drawn])
@@ -68,7 +68,7 @@ describe('figures of a PDF', () => {
     ])
   })
 
-  it('that cannot be looked for cost no text', { timeout: 120_000 }, async () => {
+  it('cause at worst a read error in damaged files', { timeout: 120_000 }, async () => {
     const whole = makePdf([sheet(body(740) + chart(100, 400) + line('Figure 1: Ships by year', 100, 380))])
     let state = 7
     for (let seed = 0; seed < 60; seed++) {

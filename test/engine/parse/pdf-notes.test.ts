@@ -7,13 +7,13 @@ async function blocks(...pages: OnPage[][]): Promise<[string, string | undefined
   return elements.map(({ type, text, metadata }) => [type, text, metadata.role])
 }
 
-/** Text with a mark set small and high behind its words. */
+/** Text with a small raised mark after its words. */
 const marked = (y: number, text: string, mark: string, more = ''): OnPage[] => [
   { at: [60, y], text },
   { at: [60 + text.length * 6, y + 4], text: mark, size: 6 },
   ...(more === '' ? [] : [{ at: [60 + text.length * 6 + mark.length * 3.6, y] as [number, number], text: more }]),
 ]
-/** A note as it begins: its mark set high, or in line. */
+/** A note with its mark, raised or in line. */
 const note = (y: number, mark: string, text: string, size = 8): OnPage[] => [
   { at: [60, y + 3], text: mark, size: size * 0.6 },
   { at: [60 + mark.length * size * 0.36 + 1, y], text, size },
@@ -21,8 +21,8 @@ const note = (y: number, mark: string, text: string, size = 8): OnPage[] => [
 const small = (y: number, text: string): OnPage => ({ at: [60, y], text, size: 8 })
 const body = (y: number): OnPage[] => row(y, [60, 'The river was high that year, and the mill stood still for'])
 
-describe('A footnote of a PDF stands behind what refers to it', () => {
-  it('with its mark in brackets at both places, and its further lines', async () => {
+describe('footnotes of a PDF', () => {
+  it('come after the paragraph that refers to them, with the mark in brackets in both and all their lines', async () => {
     const page = [
       ...marked(700, 'The boat was sold', '1', '. Nobody had asked for it,'),
       ...row(688, [60, 'and it was bought back a year later by the miller.']),
@@ -46,7 +46,7 @@ describe('A footnote of a PDF stands behind what refers to it', () => {
     ])
   })
 
-  it('but not where its number is an exponent: behind a variable, a unit, or a letter beside an operator', async () => {
+  it('do not belong to exponents: after a variable, a unit, or a letter next to an operator', async () => {
     const foot = note(90, '2', 'It runs again.')
     for (const text of ['The mill is as wide as x', 'It has a yard of 3 km', 'We take it that E = M'])
       expect((await blocks([...marked(700, text, '2'), ...body(688), ...foot])).at(-1)?.[2]).toBeUndefined()
@@ -54,7 +54,7 @@ describe('A footnote of a PDF stands behind what refers to it', () => {
     expect((await blocks(page)).map(([, text]) => text)).toContainEqual(expect.stringMatching(/Plan B\[2\]$/))
   })
 
-  it('also where it is as large as the text below a gap, or has a sign for its mark', async () => {
+  it('may be as large as the text below a gap, or have a sign as mark', async () => {
     const large = [
       ...marked(700, 'The boat was sold', '1', ' in May.'),
       ...body(688),
@@ -68,7 +68,7 @@ describe('A footnote of a PDF stands behind what refers to it', () => {
     ])
   })
 
-  it('on the page of its mark alone: numbers begin anew on each', async () => {
+  it('belong to the mark on the same page: numbers restart on each page', async () => {
     const page = (text: string, words: string): OnPage[] => [
       ...marked(700, text, '1', ' and so on.'),
       ...body(688),
@@ -84,7 +84,7 @@ describe('A footnote of a PDF stands behind what refers to it', () => {
     )
   })
 
-  it('and small type that nothing refers to, or with text below it, stays as it is', async () => {
+  it('exclude small type without a reference or with text below it', async () => {
     const alone = [...body(700), small(90, '1 Printed in York.')]
     const above = [
       ...marked(700, 'The boat', '1', ' was sold.'),
@@ -100,8 +100,8 @@ describe('A footnote of a PDF stands behind what refers to it', () => {
   })
 })
 
-describe('A list of a PDF', () => {
-  it('has its items indented as they are on the page', async () => {
+describe('lists of a PDF', () => {
+  it('keep the indents of their items', async () => {
     const page = [
       ...row(700, [60, '- first']),
       ...row(688, [80, '- inner']),

@@ -8,7 +8,7 @@ async function tablesOf(page: OnPage[]): Promise<TableCells[]> {
   return elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [tableOf(text ?? '', metadata)] : []))
 }
 
-/** What names each column, outermost first, heads over several columns told for each. */
+/** The heads of each column, outermost first; a head over several columns counts for each of them. */
 function headsOf(table: TableCells | undefined): string[] {
   const { rows = [], headerRows = 0, spans = [] } = table ?? {}
   return (rows[0] ?? []).map((_, column) =>
@@ -23,9 +23,9 @@ function headsOf(table: TableCells | undefined): string[] {
   )
 }
 
-/** Text in the middle of a place. */
+/** Text centred at x. */
 const over = (x: number, text: string): [number, string] => [x - text.length * 3, text]
-/** Rows of figures that end at places. */
+/** Rows of figures that end at the given positions. */
 const figures = (y: number, ends: number[], count = 4): OnPage[] =>
   Array.from({ length: count }, (_, n) =>
     row(
@@ -35,10 +35,10 @@ const figures = (y: number, ends: number[], count = 4): OnPage[] =>
     ),
   ).flat()
 
-describe('The heads of columns of a table without lines', () => {
+describe('column heads of a table without lines', () => {
   const THREE = [300, 400, 500]
 
-  it('wrap over one column, also where nothing else stands in their first line', async () => {
+  it('may wrap over one column, also if their first line has nothing else', async () => {
     const page = [
       ...row(700, over(388, 'Gross area of')),
       ...row(689, over(288, 'Area'), over(388, 'stores closed'), over(488, 'Area')),
@@ -47,7 +47,7 @@ describe('The heads of columns of a table without lines', () => {
     expect(headsOf((await tablesOf(page))[0])).toEqual(['', 'Area', 'Gross area of / stores closed', 'Area'])
   })
 
-  it('are one for all columns where a date is open and the years stand below it', async () => {
+  it('span all columns for an open date with the years below it', async () => {
     const page = [
       ...row(700, over(300, 'As of December 31,')),
       ...row(689, [60, '(MILLIONS)'], [-300, '2021'], [-400, '2020'], [-500, '2019']),
@@ -62,7 +62,7 @@ describe('The heads of columns of a table without lines', () => {
     ])
   })
 
-  it('take the columns that are named anew under each of them, wherever they stand over those', async () => {
+  it('span the columns with repeated sub-heads below them, whatever their own position', async () => {
     const page = [
       ...row(700, over(260, 'Claims'), over(428, 'Debts')),
       ...row(684, [-250, '2022'], [-340, '2021'], [-420, '2022'], [-510, '2021']),
@@ -77,7 +77,7 @@ describe('The heads of columns of a table without lines', () => {
     ])
   })
 
-  it('share columns out by their middles where the groups are not as wide, and leave one without', async () => {
+  it('divide columns by their centres if the groups differ in width, and may leave a column without a group', async () => {
     const page = [
       ...row(700, over(308, 'Worldwide'), over(458, 'Change')),
       ...row(684, [-220, 'Notes'], [-280, 'new'], [-330, 'mid'], [-380, 'old'], [-450, 'one'], [-500, 'two']),
@@ -93,7 +93,7 @@ describe('The heads of columns of a table without lines', () => {
     ])
   })
 
-  it('may be a year over names of several lines, with a note on units at the left between them', async () => {
+  it('may be a year above names of several lines, with a note on units at the left', async () => {
     const page = [
       ...row(700, over(385, '2021')),
       ...row(688, [60, '(rounded)']),
@@ -108,7 +108,7 @@ describe('The heads of columns of a table without lines', () => {
     ])
   })
 
-  it('may be periods, ranges of years and names with the mark of a note', async () => {
+  it('may be periods, ranges of years, and names with a footnote mark', async () => {
     const periods = [
       ...row(700, [60, 'Item'], [-300, '2021'], [-400, '21/20'], [-500, '20/19']),
       ...figures(688, THREE),
@@ -122,7 +122,7 @@ describe('The heads of columns of a table without lines', () => {
     expect(headsOf((await tablesOf(ranges))[0])).toEqual(['Item', 'Total / (1)', '1-3 / years', 'After 3 / years'])
   })
 
-  it('are no title that stands further above them than the rows from each other', async () => {
+  it('exclude a title that is further above them than the row distance', async () => {
     const page = [
       ...row(722, over(400, 'sheet')),
       ...row(700, [60, 'Item'], [-300, 'one'], [-400, 'two'], [-500, 'six']),
@@ -131,7 +131,7 @@ describe('The heads of columns of a table without lines', () => {
     expect(headsOf((await tablesOf(page))[0])).toEqual(['Item', 'one', 'two', 'six'])
   })
 
-  it('have the name of the heads of rows at half their height', async () => {
+  it('include the name of the row heads at half their height', async () => {
     const page = [
       ...row(700, over(338, 'Error rate')),
       line(270, 696, 410, 696),
@@ -143,8 +143,8 @@ describe('The heads of columns of a table without lines', () => {
   })
 })
 
-describe('The heads of rows of a table without lines', () => {
-  it('may be years, without any heads of columns', async () => {
+describe('row heads of a table without lines', () => {
+  it('may be years, without any column heads', async () => {
     const page = ['2024', '2025 (1)', '2026', '2027-2030'].flatMap((year, n) =>
       row(700 - 12 * n, [60, year], [-400, `1,2${n}4`]),
     )
@@ -153,7 +153,7 @@ describe('The heads of rows of a table without lines', () => {
     expect(table?.rows[1]).toEqual(['2025 (1)', '1,214'])
   })
 
-  it('are not the years that stand alone over groups of rows, and dates in rows name no columns', async () => {
+  it('exclude years that stand alone above groups of rows; dates in rows are no column heads', async () => {
     const page = [
       ...row(700, [-300, '737'], [-400, '747'], [-500, 'Total']),
       ...row(688, [60, '2022']),
@@ -181,8 +181,8 @@ describe('The heads of rows of a table without lines', () => {
   })
 })
 
-describe('Tables that stand close', () => {
-  it('beside each other are two, each with its own heads of rows', async () => {
+describe('adjacent tables', () => {
+  it('count as two side by side, each with its row heads', async () => {
     const days = ['Day', 'Monday', 'Tuesday', 'Friday']
     const lines = ['Line', 'Red line', 'Blue line', 'Grey line']
     const page = days.flatMap((day, n) =>
@@ -203,7 +203,7 @@ describe('Tables that stand close', () => {
     ])
   })
 
-  it('below each other are two where a sentence announces the second', async () => {
+  it('count as two one below the other if a sentence announces the second', async () => {
     const page = [
       ...row(700, [60, 'Item'], [-300, 'Tons'], [-400, 'Tons']),
       ...figures(688, [300, 400], 3),
@@ -218,8 +218,8 @@ describe('Tables that stand close', () => {
   })
 })
 
-describe('A run of text over an upright line', () => {
-  it('is cut there: it holds two cells', async () => {
+describe('a text run across a vertical line', () => {
+  it('splits at the line into two cells', async () => {
     const grid = [
       ...[50, 170, 290].map((x) => line(x, 640, x, 712)),
       ...[712, 688, 664, 640].map((y) => line(50, y, 290, y)),
@@ -234,8 +234,8 @@ describe('A run of text over an upright line', () => {
   })
 })
 
-describe('Sentences in columns', () => {
-  it('are no table, though a caption stands near', async () => {
+describe('sentences in columns', () => {
+  it('form no table, even near a caption', async () => {
     const lines = ['We asked each', 'of the people who', 'came to the gate', 'in the evening,', 'and of the rest']
     const page = [
       ...row(712, [60, 'Table 3 shows it']),

@@ -16,8 +16,8 @@ const figures = (y: number, names: string[], ends: number[] = [400, 500]): OnPag
 const HEADS = row(700, [60, 'As of June 30,'], [-400, '2023'], [-500, '2022'])
 const SECTIONS = ['Commitments', 'Equity', 'Equity of owners:', 'Ordinary shares:', 'Authorized (900 shares)']
 
-describe('A table that is interrupted', () => {
-  it('is one where heads of sections stand between its parts, and nothing names columns anew', async () => {
+describe('an interrupted table', () => {
+  it('stays one table if section heads separate its parts and no new column heads follow', async () => {
     const page = [
       ...HEADS,
       ...figures(688, ['Cash', 'Stock', 'Debt']),
@@ -30,7 +30,7 @@ describe('A table that is interrupted', () => {
     expect(tables[0]?.rows.at(-1)).toEqual(['Earned', '1020', '1021'])
   })
 
-  it('is one where a sentence within it says what follows, as near as its rows', async () => {
+  it('stays one table if a sentence within it introduces the rest at row distance', async () => {
     const page = (apart: number): OnPage[] => [
       ...HEADS,
       ...figures(688, ['Cash', 'Stock', 'Debt']),
@@ -41,7 +41,7 @@ describe('A table that is interrupted', () => {
     expect(await tablesOf(page(8))).toHaveLength(2)
   })
 
-  it('is two where the columns of the second are others', async () => {
+  it('becomes two tables if the second part has other columns', async () => {
     const page = [
       ...HEADS,
       ...figures(688, ['Cash', 'Stock', 'Debt']),
@@ -52,8 +52,8 @@ describe('A table that is interrupted', () => {
   })
 })
 
-describe('Names of columns', () => {
-  it('of several lines below a line that stands alone begin another table', async () => {
+describe('column heads', () => {
+  it('begin another table if they have several lines below a separate line', async () => {
     const page = [
       ...HEADS,
       ...figures(688, ['Cash', 'Stock', 'What was there at the beginning of the year']),
@@ -72,7 +72,7 @@ describe('Names of columns', () => {
     ])
   })
 
-  it('of the next table are not the last rows of the one above', async () => {
+  it('belong to the next table, not to the last rows of the previous one', async () => {
     const names = (y: number, year: string): OnPage[] => [
       ...row(y, [440, year]),
       ...row(y - 10, [60, 'Rounded.']),
@@ -91,7 +91,7 @@ describe('Names of columns', () => {
     expect(tables[1]?.rows[0]).toContain('2020')
   })
 
-  it('are dates far above the years that complete them', async () => {
+  it('may be dates far above the years that complete them', async () => {
     const page = [
       ...row(712, [348, 'January 28,'], [423, 'January 29,']),
       ...row(690, [-400, '2023'], [-475, '2022']),
@@ -104,8 +104,8 @@ describe('Names of columns', () => {
   })
 })
 
-describe('Notes below a table', () => {
-  it('are no rows of it where their marks stand apart', async () => {
+describe('notes below a table', () => {
+  it('become no rows of the table if they have separate marks', async () => {
     const page = [
       ...row(700, [60, 'Item'], [-300, 'one'], [-400, 'two']),
       ...figures(688, ['Cash', 'Stock', 'Debt'], [300, 400]),

@@ -41,8 +41,8 @@ const INCOME: [string, string, string][] = [
 const tablesIn = ({ elements }: CompiledDocument) =>
   elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [tableOf(text ?? '', metadata)] : []))
 
-describe('A table of a PDF without lines', () => {
-  it('has the rows of heads above its figures, the heads of its rows, and spans', async () => {
+describe('a PDF table without lines', () => {
+  it('gets column head rows, row heads, spans and a caption', async () => {
     const document = await read('a.pdf', pdfOfPages([statement(700, INCOME)]))
     const [table, ...others] = tablesIn(document)
     expect(others).toEqual([])
@@ -58,7 +58,7 @@ describe('A table of a PDF without lines', () => {
     expect(table?.spans).toEqual([{ row: 0, column: 1, rows: 1, columns: 2 }])
   })
 
-  it('is an item with its page and place, and its text is in no paragraph', async () => {
+  it('becomes an item with page and box, and its text is in no paragraph', async () => {
     const document = await read('a.pdf', pdfOfPages([[...prose(60, 760, 2), ...statement(700, INCOME)]]))
     const [item] = document.items
     expect(item).toMatchObject({ modality: 'table', pageNumber: 1, caption: 'Statement of income' })
@@ -72,7 +72,7 @@ describe('A table of a PDF without lines', () => {
     expect(types).toEqual(['table'])
   })
 
-  it('keeps its place between the paragraphs around it', async () => {
+  it('keeps its position between the paragraphs around it', async () => {
     const page = [
       ...row(740, [60, 'This stands before it.']),
       ...statement(700, INCOME),
@@ -83,7 +83,7 @@ describe('A table of a PDF without lines', () => {
     expect(text.indexOf('1,500')).toBeLessThan(text.indexOf('behind it'))
   })
 
-  it('is found in one of two columns of a page', async () => {
+  it('appears also in one of two columns of a page', async () => {
     const cells = ([a, b, c]: string[], y: number): OnPage[] => row(y, [330, a ?? ''], [-460, b ?? ''], [-540, c ?? ''])
     const page = [
       ...prose(40, 740, 20),
@@ -103,7 +103,7 @@ describe('A table of a PDF without lines', () => {
     ])
   })
 
-  it('goes on over a page break: the parts keep their pages, have the same heads and are one table', async () => {
+  it('continues across a page break: parts keep their pages, share their heads and form one table', async () => {
     const more = [
       ...row(700, [60, 'Interest'], [-440, '11'], [-540, '12']),
       ...row(688, [60, 'Tax'], [-440, '21'], [-540, '22']),
@@ -132,14 +132,14 @@ describe('A table of a PDF without lines', () => {
   })
 })
 
-describe('A table of a PDF with lines', () => {
+describe('a PDF table with lines', () => {
   const xs = [60, 180, 360, 540]
   const grid = (ys: number[]): OnPage[] => [
     ...ys.map((y) => line(60, y, 540, y)),
     ...xs.map((x) => line(x, ys[0] ?? 0, x, ys.at(-1) ?? 0)),
   ]
 
-  it('has cells of several lines, and words that stand close to each other on both sides of a line', async () => {
+  it('gets cells of several lines, and separates adjacent words at a line', async () => {
     const page = [
       ...grid([700, 680, 640, 600]),
       ...row(686, [64, 'Part'], [184, 'Use'], [364, 'Note']),
@@ -156,7 +156,7 @@ describe('A table of a PDF with lines', () => {
     expect(table?.headerRows).toBe(1)
   })
 
-  it('knows a cell that no line parts as one over several columns', async () => {
+  it('gets a cell across several columns where no line divides it', async () => {
     const page = [
       ...[700, 680, 660, 640, 620].map((y) => line(60, y, 540, y)),
       line(60, 700, 60, 620),
@@ -175,35 +175,35 @@ describe('A table of a PDF with lines', () => {
   })
 })
 
-describe('What stands in columns and is no table', () => {
+describe('the exclusion of other texts in columns', () => {
   const none = async (page: OnPage[]): Promise<void> => {
     expect(tablesIn(await read('a.pdf', pdfOfPages([page])))).toEqual([])
   }
 
-  it('is two columns of prose', () => none([...prose(40, 740, 30), ...prose(330, 740, 30)]))
+  it('finds no table in two columns of prose', () => none([...prose(40, 740, 30), ...prose(330, 740, 30)]))
 
-  it('is a contents page', () =>
+  it('finds no table in a table of contents', () =>
     none(
       Array.from({ length: 12 }, (_, n) =>
         row(700 - 14 * n, [60, `Chapter of things ${n}`], [-540, String(3 + 7 * n)]),
       ).flat(),
     ))
 
-  it('is a list of references', () =>
+  it('finds no table in a list of references', () =>
     none(
       Array.from({ length: 9 }, (_, n) =>
         row(700 - 14 * n, [60, `[${n + 1}]`], [100, 'A. Writer and B. Other. On the naming of things.']),
       ).flat(),
     ))
 
-  it('is an equation with its number', () =>
+  it('finds no table in numbered equations', () =>
     none([
       ...row(700, [200, 'a = b + c'], [520, '(1)']),
       ...row(670, [200, 'd = e * f'], [520, '(2)']),
       ...row(640, [200, 'g = h'], [520, '(3)']),
     ]))
 
-  it('is an address beside another', () =>
+  it('finds no table in two addresses side by side', () =>
     none([
       ...row(700, [60, 'Ada Example'], [320, 'Bob Example']),
       ...row(688, [60, 'Long Street'], [320, 'Short Street']),
@@ -211,7 +211,7 @@ describe('What stands in columns and is no table', () => {
     ]))
 })
 
-describe('The search for tables', () => {
+describe('the search for tables', () => {
   const run = (str: string, x: number, y: number) => ({
     str,
     transform: [10, 0, 0, 10, x, y],
@@ -219,7 +219,7 @@ describe('The search for tables', () => {
     height: 10,
   })
 
-  it('puts every figure into the column and row that it was set in', () => {
+  it('assigns every figure to its original column and row', () => {
     const count = fc.integer({ min: 2, max: 7 })
     fc.assert(
       fc.property(
@@ -241,7 +241,7 @@ describe('The search for tables', () => {
     )
   })
 
-  it('ends on pages of a hundred thousand words, far away or all in one place', () => {
+  it('ends on pages of a hundred thousand words, far apart or at one position', () => {
     const many = (place: (n: number) => [number, number]) =>
       Array.from({ length: 100_000 }, (_, n) => run(`${n}`, ...place(n)))
     for (const place of [
@@ -256,7 +256,7 @@ describe('The search for tables', () => {
     }
   })
 
-  it('leaves out places that are no numbers', () => {
+  it('ignores positions that are not numbers', () => {
     const broken = ['a', '1', '2'].map((str) => ({
       str,
       transform: [10, 0, 0, 10, Number.NaN, 5],

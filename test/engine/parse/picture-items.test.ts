@@ -26,7 +26,7 @@ function word(body: string, pictures: Record<string, Buffer>): Buffer {
 const inline = (bytes: Buffer, alt = '') => `<img alt="${alt}" src="data:image/png;base64,${bytes.toString('base64')}">`
 
 describe('a picture in a document', () => {
-  it('has its caption, its alternative text, its section and its size (Word)', async () => {
+  it('gets its caption, alternative text, section and size in Word', async () => {
     const body = [
       wordParagraph('Harbour', 'Heading1'),
       wordParagraph('The harbour grew for years.'),
@@ -45,7 +45,7 @@ describe('a picture in a document', () => {
     expect(nodes[0]?.shows).toEqual([{ id: 'image-1', modality: 'image', isStored: true }])
   })
 
-  it('has the words of its figcaption, wherever they stand in its figure (HTML)', async () => {
+  it('gets its figcaption as caption, before or after it in the figure, in HTML', async () => {
     const page = (figure: string) =>
       `<h1>Mills</h1><p>${words(30)}</p><figure>${figure}</figure><p>${words(30, 'more')}</p>`
     for (const figure of [
@@ -57,7 +57,7 @@ describe('a picture in a document', () => {
     }
   })
 
-  it('takes no sentence for a caption that only mentions a figure', async () => {
+  it('does not take a sentence that mentions a figure for its caption', async () => {
     const { items } = await read(
       'a.html',
       `<p>As figure 3 shows, it grew.</p>${inline(CHART, 'growth')}<p>Figures of 2024 follow.</p>`,
@@ -65,7 +65,7 @@ describe('a picture in a document', () => {
     expect(items).toMatchObject([{ caption: 'growth' }])
   })
 
-  it('stands on its slide, at its place in points (presentation)', async () => {
+  it('gets its slide and its box in points in a presentation', async () => {
     const shapes =
       '<p:pic><p:nvPicPr><p:cNvPr id="1" name="x" descr="a bridge"/></p:nvPicPr><p:blipFill><a:blip r:embed="p"/></p:blipFill><p:spPr><a:xfrm><a:off x="127000" y="254000"/><a:ext cx="1270000" cy="635000"/></a:xfrm></p:spPr></p:pic>'
     const grouped = `<p:grpSp>${shapes}</p:grpSp>`
@@ -85,20 +85,20 @@ describe('a picture in a document', () => {
     expect(items[1]).not.toHaveProperty('boundingBox')
   })
 
-  it('of an e-book has its caption too', async () => {
+  it('gets its caption in an e-book', async () => {
     const xhtml = '<h1>One</h1><p>Text of it.</p><img alt="" src="../c.png"/><p>Abbildung 2.1 Ein Plan der Stadt</p>'
     const book = makeEpub([{ name: 'one', xhtml }], { extra: [{ name: 'OEBPS/c.png', content: CHART }] })
     const { items } = await read('a.epub', book)
     expect(items).toMatchObject([{ caption: 'Abbildung 2.1 Ein Plan der Stadt', title: 'One' }])
   })
 
-  it('that is a bullet, a rule or a spacer is none of interest', async () => {
+  it('becomes no item if it is a bullet, a rule or a spacer', async () => {
     const ornaments = [picture(8, 8), picture(600, 3), picture(30, 30)].map((bytes) => inline(bytes))
     const { items } = await read('a.html', `<p>Some text.</p>${ornaments.join('<p>t</p>')}${inline(CHART, 'growth')}`)
     expect(items).toMatchObject([{ caption: 'growth' }])
   })
 
-  it('that is a logo of every page is one', async () => {
+  it('becomes one item if it is a logo on every page', async () => {
     const logo = picture(120, 60)
     const pages = ['one', 'two', 'three', 'four', 'five'].map((text) => `<h2>${text}</h2><p>${text}</p>${inline(logo)}`)
     expect((await read('a.html', pages.join(''))).items).toHaveLength(1)
@@ -106,8 +106,8 @@ describe('a picture in a document', () => {
   })
 })
 
-describe('what a vision model said of a picture', () => {
-  it('is text of the document, and a passage of its own that shows that picture', async () => {
+describe('the description of a picture by a vision model', () => {
+  it('becomes text of the document, in a separate passage that shows the picture', async () => {
     const { createHash } = await import('node:crypto')
     const { compileBytes } = await import('../../../src/engine/parse/read-document.js')
     const { DEFAULT_LIMITS } = await import('../../../src/engine/parse/limits.js')
@@ -127,7 +127,7 @@ describe('what a vision model said of a picture', () => {
     expect(document.nodes.filter(({ shows }) => shows !== undefined)).toHaveLength(1)
   })
 
-  it('is not taken for a picture of other bytes', async () => {
+  it('does not appear in a document that was read without descriptions', async () => {
     const { items, text } = await read('a.html', `<p>Text here.</p>${inline(CHART, 'a chart')}`)
     expect(text).not.toContain('seen')
     expect(items[0]?.sourceMetadata).not.toHaveProperty('description')

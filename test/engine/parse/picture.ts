@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A PNG of stripes, which a decoder reads. @param seed other stripes of the same size */
+/** A decodable PNG of stripes. @param seed varies the stripes */
 export function picture(width: number, height: number, seed = 1): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)

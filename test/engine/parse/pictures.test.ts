@@ -60,10 +60,10 @@ const CARRIERS = {
   'a.epub': book,
 }
 
-describe('A39: pictures that claim to be enormous', () => {
+describe('A39: pictures that claim enormous sizes', () => {
   const bombs = Object.fromEntries(Object.entries(PICTURES).map(([ending, bytes]) => [`bomb.${ending}`, bytes]))
 
-  it('are listed with the bytes that they have, by a process that stays small', { timeout: 120_000 }, async () => {
+  it('keep their bytes as items of documents, and the reading process stays small', { timeout: 120_000 }, async () => {
     for (const [filename, carry] of Object.entries(CARRIERS)) {
       const path = join(folder, filename)
       writeFileSync(path, carry(bombs))
@@ -81,13 +81,13 @@ describe('A39: pictures that claim to be enormous', () => {
     }
   })
 
-  it('fail as documents, with the reason, and cost nothing', { timeout: 120_000 }, async () => {
+  it('fail as documents, and use little memory', { timeout: 120_000 }, async () => {
     for (const [filename, bytes] of Object.entries(bombs)) {
       const path = join(folder, filename)
       writeFileSync(path, bytes)
       const before = process.memoryUsage().rss
       const [result] = await compiler.compile([{ path, filename }])
-      // an SVG is text as well
+      // An SVG is readable as text.
       if (filename.endsWith('.svg'))
         expect(result?.ok === true ? (await textOf(result.document)).length : 0).toBeLessThan(500)
       else expect(result?.ok, filename).toBe(false)
@@ -96,8 +96,8 @@ describe('A39: pictures that claim to be enormous', () => {
   })
 })
 
-describe('A42: pictures that are something else', () => {
-  it.each(Object.entries(CARRIERS))('have one type, that of their content (%s)', async (filename, carry) => {
+describe('A42: pictures with the content of another format', () => {
+  it.each(Object.entries(CARRIERS))('get one media type, that of their content (%s)', async (filename, carry) => {
     const pictures = Object.fromEntries(Object.entries(POLYGLOTS).map(([name, { bytes }]) => [name, bytes]))
     const { items } = await read(filename, carry(pictures))
     const assets = items.flatMap(({ asset, sourceMetadata }) =>
@@ -110,7 +110,7 @@ describe('A42: pictures that are something else', () => {
     }
   })
 
-  it('have one type as documents too, whatever their name says', async () => {
+  it('get one type as documents, too, whatever their name', async () => {
     const pdf = Buffer.from(`%PDF-1.7\n<html><body>text</body></html>`)
     for (const name of ['a.html', 'a.pdf', 'a.png', 'a'])
       await expect(read(name, pdf), name).rejects.toThrow(`${name} is not a readable PDF`)

@@ -13,7 +13,7 @@ export function fixturePath(name: string): string {
   return fileURLToPath(new URL(name, FIXTURES))
 }
 
-/** Reads a document from memory, in this process. */
+/** Reads a document from memory, in the test process. */
 export async function read(
   filename: string,
   content: string | Buffer,
@@ -24,7 +24,7 @@ export async function read(
   return compileBytes(bytes, request, { ...DEFAULT_LIMITS, ...options.limits })
 }
 
-/** Reads a document and the files that lie in it, by name and as text, in this process. */
+/** Reads a document and the files in it, by name and as text, in the test process. */
 export async function readInside(
   filename: string,
   content: string | Buffer,
@@ -51,7 +51,7 @@ export async function readFixture(name: string): Promise<CompiledDocument> {
   return read(name, readFileSync(fixturePath(name)))
 }
 
-/** The text of a document as it came from the reading process. */
+/** The text of a document as the reading process returned it. */
 export async function textOf({ artifact }: PreparedDocument): Promise<string> {
   return (await unpack<StoredArtifact>(artifact)).text
 }
@@ -70,12 +70,12 @@ export async function failureOf(reading: Promise<CompiledDocument>): Promise<Com
 export interface ZipPart {
   name: string
   content: Buffer | string
-  /** uncompressed size to claim in the directory, in place of the true one */
+  /** Uncompressed size to claim in the directory instead of the true one. */
   claimedSize?: number
   flags?: number
 }
 
-/** A zip archive with deflated parts, honest or not. */
+/** A zip archive with deflated parts, with true or false sizes. */
 export function makeZip(parts: ZipPart[]): Buffer {
   const files: Buffer[] = []
   const directory: Buffer[] = []

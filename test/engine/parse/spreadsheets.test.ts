@@ -9,7 +9,7 @@ import { failureOf, read, readFixture } from './read.js'
 const seen = (document: Awaited<ReturnType<typeof read>>): unknown[] =>
   document.elements.map((element) => [element.type, element.text])
 
-describe('Workbooks', () => {
+describe('workbooks', () => {
   it('give sheets as sections and rows as tables below their titles', async () => {
     const book = await read(
       'book of sales.xlsx',
@@ -44,7 +44,7 @@ describe('Workbooks', () => {
     ])
   })
 
-  it('keep column names with figures that stand one row below them', async () => {
+  it('keep column names together with figures one row further below', async () => {
     const rows =
       row(1, ['Zone', 'Sales', 'Profit']) + row(3, ['North', 5, 2]) + row(6, ['a', 'b', 'c']) + row(8, ['d', 'e', 'f'])
     const book = await read('names.xlsx', makeXlsx([{ name: 'Sheet1', rows }]))
@@ -55,7 +55,7 @@ describe('Workbooks', () => {
     ])
   })
 
-  it('show values as people see them, dates in ISO form', async () => {
+  it('show formatted values, with dates in ISO form', async () => {
     const cells = [
       ['yyyy\\-mm\\-dd', 45107, '2023-06-30'],
       ['d/m/yy h:mm', 45107.5, '2023-06-30T12:00:00'],
@@ -76,7 +76,7 @@ describe('Workbooks', () => {
     expect((await read('mac.xlsx', old)).text).toContain('day | 1905-01-01')
   })
 
-  it('give formulas by their last values, errors as shown, and cells merged over rows in each of them', async () => {
+  it('give the last values of formulas, errors as shown, and vertically merged cells in each of their rows', async () => {
     const formula =
       '<row r="1"><c r="A1"><f>1+1</f><v>2</v></c><c r="B1" t="e"><f>1/0</f><v>#DIV/0!</v></c><c r="C1" t="b"><v>1</v></c></row>'
     expect((await read('f.xlsx', makeXlsx([{ name: 'Sheet1', rows: formula }]))).text).toBe('2 | #DIV/0! | TRUE')
@@ -86,7 +86,7 @@ describe('Workbooks', () => {
     expect(merged.text).toBe('Zone | City\nNorth | Oslo\nNorth | Bergen\nSouth | Rome')
   })
 
-  it('of old Excel are read, with their code pages', async () => {
+  it('may come from old Excel versions, with their code pages', async () => {
     installCodePages()
     const workbook = utils.book_new()
     const sheet = utils.aoa_to_sheet([
@@ -106,15 +106,15 @@ describe('Workbooks', () => {
     }
   })
 
-  it('of the samples give the names of their sheets', async () => {
+  it('give the sheet names of the samples', async () => {
     const cups = await readFixture('stanley-cups.xlsx')
     expect(cups.outline.map((node) => node.title)).toEqual(['Stanley Cups', 'Stanley Cups Since 67'])
     expect(cups.text).toContain('Maple Leafs | TOR | 13')
   })
 })
 
-describe('Hostile workbooks', () => {
-  it('that claim to be huge and hold little cost nothing', async () => {
+describe('the reading of hostile workbooks', () => {
+  it('takes little time and text for huge dimensions with little content', async () => {
     const far = '<row r="1048576"><c r="XFD1048576"><v>7</v></c></row>'
     const beyond = '<row r="4294967294"><c r="ZZZZZZ4294967294"><v>8</v></c></row>'
     const before = process.cpuUsage()
@@ -133,7 +133,7 @@ describe('Hostile workbooks', () => {
     expect(processorMsSince(before)).toBeLessThan(10_000)
   })
 
-  it('with cells strewn over a wide sheet become short lines, not a grid of holes', async () => {
+  it('gives short lines for cells scattered over a wide sheet', async () => {
     const name = (column: number): string =>
       column < 26 ? String.fromCharCode(65 + column) : name(Math.floor(column / 26) - 1) + name(column % 26)
     const rows = Array.from(
@@ -145,7 +145,7 @@ describe('Hostile workbooks', () => {
     expect(book.text.length).toBeLessThan(3000 * 10)
   })
 
-  it('with too many cells, one sheet listed often, or one long text everywhere are refused', async () => {
+  it('fails for too many cells, a repeated sheet, and one long text in many cells', async () => {
     const rows = Array.from({ length: 100 }, (_, index) => row(index + 1, [1, 2, 3])).join('')
     const book = makeXlsx([{ name: 'Sheet1', rows }])
     expect(await failureOf(read('many.xlsx', book, { limits: { maxCells: 299 } }))).toEqual({
@@ -166,7 +166,7 @@ describe('Hostile workbooks', () => {
     expect((await failureOf(read('long.xlsx', long))).code).toBe('limit-exceeded')
   })
 
-  it('with a document type or links to other places are refused or read without them', async () => {
+  it('fails for a document type, and ignores external links', async () => {
     const laughs = makeXlsx([{ name: 'Sheet1', rows: row(1, ['a', 'b']) }], {
       extra: [{ name: 'xl/worksheets/sheet2.xml', content: '<!DOCTYPE x [<!ENTITY a "aaaa">]><worksheet/>' }],
     })
@@ -177,7 +177,7 @@ describe('Hostile workbooks', () => {
     expect((await read('linked.xlsx', linked)).text).toBe('a | b')
   })
 
-  it('of any broken markup are read or refused', async () => {
+  it('gives a document or a read error for random markup', async () => {
     const piece = fc.constantFrom(
       ...'<row r="1">|</row>|<c r="A1">|<c r="B" t="s">|<c t="inlineStr">|</c>|<v>|</v>|1|<is>|<t>|x|</t></is>|<f>|</f>|<row r="-5"/>|<c r="A0"><v>1</v></c>|<c r="A1" t="s"><v>99999</v></c>|<c r="A1" s="77"><v>1e999</v></c>|<c t="d"><v>nonsense</v></c>|<v/>'.split(
         '|',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { documentFields } from '../../../src/engine/parse/document-fields.js'
 import { dateInFilename, dateStatedIn, yearInFilename } from '../../../src/engine/parse/stated-date.js'
 
-describe('the day that a text states of itself', () => {
+describe('the date in a text', () => {
   it.each([
     ['Travel\n\nDate: 4 March 2021\n\nThe allowance is 40 pence.', '2021-03-04'],
     ['Kantine\nStand: 15.09.2024\n\nDas Essen kostet 5,90 €.', '2024-09-15'],
@@ -13,7 +13,7 @@ describe('the day that a text states of itself', () => {
     ['Minutes of 8 October 2024 at Quay Street\n\nPresent: all.', '2024-10-08'],
     ['周会\n日期：2025年8月11日', '2025-08-11'],
     ['Reference\nAs of March 2022\nText.', '2022-03-01'],
-  ])('is read from %j', (text, day) => {
+  ])('comes from %j', (text, day) => {
     expect(dateStatedIn(text)).toBe(day)
   })
 
@@ -22,26 +22,29 @@ describe('the day that a text states of itself', () => {
     'Rules\n\nThe office is closed from 22 December 2024 to the first week of January for the yearly works.',
     'Price list\n\nFounded: 1931',
     `${'A line.\n'.repeat(20)}Date: 4 March 2021`,
-  ])('is not read from a date that the text speaks of: %j', (text) => {
+  ])('does not come from a date of something else: %j', (text) => {
     expect(dateStatedIn(text)).toBeUndefined()
   })
 })
 
-describe('the day in a file name', () => {
+describe('the date in a file name', () => {
   it.each([
     ['minutes/2024-10-08-general-meeting.txt', '2024-10-08'],
     ['rules-2020-11.txt', '2020-11-01'],
     ['scan_20240305.pdf', '2024-03-05'],
     ['2023-04/report.md', '2023-04-01'],
-  ])('is read from %s', (name, day) => {
+  ])('comes from %s', (name, day) => {
     expect(dateInFilename(name)).toBe(day)
   })
 
-  it.each(['ticket-202403.txt', 'invoice-12024-03-05.txt', 'report-2023.md', 'a.md'])('is not read from %s', (name) => {
-    expect(dateInFilename(name)).toBeUndefined()
-  })
+  it.each(['ticket-202403.txt', 'invoice-12024-03-05.txt', 'report-2023.md', 'a.md'])(
+    'does not come from %s',
+    (name) => {
+      expect(dateInFilename(name)).toBeUndefined()
+    },
+  )
 
-  it('is the first day of a year at its end', () => {
+  it('falls on the first day of a year at the end of the name', () => {
     expect(yearInFilename('old/handbook-2023.md')).toBe('2023-01-01')
     expect(yearInFilename('2023-handbook.md')).toBeUndefined()
   })
@@ -52,7 +55,7 @@ describe('the date of a document', () => {
     documentFields({ declared, metadata: front === undefined ? {} : { frontMatter: front } }, { filename, text })
       .documentDate
 
-  it('is what it declares as published, then its text, its file name, and the clock of the program that wrote it', () => {
+  it("comes first from a declared publication, then the text, the file name, and last the program's timestamps", () => {
     const text = 'Rules\n\nDate: 4 March 2021'
     expect(dateOf({ published: '2020-01-02' }, '2022-05-06.md', text)).toBe('2020-01-02T00:00:00.000Z')
     expect(dateOf({ modified: '2019-01-02' }, '2022-05-06.md', text, { updated: '2018-02-03' })).toBe(

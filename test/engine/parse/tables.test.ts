@@ -11,8 +11,8 @@ const cell = fc
   .string({ unit: fc.constantFrom('a', 'b', '|', ' ', '1', '"', ',', '='), maxLength: 5 })
   .map((text) => text.trim().replace(/\s+/g, ' '))
 
-describe('A table as an element', () => {
-  it('gives its cells back from its text, whatever bars stand in them', () => {
+describe('a table element', () => {
+  it('gives back its cells from its text, also with bars in them', () => {
     const rows = fc
       .integer({ min: 1, max: 5 })
       .chain((width) =>
@@ -29,7 +29,7 @@ describe('A table as an element', () => {
     )
   })
 
-  it('is CSV that a reader of CSV reads as the same cells, formulas as they are', () => {
+  it('exports as CSV with the same cells, and leaves formulas unchanged', () => {
     const rows = [
       ['a', '=1+1', 'x "y"'],
       ['b,c', '@d', '- 4'],
@@ -39,7 +39,7 @@ describe('A table as an element', () => {
     expect(csv).toContain('=1+1')
   })
 
-  it('is Markdown with one row of heads', () => {
+  it('exports as Markdown with one head row', () => {
     const rows = [
       ['', 'Years', ''],
       ['', '2023', '2022'],
@@ -50,7 +50,7 @@ describe('A table as an element', () => {
     expect(text).toBe('Sales\n\n|  | Years 2023 | Years 2022 |\n| --- | --- | --- |\n| a\\|b | 1 | 2 |\n')
   })
 
-  it('of HTML has cells below their heads where cells take several columns, as filings write them', async () => {
+  it('keeps cells of HTML below their heads if cells span several columns, as in filings', async () => {
     const html = `<table>
       <tr><td colspan="3"></td><td colspan="7">Year ended May 31,</td></tr>
       <tr><td colspan="3">in millions</td><td colspan="3">2023</td><td></td><td colspan="3">2022</td></tr>
@@ -68,7 +68,7 @@ describe('A table as an element', () => {
     expect(spans).toEqual([{ row: 0, column: 1, rows: 1, columns: 2 }])
   })
 
-  it('repeats caption, heads and the head of the section in each of its passages', async () => {
+  it('repeats caption, heads and section head in each of its passages', async () => {
     const rows = Array.from({ length: 200 }, (_, n) =>
       n === 20
         ? '<tr><td>Costs of many kinds:</td></tr>'

@@ -10,7 +10,7 @@ const path = (document: CompiledDocument, text: string): string =>
   document.elements.find((element) => element.text?.includes(text) === true)?.sectionPath.join(' › ') ?? 'nowhere'
 
 describe('LaTeX', () => {
-  it('is read without its commands: sections, lists, tables, formulas, code, notes, references', async () => {
+  it('gives sections, lists, tables, formulas, code, notes and references, without commands', async () => {
     const document = await sample('paper.tex')
     expect([document.title, document.mediaType]).toEqual(['On Tin', 'text/x-tex'])
     expect(document.metadata).toEqual({
@@ -39,7 +39,7 @@ describe('LaTeX', () => {
 })
 
 describe('AsciiDoc', () => {
-  it('gives headings, lists, tables with heads, code, attributes; what it includes is told', async () => {
+  it('gives headings, lists, tables with heads, code and attributes, and warns about includes', async () => {
     const document = await sample('guide.adoc')
     expect([document.title, document.language]).toEqual(['Guide to Tin', 'en'])
     expect(document.metadata).toEqual({
@@ -68,7 +68,7 @@ describe('AsciiDoc', () => {
 })
 
 describe('MediaWiki', () => {
-  it('is read without templates and references; fields of infoboxes, tables, code and categories stay', async () => {
+  it('gives infobox fields, tables, code and categories, without templates and references', async () => {
     const document = await sample('Tin.mediawiki')
     expect(document.metadata).toEqual({ categories: ['Metals'] })
     expect(shown(document)).toEqual([
@@ -83,7 +83,7 @@ describe('MediaWiki', () => {
     ])
   })
 
-  it('dumps have each page as a section, without redirects', async () => {
+  it('gives each page of a dump as a section, without redirects', async () => {
     const document = await sample('dump.xml')
     expect([document.title, document.language, document.metadata.entryCount]).toEqual(['Metals', 'en', 2])
     expect([path(document, 'Solder'), path(document, 'heavy')]).toEqual(['Tin › Uses', 'Lead'])
@@ -91,8 +91,8 @@ describe('MediaWiki', () => {
   })
 })
 
-describe('Papers and manuals in XML', () => {
-  it('JATS gives title, authors, date, abstract, sections, tables, references', async () => {
+describe('XML papers and manuals', () => {
+  it('give title, authors, date, abstract, sections, tables and references in JATS', async () => {
     const document = await sample('paper.nxml')
     expect([document.title, document.mediaType, document.language]).toEqual(['On Tin', 'application/jats+xml', 'en'])
     expect(document.metadata).toEqual({
@@ -119,7 +119,7 @@ describe('Papers and manuals in XML', () => {
     expect(path(document, 'Tin | 4.5')).toBe('On Tin › Method › Data')
   })
 
-  it('TEI and DocBook are read alike', async () => {
+  it('give title, authors, sections, lists, code and tables in TEI and DocBook', async () => {
     const tei = await sample('paper.tei')
     expect([tei.title, tei.mediaType, tei.metadata.authors]).toEqual(['On Tin', 'application/tei+xml', ['Ann Lee']])
     expect(shown(tei).slice(2)).toEqual([
@@ -145,8 +145,8 @@ describe('Papers and manuals in XML', () => {
   })
 })
 
-describe('Manual pages', () => {
-  it('are recognised whatever their section, with options, examples and tables', async () => {
+describe('manual pages', () => {
+  it('may have any section number as extension, and give options, examples and tables', async () => {
     const document = await sample('tin.1')
     expect([document.title, document.mediaType, document.metadata.created]).toEqual([
       'TIN(1)',
@@ -165,8 +165,8 @@ describe('Manual pages', () => {
   })
 })
 
-describe('Subtitles', () => {
-  it('are paragraphs with their times, two minutes a section', async () => {
+describe('subtitles', () => {
+  it('give paragraphs with times in WebVTT, in sections of two minutes', async () => {
     const document = await sample('talk.vtt')
     expect(document.metadata).toEqual({ cueCount: 3, duration: '00:02:12' })
     expect(shown(document)).toEqual([
@@ -177,14 +177,14 @@ describe('Subtitles', () => {
     expect(path(document, 'lead')).toBe('00:02:00 – 00:04:00')
   })
 
-  it('of SubRip too; a pause parts paragraphs', async () => {
+  it('give paragraphs that a pause separates in SubRip', async () => {
     expect(shown(await sample('talk.srt'))).toEqual(['paragraph: Hello all.', 'paragraph: After a pause.'])
     expect((await read('talk', SAMPLES['talk.srt'] ?? '')).mediaType).toBe('application/x-subrip')
   })
 })
 
-describe('Source code', () => {
-  it('has a section for each class and function; short ones share one, inner functions have none', async () => {
+describe('source code', () => {
+  it('gets a section for each class and function; short ones share one, inner functions have none', async () => {
     const document = await sample('store.py')
     expect(document.elements.map(({ sectionPath }) => sectionPath.join(' › '))).toEqual([
       '',
@@ -223,20 +223,20 @@ describe('Source code', () => {
     ['a.swift', 'struct C {\n    func run() -> Int {\n        return 1\n    }\n}\n', ['C', 'C › run']],
     ['a.sh', 'set -e\nrun() {\n  echo 1\n}\n', ['', 'run']],
     ['a.sql', 'CREATE TABLE users (id int);\nCREATE VIEW old AS SELECT 1;\n', ['TABLE users, VIEW old']],
-  ])('%s is told apart by its symbols', async (name, text, paths) => {
+  ])('%s has sections by its symbols', async (name, text, paths) => {
     const document = await read(name, text)
     expect(document.elements.map(({ sectionPath }) => sectionPath.join(' › '))).toEqual(paths)
   })
 
-  it('loses no line', async () => {
+  it('keeps every line', async () => {
     const document = await sample('store.py')
     const bare = (text: string): string => text.replace(/\s+/g, ' ').trim()
     expect(bare(document.text)).toBe(bare(SAMPLES['store.py'] ?? ''))
   })
 })
 
-describe('Words with readings', () => {
-  it('are found by both, in pages, flat documents and Word', async () => {
+describe('ruby text', () => {
+  it('follows its base text in brackets, in HTML and flat OpenDocument', async () => {
     const page = await read('a.html', '<p>The <ruby>漢<rp>(</rp><rt>かん</rt>字<rt>じ</rt></ruby> of <b>it</b>.</p>')
     expect(page.text).toBe('The 漢字(かんじ) of it.')
     const flat = await sample('flat.fodt')
@@ -245,7 +245,7 @@ describe('Words with readings', () => {
   })
 })
 
-describe('Formats that are taken for others', () => {
+describe('easily confused formats', () => {
   it.each([
     ['note.md', '<svg width="1"></svg>\n\n# Title\n\nWords.\n', 'text/markdown'],
     ['page.html', '<svg></svg><p>x</p>', 'text/html'],
@@ -254,11 +254,11 @@ describe('Formats that are taken for others', () => {
     ['syslog', 'May  1 10:00:00 host a\n'.repeat(6), 'text/x-log'],
     ['diary.txt', '2024-05-01 10:00 I woke.\n'.repeat(6), 'text/plain'],
     ['any.xml', '<?xml version="1.0"?><article><a>b</a></article>', 'application/xml'],
-  ])('%s is %s', async (name, text, type) => {
+  ])('%s has type %s', async (name, text, type) => {
     expect((await read(name, text)).mediaType).toBe(type)
   })
 
-  it('files without anything to read are told so', async () => {
+  it('files without readable content fail', async () => {
     expect((await failureOf(read('a.ics', 'BEGIN:VCALENDAR\nEND:VCALENDAR\n'))).message).toBe('a.ics has no events')
     expect((await failureOf(read('a.bib', 'nothing'))).code).toBe('empty')
     expect((await failureOf(read('a.ipynb', '{"cells": ['))).code).toBe('malformed')

@@ -1,4 +1,4 @@
-/** What Outlook sends in place of attachments, by hand. */
+/** Builds TNEF messages (winmail.dat), as Outlook sends them instead of attachments. */
 
 export function u32(...values: number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 4)
@@ -10,7 +10,7 @@ export function attribute(id: number, data: Buffer): Buffer {
   return Buffer.concat([Buffer.from([id > 0x60000 ? 2 : 1]), u32(id, data.length), data, Buffer.alloc(2)])
 }
 
-/** A property with a wide text, behind one that has a name and a number of its own. */
+/** A property with a UTF-16 text, after a named property. */
 function properties(id: number, text: string): Buffer {
   const value = Buffer.from(`${text}\0`, 'utf16le')
   const named = Buffer.concat([u32(0x8001_0003), Buffer.alloc(16), u32(0, 0x1234), u32(7)])

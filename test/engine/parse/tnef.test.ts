@@ -7,14 +7,14 @@ import { attribute, makeTnef, u32 } from './tnef-message.js'
 
 const MESSAGE = makeTnef()
 
-it('winmail.dat: the text of a message of Outlook, and what is attached to it as documents of their own', async () => {
+it('winmail.dat gives the text of the Outlook message, and its attachments as separate documents', async () => {
   const { document, files } = await readInside('winmail.dat', MESSAGE)
   expect([document.title, document.mediaType]).toEqual(['About boats', 'application/vnd.ms-tnef'])
   expect(document.text).toBe('The ferry is late.\n\nAttachment: timetable of ferries.txt')
   expect(files).toEqual({ 'timetable of ferries.txt': 'It sails at nine.' })
 })
 
-/** Bytes as compressed RTF without any repetition; `tail` stands behind them packed. */
+/** Compressed RTF without repetitions; `tail` is appended to the compressed bytes. */
 function compressed(text: string, tail: Buffer = Buffer.alloc(0)): Buffer {
   const source = Buffer.from(text, 'latin1')
   const groups: Buffer[] = []
@@ -23,8 +23,8 @@ function compressed(text: string, tail: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([u32(body.length + 12, source.length + 100), Buffer.from('LZFu'), u32(0), body])
 }
 
-it('compressed RTF repeats what its dictionary holds, over its own end, too', () => {
-  // the examples of MS-OXRTFCP 4.1
+it('compressed RTF repeats its dictionary, also beyond the end of the written part', () => {
+  // The examples of MS-OXRTFCP 4.1.
   const words = Buffer.from(
     '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0',
     'hex',
@@ -34,7 +34,7 @@ it('compressed RTF repeats what its dictionary holds, over its own end, too', ()
   expect(unpackRtf(over).toString('latin1')).toBe('{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}')
 })
 
-it('winmail.dat whose text is compressed RTF alone is read by the reader of RTF', async () => {
+it('winmail.dat with compressed RTF as only text is read by the RTF reader', async () => {
   const rtf = compressed("{\\rtf1\\ansi Gr\\u252?\\'dfe aus dem Hafen.\\par Zweiter Absatz.\\par}")
   const property = Buffer.concat([
     u32(1),
@@ -49,7 +49,7 @@ it('winmail.dat whose text is compressed RTF alone is read by the reader of RTF'
   expect(text).not.toContain('rtf1')
 })
 
-it('winmail.dat of any broken kind is read or told', async () => {
+it('winmail.dat with random damage is read or fails with a read error', async () => {
   const random = numbers(5)
   for (let round = 0; round < 200; round++) {
     const copy = Buffer.from(MESSAGE)

@@ -10,7 +10,7 @@ async function heard(speech: Omit<RecordedSpeech, 'by'>, bytes = MP3, filename =
   return await compileBytes(bytes, { filename, transcript }, DEFAULT_LIMITS)
 }
 
-/** Paragraphs with the times that their elements keep. */
+/** Paragraphs with the times in their metadata. */
 async function spoken(speech: Omit<RecordedSpeech, 'by'>) {
   const { elements } = await heard(speech)
   return elements.flatMap(({ text, metadata }) =>
@@ -20,8 +20,8 @@ async function spoken(speech: Omit<RecordedSpeech, 'by'>) {
 
 const TWO = ['00:00:01-00:00:04 The lock opens at dawn.', '00:02:05-00:02:09 The ferry waits.']
 
-describe('what a model says of a recording', () => {
-  it('is paragraphs with their times, in every form in which models and programs write it', async () => {
+describe('the transcript of a recording', () => {
+  it('gives paragraphs with times, in every output format of models and programs', async () => {
     const segments = [
       { start: 1, end: 4.2, text: ' The lock opens at dawn.' },
       { start: 125, end: 9e9, text: ' The ferry waits.' },
@@ -44,7 +44,7 @@ describe('what a model says of a recording', () => {
     expect(await spoken({ text: JSON.stringify({ model: {}, transcription }) })).toEqual(TWO)
   })
 
-  it('is plain text where no times are told', async () => {
+  it('gives plain text if it contains no times', async () => {
     expect(await spoken({ text: 'The lock opens\nat dawn.\n\nThe ferry waits.' })).toEqual([
       '?-? The lock opens at dawn.',
       '?-? The ferry waits.',
@@ -53,7 +53,7 @@ describe('what a model says of a recording', () => {
     expect(await spoken({ text: '{no JSON}' })).toEqual(['?-? {no JSON}'])
   })
 
-  it('is cited by two minutes of the recording, and says who wrote it down', async () => {
+  it('consists of sections of two minutes, and names the transcriber', async () => {
     const segments = [0, 60, 130, 7300].map((start) => ({ start, end: start + 5, text: `Said at ${start}.` }))
     const { nodes, metadata, title, mediaType } = await heard({ text: '', segments })
     expect(nodes.map(({ sectionPath }) => sectionPath)).toEqual([
@@ -65,17 +65,17 @@ describe('what a model says of a recording', () => {
     expect(metadata).toMatchObject({ transcript: { by: 'ears/whisper' }, duration: '02:01:45', cueCount: 4 })
   })
 
-  it('says who speaks where the model does', async () => {
+  it('names the speakers if the model does', async () => {
     const text = JSON.stringify({ segments: [{ start: 0, end: 1, text: ' Ahoy.', speaker: 'SPEAKER_00' }] })
     expect(await spoken({ text })).toEqual(['00:00:00-00:00:01 SPEAKER_00: Ahoy.'])
   })
 
-  it('is told when it is nothing', async () => {
+  it('fails if it is empty', async () => {
     for (const text of ['', ' \n\n ', 'WEBVTT\n\n', '{"text": ""}', '[]', '{"segments": [1, null, {}]}'])
       await expect(heard({ text })).rejects.toThrow('talk.mp3: ears/whisper heard nothing in it')
   })
 
-  it('makes no document of a file that is no recording', async () => {
+  it('does not apply to a file that is no recording', async () => {
     const { text } = await heard({ text: 'said' }, Buffer.from('# Note\n\nWritten.'), 'note.md')
     expect(text).not.toContain('said')
     await expect(heard({ text: 'said' }, Buffer.from('MThd\0\0\0\x06\0\0\0', 'latin1'), 'a.mid')).rejects.toThrow(
@@ -84,7 +84,7 @@ describe('what a model says of a recording', () => {
   })
 })
 
-it('broken transcripts, cut and changed anywhere, are read or told', async () => {
+it('damaged transcripts are read, or fail as empty', async () => {
   const whole = [
     '[00:01.000 --> 00:04.200]  The lock opens at dawn.\n'.repeat(20),
     'WEBVTT\n\n1\n00:00:01.000 --> 00:00:04.200\n<v Ada>The lock opens.</v>\n\n'.repeat(20),

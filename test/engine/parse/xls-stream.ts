@@ -1,4 +1,4 @@
-/** Records of workbooks of Excel 97, written by hand. */
+/** Builds records of Excel 97 workbooks. */
 
 function u16(...values: number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 2)
@@ -31,7 +31,7 @@ const EOF = record(0x000a)
 
 export const biff = {
   record,
-  /** A box with words; 0x19 is that of a comment. */
+  /** A text box; type 0x19 is the box of a comment. */
   textBox: (words: string, kind: number): Buffer[] => [
     record(0x005d, u16(0x15, 0x12, kind, 1)),
     record(0x01b6, u16(0, 0, 0, 0, 0, words.length, 0)),
@@ -40,7 +40,7 @@ export const biff = {
   ],
 }
 
-/** A chart with its cached figures: categories down, series across. */
+/** A chart with its cached figures: categories as rows, series as columns. */
 export function chartOf(chart: {
   title: string
   axis: string
@@ -76,7 +76,7 @@ export function chartOf(chart: {
   ]
 }
 
-/** A stream of one sheet with these records in it. */
+/** A stream of one sheet with these records. */
 export function sheetStream(name: string, records: Buffer[]): Buffer {
   const bound = (at: number): Buffer => {
     const place = Buffer.alloc(4)

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** Sizes and places as a hostile archive claims them, and how many bytes of its extra fields are left. */
+/** Sizes and offsets that a hostile archive claims, and the length of its extra fields. */
 interface Claims {
   claimed?: bigint
   offset?: bigint
@@ -8,7 +8,7 @@ interface Claims {
   extra?: number
 }
 
-/** An archive of stored parts, all of whose sizes and places stand in records of zip64 (APPNOTE.TXT 6.3, 4.3.14, 4.5.3). */
+/** An archive of stored parts with all sizes and offsets in zip64 records (APPNOTE.TXT 6.3, 4.3.14, 4.5.3). */
 export function zip64(parts: Record<string, string>, claims: Claims = {}): Buffer {
   const files: Buffer[] = []
   const directory: Buffer[] = []

@@ -29,7 +29,7 @@ const rows = () =>
 
 const change = (sql: string) => rowsOf(test_.dataDir).run(sql)
 
-/** Asks what nothing answers, and waits until that is captured. */
+/** Asks questions that nothing answers, and waits until they are captured. */
 async function fail(...queries: string[]): Promise<void> {
   for (const query of queries) {
     await ask(test_.engine, ADA, spaceId, query)
@@ -39,7 +39,7 @@ async function fail(...queries: string[]): Promise<void> {
 
 const compared = () => rows().every(({ unclustered }) => unclustered === 0)
 
-test('nothing is compared while questions are asked; when none has come for a while, all are', async () => {
+test('failed queries stay unclustered while queries arrive, and are clustered after a quiet period', async () => {
   await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   expect(rows().map(({ unclustered }) => unclustered)).toEqual([1, 1])
   expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(2)
@@ -47,14 +47,14 @@ test('nothing is compared while questions are asked; when none has come for a wh
   expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(1)
 })
 
-test('who asks for the clusters gets what was captured just now in them', async () => {
+test('a request for clusters clusters newly captured queries first', async () => {
   await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   const { clusters } = await test_.engine.quality.failed.clusters(ADA, spaceId, { limit: 9 })
   expect(clusters.map(({ count }) => count)).toEqual([2])
   expect(compared()).toBe(true)
 })
 
-test('what was captured and not compared before a stop is compared after the next start', async () => {
+test('failed queries that were captured before a stop are clustered after the next start', async () => {
   await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   await test_.engine.close()
   expect(compared()).toBe(false)
@@ -63,7 +63,7 @@ test('what was captured and not compared before a stop is compared after the nex
   expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(1)
 })
 
-test('a failed query that cannot be compared stays in its own cluster, and those behind it are compared', async () => {
+test('a failed query with damaged metadata stays in its own cluster, and later ones are clustered', async () => {
   await fail('How do I knit a jumper?', 'Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   await test_.engine.close()
   await change(`UPDATE failed_queries SET metadata = '{' WHERE query LIKE '%jumper%'`)

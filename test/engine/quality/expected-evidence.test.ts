@@ -5,7 +5,7 @@ import { readOpinion } from '../../../src/engine/quality/triage-model.js'
 import { kindMissing, lacksKind } from '../../../src/engine/query/question/asked-kind.js'
 import { expectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
 
-describe('what would answer a question', () => {
+describe('the expected evidence of a question', () => {
   test.each([
     [
       'How much is a berth in the harbour of Visby?',
@@ -35,7 +35,7 @@ describe('what would answer a question', () => {
     expect(expectedEvidence(question).map((one) => one.text)).toEqual([text])
   })
 
-  test('is said of each of several questions, and names the whole of what cannot be taken apart', () => {
+  test('covers each of several questions, and uses the complete question as subject if it cannot be split', () => {
     expect(expectedEvidence('When does the kiosk open, and who runs it?').map(({ kind }) => kind)).toEqual([
       'time',
       'person',
@@ -45,8 +45,8 @@ describe('what would answer a question', () => {
   })
 })
 
-describe('what triage looks for in words', () => {
-  test('words one or two mistakes away, and forms of one word, look alike; other words do not', () => {
+describe('the checks of triage', () => {
+  test('words with one or two typos and forms of one word count as similar; other words do not', () => {
     expect(oneMistakeAway('harbuor')).toContain('harbour')
     for (const [one, other] of [
       ['harbour', 'harbuor'],
@@ -62,7 +62,7 @@ describe('what triage looks for in words', () => {
       expect(looksLike(one, other)).toBe(false)
   })
 
-  test('a passage lacks a kind only where nothing like it is there', () => {
+  test('a passage lacks an answer type only if it contains nothing similar', () => {
     expect(lacksKind('number', 'The lens is cleaned with ethanol.')).toBe(true)
     expect(lacksKind('number', 'The lens is cleaned twice.')).toBe(false)
     expect(lacksKind('person', 'Lens\nThe lens is cleaned with ethanol.')).toBe(true)
@@ -70,7 +70,7 @@ describe('what triage looks for in words', () => {
     expect(lacksKind('other', '')).toBe(false)
   })
 
-  test('a question’s kind is missing where no sentence near its subject holds one that it does not name itself', () => {
+  test('the answer type of a question counts as missing if no sentence near its subject contains it', () => {
     const about = (body: string, sentence = body) => [{ title: 'Cutter', body, sentence }]
     expect(kindMissing('Who repairs the laser cutter?', about('The laser cutter cuts steel.'))).toBe(true)
     expect(kindMissing('Who repairs the laser cutter?', about('The laser cutter is repaired by Oskar.'))).toBe(false)
@@ -84,7 +84,7 @@ describe('what triage looks for in words', () => {
     expect(kindMissing('What is a laser?', about('It is loud.'))).toBe(false)
   })
 
-  test('a question in another language than the space is told from one in the same', () => {
+  test('a question in another language than the space is distinguished from one in the same language', () => {
     const english = ['The harbour of Brest has a tidal range of six metres.']
     expect(mayShareLanguage('Who wrote the opera?', english)).toBe(true)
     expect(mayShareLanguage('Wie hoch ist der Tidenhub im Hafen?', english)).toBe(false)
@@ -94,8 +94,8 @@ describe('what triage looks for in words', () => {
   })
 })
 
-describe('what a model says of a failed query', () => {
-  test('is read from JSON or from prose, without passages that it was not shown', () => {
+describe('the opinion of a model about a failed query', () => {
+  test('can be JSON or prose, and ignores passages that the model did not receive', () => {
     expect(readOpinion('{"verdict": "answered", "passages": [2, 9, 2]}', 3)).toEqual({
       says: 'answered',
       passages: [1],

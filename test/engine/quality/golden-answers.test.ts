@@ -29,7 +29,7 @@ async function add(question: string, expect?: ExpectedAnswer) {
   return await golden().create(ADA, spaceId, body)
 }
 
-/** Asks, and reads the comparison with the golden question from the trace. */
+/** Asks a question, and returns its comparison with the golden question from the trace. */
 async function checked(question: string) {
   const { traceId, done } = await ask(test.engine, ADA, spaceId, question)
   expect(done.finishReason).toBe('retrieval-evidence')
@@ -37,8 +37,8 @@ async function checked(question: string) {
   return steps.find(({ name }) => name === 'query.golden')?.metadata
 }
 
-describe('a golden question that expects an answer', () => {
-  it('keeps the expectation through updates and annotations until it is removed', async () => {
+describe('a golden question with an expected answer', () => {
+  it('keeps the expectation through updates and annotations until a client removes it', async () => {
     const expected: ExpectedAnswer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
     const { id, expect: stored } = await add('How long is the notice?', expected)
     expect(stored).toEqual(expected)
@@ -51,7 +51,7 @@ describe('a golden question that expects an answer', () => {
     expect(await golden().update(ADA, spaceId, id, { expect: null })).not.toHaveProperty('expect')
   })
 
-  it('is compared with the answer of each query of its text, in the trace of the query', async () => {
+  it('produces a comparison in the trace of each query with the same text', async () => {
     expect(await checked(QUESTION)).toBeUndefined()
     const { id } = await add(QUESTION, { answer: ['FOUR  weeks'], not: ['two weeks'], state: 'answerable' })
     expect(await checked(QUESTION)).toEqual({ goldenQuestionId: id, right: true, missing: [], forbidden: [] })
@@ -70,14 +70,14 @@ describe('a golden question that expects an answer', () => {
     expect(await checked(QUESTION)).toBeUndefined()
   })
 
-  it('is made of a trace, and is not found in another tenant', async () => {
+  it('can come from a trace, and does not exist for another tenant', async () => {
     const { traceId } = await ask(test.engine, ADA, spaceId, 'Who sets the notice period?')
     const made = await golden().fromTrace(ADA, spaceId, { traceId, tags: [], expect: { not: ['four weeks'] } })
     expect(made.expect).toEqual({ not: ['four weeks'] })
     await expect(golden().get(BOB, spaceId, made.id)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('fails no query where the stored expectation is damaged', async () => {
+  it('fails no query if its expectation is damaged', async () => {
     const { id } = await add('Is the notice period of the staff long?', { answer: ['four'] })
     for (const cell of ['{"answer"', '{"answer":"four"}']) {
       await rowsOf(test.dataDir).run(`UPDATE golden_questions SET expected_answer = '${cell}' WHERE id = '${id}'`)

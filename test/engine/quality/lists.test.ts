@@ -7,7 +7,7 @@ import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-/** Lists over many rows, which are written beside the engine: asking thousands of questions would take too long. */
+/** Lists over many rows, inserted directly into the database: thousands of queries would take too long. */
 const TRACES = 500
 const FAILED = 120
 const START = Date.parse('2026-01-01T00:00:00Z')
@@ -47,7 +47,7 @@ function failedRow(spaceKey: number, i: number) {
   }
 }
 
-/** Every third one has a failed attempt, every sixth one of them did not end with an answer; two share a moment. */
+/** Every third trace has a failed attempt, every sixth did not end with an answer; two traces share a timestamp. */
 function traceRow(spaceKey: number, i: number) {
   const bad = i % 3 === 0
   const completed = i % 6 !== 0
@@ -104,7 +104,7 @@ async function allPages<T>(fetch: (cursor: string | undefined) => Promise<{ item
 const second = fc.integer({ min: -5, max: TRACES }).map((n) => new Date(START + n * SECOND).toISOString())
 
 describe('quality traces', () => {
-  test('are those of the filter, newest first, whatever the size of the pages', async () => {
+  test('match the filter, newest first, for any page size', async () => {
     const filter = fc.record(
       {
         mode: fc.constantFrom('fast' as const, 'deep' as const, 'auto' as const),
@@ -127,7 +127,7 @@ describe('quality traces', () => {
     )
   })
 
-  test('that recovered from a failed attempt are completed and failed', async () => {
+  test('count as both completed and failed if a failed attempt recovered', async () => {
     const both = { limit: 100, query: 'Question 3 ' }
     for (const status of ['completed', 'failed'] as const)
       expect((await test_.engine.quality.traces(ADA, spaceId, { ...both, status })).items).toMatchObject([
@@ -135,7 +135,7 @@ describe('quality traces', () => {
       ])
   })
 
-  test('refuse a cursor of another filter or subject', async () => {
+  test('reject a cursor of another filter or subject', async () => {
     const { quality } = test_.engine
     const { nextCursor: cursor = '' } = await quality.traces(ADA, spaceId, { limit: 1, mode: 'fast' })
     const carol = { ...ADA, subject: 'carol' }
@@ -149,7 +149,7 @@ describe('quality traces', () => {
       await expect(attempt()).rejects.toMatchObject({ code: 'invalid-cursor' })
   })
 
-  test('say what a run was searched with and how good its evidence was', async () => {
+  test('contain the search settings of the run and the quality of its evidence', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Sea', slug: 'sea' })
     const [document] = await ingest(engine, ADA, id, { 'a.md': '# Tides\n\nThe moon pulls the tides of the sea.' })
@@ -173,7 +173,7 @@ describe('quality traces', () => {
         },
       },
     ])
-    // so few words train no model: the run had no vector
+    // So few words train no model: the run had no vector.
     expect(items[0]!.profile).not.toHaveProperty('embeddingModel')
     expect(items[0]!.stages).toContainEqual({ name: 'query.retrieve', status: 'ok', candidateCount: 1 })
     await engine.documents.delete(ADA, id, [document!.asset.id])
@@ -182,7 +182,7 @@ describe('quality traces', () => {
 })
 
 describe('failed queries and golden questions', () => {
-  test('come in pages without gap or repeat, also while others are added', async () => {
+  test('appear in pages without gaps or repeats, also while others are added', async () => {
     const { failed, golden } = test_.engine.quality
     await fc.assert(
       fc.asyncProperty(
@@ -215,7 +215,7 @@ describe('failed queries and golden questions', () => {
     expect(seen.map((item) => item.question)).toEqual(['g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6', 'g7', 'g8'])
   })
 
-  test('cluster by key, counted by how often they were asked', async () => {
+  test('form clusters by key, ordered by the number of queries', async () => {
     const { clusters } = await test_.engine.quality.failed.clusters(ADA, spaceId, { limit: 1000 })
     expect(clusters).toHaveLength(7)
     const counts = clusters.map(({ count }) => count)
@@ -225,8 +225,8 @@ describe('failed queries and golden questions', () => {
   })
 })
 
-describe('limits', () => {
-  test('a space holds 10,000 golden questions, whichever way they come', async () => {
+describe('the limits of quality data', () => {
+  test('a space holds at most 10,000 golden questions, however they are created', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Full', slug: 'full' })
     const { traceId } = await ask(engine, ADA, id, 'Who fills the space?')
@@ -256,7 +256,7 @@ describe('limits', () => {
     expect((await queries.list(ADA, id, { limit: 1 })).items[0]).toEqual(failed)
   })
 
-  test('a space full of failed queries forgets the one settled longest ago, never an open one', async () => {
+  test('a space full of failed queries removes the one settled longest ago, and never an open one', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Crowded', slug: 'crowded' })
     const key = keyOf(id)
@@ -281,7 +281,7 @@ describe('limits', () => {
   })
 })
 
-describe('what hangs on others', () => {
+describe('the deletion of quality data', () => {
   const rows = async (key: number) =>
     Object.fromEntries(
       ['golden_questions', 'failed_queries', 'missing_reviews', 'missing_review_history'].map((table) => [
@@ -290,7 +290,7 @@ describe('what hangs on others', () => {
       ]),
     )
 
-  test('a deleted trace takes its reviews along and leaves golden questions; a deleted space takes everything', async () => {
+  test('a deleted trace removes its reviews and keeps golden questions; a deleted space removes everything', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Gone', slug: 'gone' })
     const key = keyOf(id)

@@ -15,8 +15,8 @@ const EVENTS: FailedQueryEvent[] = [
   'verdict:irrelevant',
 ]
 
-describe('the moves of a failed query', () => {
-  test('are those of the document: a verdict from everywhere, triage only from where nobody has looked', () => {
+describe('the status changes of a failed query', () => {
+  test('start from any status for a verdict, and only from pending-triage for triage', () => {
     const to: Record<FailedQueryEvent, FailedQueryStatus> = {
       'triage:sure': 'triaged',
       'triage:uncertain': 'pending-annotation',
@@ -30,7 +30,7 @@ describe('the moves of a failed query', () => {
     }
   })
 
-  test('never lead back to waiting, whatever happens in whatever order', () => {
+  test('never lead back to pending-triage, in any order of events', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { minLength: 1 }), (events) => {
         let status: FailedQueryStatus = 'pending-triage'
@@ -61,19 +61,29 @@ describe('the rules of triage', () => {
   }
 
   test.each([
-    ['nothing near', evidence, [], 'irrelevant'],
+    ['no similar passage', evidence, [], 'irrelevant'],
     ['a query without terms', { ...evidence, terms: 0, specific: 0 }, [], 'uncertain'],
-    ['everyday words that the space does not hold', { ...evidence, specific: 1 }, [], 'uncertain'],
-    ['the same where vectors are far too', { ...evidence, specific: 1, nearest: 0.3 }, [], 'irrelevant'],
+    ['everyday words that the space does not contain', { ...evidence, specific: 1 }, [], 'uncertain'],
+    ['the same with distant vectors', { ...evidence, specific: 1, nearest: 0.3 }, [], 'irrelevant'],
     ['near vectors', { ...evidence, nearest: 0.7 }, [], 'uncertain'],
     ['another language', { ...evidence, sameLanguage: false }, ['other-language'], 'uncertain'],
-    ['a story of many words', { ...evidence, terms: 25 }, ['long-question'], 'uncertain'],
-    ['passages that were withheld', evidence, ['withheld'], 'uncertain'],
-    ['a document of that name that is not published', evidence, ['not-published'], 'retrieval-miss'],
-    ['a little in one passage', { ...evidence, best: 0.25 }, [], 'uncertain'],
-    ['a good part in one passage', { ...evidence, best: 0.3 }, [], 'retrieval-miss'],
-    ['a good part without what is asked for', { ...evidence, best: 0.9 }, ['kind-missing'], 'coverage-gap'],
-    ['less of a story', { ...evidence, terms: 25, best: 0.15 }, ['long-question'], 'retrieval-miss'],
+    ['a long question', { ...evidence, terms: 25 }, ['long-question'], 'uncertain'],
+    ['withheld passages', evidence, ['withheld'], 'uncertain'],
+    ['an unpublished document of that name', evidence, ['not-published'], 'retrieval-miss'],
+    ['few of the terms in one passage', { ...evidence, best: 0.25 }, [], 'uncertain'],
+    ['many of the terms in one passage', { ...evidence, best: 0.3 }, [], 'retrieval-miss'],
+    [
+      'many of the terms without the requested type of answer',
+      { ...evidence, best: 0.9 },
+      ['kind-missing'],
+      'coverage-gap',
+    ],
+    [
+      'fewer of the terms of a long question',
+      { ...evidence, terms: 25, best: 0.15 },
+      ['long-question'],
+      'retrieval-miss',
+    ],
   ] satisfies [string, typeof evidence & { nearest?: number }, TriageCause[], string][])(
     '%s',
     (_, given, causes, verdict) => {
@@ -91,7 +101,7 @@ describe('the rules of triage', () => {
   })
 })
 
-describe('what counts as failed', () => {
+describe('the trigger of a failed query', () => {
   test.each([
     ['not-enough-evidence', [], 'no-retrieval-evidence'],
     ['answerable', [], 'abstained'],
@@ -101,27 +111,27 @@ describe('what counts as failed', () => {
     ['answerable', [1], undefined],
     ['answerable', undefined, undefined],
     ['conflict', [1, 2], undefined],
-  ] as const)('%s citing %j is %s', (state, cited, trigger) => {
+  ] as const)('equals, for the state %s and citations %j: %s', (state, cited, trigger) => {
     expect(triggerOf(state, cited)).toBe(trigger)
   })
 })
 
-describe('queries that are taken for the same', () => {
-  test('differ in case, spacing, width and final punctuation only', () => {
+describe('the keys of failed queries', () => {
+  test('ignore case, spacing, width and final punctuation only', () => {
     for (const same of ['What is DNS', ' what  is\tdns?', 'WHAT IS DNS ?!', 'what is ｄｎｓ？'])
       expect(queryKey(same)).toBe(queryKey('What is DNS?'))
     for (const other of ['what is dns2', 'is what dns', '???', '']) expect(queryKey(other)).not.toBe(queryKey('dns'))
     expect(queryKey('?')).not.toBe(queryKey('!'))
   })
 
-  test('cluster by their terms, in any order and form', () => {
+  test('equal each other in a cluster for the same terms in any order and form', () => {
     expect(clusterKey('How do I reset my password?')).toBe(clusterKey('password resets'))
     expect(clusterKey('reset password')).not.toBe(clusterKey('reset token'))
     expect(clusterKey('?!')).not.toBe(clusterKey('…'))
     expect(clusterKey('潮汐是什么')).toBe(clusterKey('潮汐'))
   })
 
-  test('have keys of bounded length, the same in every order of their words', () => {
+  test('keep a bounded length, and do not depend on the order of words', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[b-z]{3,20}$/), { minLength: 1, maxLength: 60 }), (words) => {
         const key = clusterKey(words.join(' '))

@@ -29,7 +29,7 @@ async function newSpace(slug: string): Promise<string> {
   return id
 }
 
-/** The failed query that asking made. */
+/** Asks a question, and returns the failed query that it caused. */
 async function failed(query: string, space = spaceId): Promise<FailedQuery> {
   const { traceId } = await ask(test_.engine, ADA, space, query)
   let found: FailedQuery | undefined
@@ -41,8 +41,8 @@ async function failed(query: string, space = spaceId): Promise<FailedQuery> {
   return found!
 }
 
-describe('capturing failed queries', () => {
-  test('a query that nothing answers is kept, with its trace, each time; after many times one row counts the rest', async () => {
+describe('the capture of failed queries', () => {
+  test('stores an unanswered query with its trace each time, and counts repeats in one row after ten', async () => {
     const first = await failed('Who won the cricket final?')
     expect(first).toMatchObject({
       query: 'Who won the cricket final?',
@@ -61,14 +61,14 @@ describe('capturing failed queries', () => {
     expect(items.filter(({ query }) => query.includes('cricket'))).toHaveLength(10)
   })
 
-  test('a query that was answered is not', async () => {
+  test('does not store an answered query', async () => {
     const asked = await ask(test_.engine, ADA, spaceId, 'When do spring tides come?')
     expect(asked.done.finishReason).toBe('retrieval-evidence')
     const { items } = await test_.engine.quality.failed.list(ADA, spaceId, LIST)
     expect(items.map((item) => item.query)).not.toContain('When do spring tides come?')
   })
 
-  test('a dismissed query takes its repeats in; one that was annotated or promoted is news when it fails again', async () => {
+  test('counts repeats of a dismissed query, and stores a new row after an annotated one', async () => {
     const { decide } = test_.engine.quality.failed
     const dismissed = await failed('Where is the nearest pizza oven?')
     await decide(ADA, spaceId, dismissed.id, { verdict: 'irrelevant' })
@@ -85,8 +85,8 @@ describe('capturing failed queries', () => {
   })
 })
 
-describe('the verdict of a person', () => {
-  test('retrieval-miss promotes, and makes one golden question however often it is given', async () => {
+describe('the verdict of a reviewer', () => {
+  test('retrieval-miss promotes the query, and creates one golden question on repeated verdicts', async () => {
     const { failed: queries, golden } = test_.engine.quality
     const query = await failed('How deep is the trench?')
     const body = { verdict: 'retrieval-miss' as const, expectedEvidenceIds: [NOBODY], note: 'in the annex' }
@@ -111,7 +111,7 @@ describe('the verdict of a person', () => {
     expect((anew.metadata.verdict as { goldenQuestionId: string }).goldenQuestionId).not.toBe(goldenId)
   })
 
-  test('coverage-gap annotates, irrelevant dismisses, and metrics count them', async () => {
+  test('coverage-gap annotates, irrelevant dismisses, and metrics count each status', async () => {
     const { failed: queries } = test_.engine.quality
     const space = await newSpace('counted')
     const ids = []
@@ -138,14 +138,14 @@ describe('the verdict of a person', () => {
     })
   })
 
-  test('a query that is not there is not found', async () => {
+  test('fails with not-found for an unknown query', async () => {
     const { decide } = test_.engine.quality.failed
     await expect(decide(ADA, spaceId, NOBODY, { verdict: 'irrelevant' })).rejects.toMatchObject({ code: 'not-found' })
   })
 })
 
-describe('clusters', () => {
-  test('hold queries of the same terms, the most often asked first', async () => {
+describe('the clusters of failed queries', () => {
+  test('contain queries with the same terms, the most frequent first', async () => {
     const space = await newSpace('clustered')
     const rare = await failed('Who is the mayor of Vienna?', space)
     const often = await failed('How do I knit a jumper?', space)
@@ -164,7 +164,7 @@ describe('clusters', () => {
 })
 
 describe('triage', () => {
-  test('tells what is there, what is missing and what is foreign, and moves what waits', async () => {
+  test('distinguishes coverage gaps from irrelevant queries, and changes only pending ones', async () => {
     const space = await newSpace('triaged')
     const { failed: queries } = test_.engine.quality
     const foreign = await failed('Who invented the saxophone quartet?', space)
@@ -197,7 +197,7 @@ describe('triage', () => {
     expect((await queries.triage(ADA, space, 50)).triaged).toBe(0)
   })
 
-  test('a query whose evidence has come since is a retrieval miss that names the passages', async () => {
+  test('calls a query whose evidence was added later a retrieval miss, and suggests the passages', async () => {
     const space = await newSpace('grown')
     const { failed: queries } = test_.engine.quality
     const query = await failed('Who mends the nets of the trawler?', space)
@@ -209,7 +209,7 @@ describe('triage', () => {
     ])
   })
 
-  test('takes the oldest first, as many as asked for', async () => {
+  test('processes the oldest first, up to the requested number', async () => {
     const space = await newSpace('queued')
     const { failed: queries } = test_.engine.quality
     const first = await failed('Who fixed the gramophone?', space)
@@ -220,7 +220,7 @@ describe('triage', () => {
 })
 
 describe('golden questions', () => {
-  test('are kept over a restart, changed in part, and keep annotation and origin when metadata is replaced', async () => {
+  test('survive a restart and partial updates, and keep annotation and origin when metadata is replaced', async () => {
     const created = await test_.engine.quality.golden.create(ADA, spaceId, {
       question: 'What pulls the sea?',
       expectedEvidenceIds: [NOBODY],
@@ -253,7 +253,7 @@ describe('golden questions', () => {
       await expect(gone()).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  test('come from a trace of one’s own, with the evidence it used', async () => {
+  test("can be created from the caller's own traces, with the evidence of the trace", async () => {
     const { golden } = test_.engine.quality
     const { traceId, done } = await ask(test_.engine, ADA, spaceId, 'When do spring tides come?')
     const bundle = done.metadata?.evidenceBundle as { items: { nodeId: string }[] }
@@ -275,7 +275,7 @@ describe('golden questions', () => {
       await expect(attempt()).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  test('a query longer than a golden question is cut, and stands whole in the origin', async () => {
+  test('contain the first 4,000 characters of a longer query, with the complete query in the origin', async () => {
     const query = `Who ${'really '.repeat(700)}won?`
     const { traceId } = await ask(test_.engine, ADA, spaceId, query)
     const made = await test_.engine.quality.golden.fromTrace(ADA, spaceId, { traceId, tags: [] })
@@ -291,7 +291,7 @@ describe('reviews of missing evidence', () => {
     return { traceId, itemKey: String(items[0]!.metadata.itemKey) }
   }
 
-  test('move by revision, and every move is in the history', async () => {
+  test('change by revision, and record every change in the history', async () => {
     const { quality, queries } = test_.engine
     const item = await lacking()
     expect(item.itemKey).toMatch(/^sha256:[0-9a-f]{64}$/)
@@ -317,7 +317,7 @@ describe('reviews of missing evidence', () => {
     })
   })
 
-  test('F50: two at once: one moves, the other is told', async () => {
+  test('F50: succeed for one of three concurrent changes', async () => {
     const item = await lacking()
     const body = { expectedRevision: 0, status: 'dismissed' as const }
     const outcomes = await Promise.allSettled(
@@ -326,7 +326,7 @@ describe('reviews of missing evidence', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('are of one’s own traces, of their space, and of what they lacked', async () => {
+  test('exist only for own traces, in their space, and for their missing entries', async () => {
     const item = await lacking()
     const elsewhere = await newSpace('other-sea')
     const body = { expectedRevision: 0, status: 'dismissed' as const }
@@ -344,8 +344,8 @@ describe('reviews of missing evidence', () => {
   })
 })
 
-describe('who sees what', () => {
-  test('another tenant finds no space; another subject shares golden questions and failed queries, not traces', async () => {
+describe('the visibility of quality data', () => {
+  test('hides everything from other tenants, and only traces from other subjects', async () => {
     const space = await newSpace('shared')
     const { golden, failed: queries, traces } = test_.engine.quality
     const made = await golden.create(ADA, space, { question: 'q', expectedEvidenceIds: [], tags: [], metadata: {} })
@@ -364,7 +364,7 @@ describe('who sees what', () => {
       () => traces(BOB, space, { limit: 10 }),
     ])
       await expect(attempt()).rejects.toMatchObject({ code: 'not-found' })
-    // ids of one space mean nothing in another
+    // Ids of one space do not exist in another one.
     await expect(golden.get(ADA, spaceId, made.id)).rejects.toMatchObject({ code: 'not-found' })
     await expect(queries.decide(ADA, spaceId, query.id, { verdict: 'irrelevant' })).rejects.toMatchObject({
       code: 'not-found',

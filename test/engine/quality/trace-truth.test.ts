@@ -43,7 +43,7 @@ const setProfile = () =>
     rerank: { enabled: true, model: RERANKER },
   })
 
-/** What is told of a question, and what providers were asked for it. */
+/** The listed trace of a question, and the requests to providers for it. */
 async function asked() {
   const from = fake.requests.length
   const { traceId, done } = await ask(test.engine, ADA, spaceId, QUESTION)
@@ -53,7 +53,7 @@ async function asked() {
   return { told: items.find(({ id }) => id === traceId), models: Object.fromEntries(models), done, steps }
 }
 
-it('a listed trace names the models that were asked, and what was searched', async () => {
+it('a listed trace names the models that were called, and the searched publication', async () => {
   const profile = await setProfile()
   const { told, models, done } = await asked()
   expect(models).toEqual({ embeddings: EMBEDDER?.model, rerank: RERANKER?.model, completions: GENERATOR?.model })
@@ -74,7 +74,7 @@ it('a listed trace names the models that were asked, and what was searched', asy
   expect(told).toMatchObject({ query: QUESTION, mode: 'fast', completed: true, evidenceState: 'answerable' })
 })
 
-it('a listed trace names no model that failed, and tells the stages that had to do without', async () => {
+it('a listed trace names no model that failed', async () => {
   await setProfile()
   await fake.close()
   const { told, done } = await asked()
@@ -86,7 +86,7 @@ it('a listed trace names no model that failed, and tells the stages that had to 
   expect(told?.completed).toBe(true)
 })
 
-it('a listed trace tells the revision and the publication that were searched, and of how many candidates', async () => {
+it('a listed trace contains the searched revision and publication, its stages, and the number of candidates', async () => {
   const first = await asked()
   const { revision } = await setProfile()
   await ingest(test.engine, ADA, spaceId, { 'more.md': '# More\n\nThe lighthouse has nine floors.\n' })

@@ -12,7 +12,7 @@ const PAGES = {
   'leave.md':
     '# Annual leave\n\nEvery employee is entitled to 28 days of annual leave. Requests go to the personnel office.\n',
 }
-/** What the stand-in says when it is shown passages of a failed query; it answers every question with a refusal. */
+/** Reply of the fake model when it receives passages of a failed query; it declines every question. */
 let judges = ''
 let test_: Awaited<ReturnType<typeof startWithModel>>
 let spaces = 0
@@ -43,13 +43,13 @@ async function failedOf(space: string): Promise<FailedQuery[]> {
   return (await test_.engine.quality.failed.list(ADA, space, { limit: 50 })).items
 }
 
-/** What triage keeps of the queries of a space, newest first. */
+/** Triage results of the queries of a space, newest first. */
 async function triaged(space: string): Promise<unknown[]> {
   await test_.engine.quality.failed.triage(ADA, space, 50)
   return (await failedOf(space)).map(({ metadata }) => metadata['triage'])
 }
 
-describe('what triage says without a usable opinion of the model', () => {
+describe('triage without a usable opinion of the model', () => {
   beforeAll(() => {
     judges = 'I would rather not say.'
   })
@@ -69,21 +69,21 @@ describe('what triage says without a usable opinion of the model', () => {
       'long-question',
       'Yesterday my aunt Ottilie visited our factory by motorcycle, brought homemade marmalade, chatted with colleagues about gardening, and wondered afterwards how expensive an hour of parking in the yard would be?',
     ],
-  ])('%s, because of %s: %s', async (verdict, cause, query) => {
+  ])('reports %s because of %s: %s', async (verdict, cause, query) => {
     const space = await newSpace()
     await fail(space, query)
     const [triage] = await triaged(space)
     expect(triage).toMatchObject({ verdict, triager: 'builtin-evidence', causes: expect.arrayContaining([cause]) })
   })
 
-  test('a question in another language than the space is never called irrelevant', async () => {
+  test('does not call a question in another language irrelevant', async () => {
     const space = await newSpace()
     await fail(space, 'Wer hat die Oper über den Seefahrer geschrieben?')
     const [triage] = await triaged(space)
     expect(triage).toMatchObject({ verdict: 'uncertain', causes: expect.arrayContaining(['other-language']) })
   })
 
-  test('a question asked of one document is told that another one holds it', async () => {
+  test('finds the answer of a question about one document in another document', async () => {
     const space = await newSpace()
     const { items } = await test_.engine.documents.list(ADA, space, { limit: 50 })
     const laser = items.find(({ filename }) => filename === 'laser.md')
@@ -97,7 +97,7 @@ describe('what triage says without a usable opinion of the model', () => {
     })
   })
 
-  test('a question whose answer was published after it was asked says so', async () => {
+  test('reports published-later for an answer that was published after the query', async () => {
     const space = await newSpace()
     await fail(space, 'Who tunes the grand piano of the foyer?')
     await ingest(test_.engine, ADA, space, {
@@ -107,7 +107,7 @@ describe('what triage says without a usable opinion of the model', () => {
     expect(triage).toMatchObject({ verdict: 'retrieval-miss', causes: expect.arrayContaining(['published-later']) })
   })
 
-  test('a question that the profile’s threshold kept from its passages says so', async () => {
+  test('reports below-threshold for passages that the threshold of the profile excluded', async () => {
     const space = await newSpace()
     await test_.engine.spaces.setRetrievalProfile(ADA, space, {
       defaultMode: 'fast',
@@ -121,18 +121,18 @@ describe('what triage says without a usable opinion of the model', () => {
     expect(triage).toMatchObject({ verdict: 'retrieval-miss', causes: expect.arrayContaining(['below-threshold']) })
   })
 
-  test('a question about nothing in the space is irrelevant, for no other cause', async () => {
+  test('reports irrelevant without causes for a question about nothing in the space', async () => {
     const space = await newSpace()
     await fail(space, 'Who invented the saxophone quartet?')
     expect(await triaged(space)).toMatchObject([{ verdict: 'irrelevant', causes: [] }])
   })
 })
 
-describe('what a model says of a failed query', () => {
+describe('triage with an opinion of the model', () => {
   test.each([
     ['answered', 'retrieval-miss'],
     ['related', 'coverage-gap'],
-  ])('%s counts for more than the rules: %s', async (says, verdict) => {
+  ])('lets %s overrule the rules: %s', async (says, verdict) => {
     const space = await newSpace()
     judges = JSON.stringify({ verdict: says, passages: [1, 99] })
     await fail(space, 'What does parking in the yard cost?')
@@ -142,14 +142,14 @@ describe('what a model says of a failed query', () => {
     else expect(triage).toMatchObject({ wanted: [expect.stringContaining('price')] })
   })
 
-  test('unrelated is not believed where one passage holds most of the question', async () => {
+  test('does not accept unrelated if one passage contains most of the question', async () => {
     const space = await newSpace()
     judges = '{"verdict": "unrelated", "passages": []}'
     await fail(space, 'What does parking in the yard cost?')
     expect(await triaged(space)).toMatchObject([{ verdict: 'uncertain', model: 'unrelated' }])
   })
 
-  test('a model that fails is asked no more, and the rules sort all queries', async () => {
+  test('calls a failing model only once, and classifies all queries by rules', async () => {
     const space = await newSpace()
     judges = '{"verdict": "related", "passages": []}'
     for (const query of ['What does parking in the yard cost?', 'How thick can the laser cutter cut steel?'])
@@ -168,7 +168,7 @@ describe('what a model says of a failed query', () => {
   })
 })
 
-test('failed queries that share no word are one cluster where they point to the same sentence', async () => {
+test('failed queries without shared words form one cluster if they point to the same sentence', async () => {
   const space = await newSpace()
   for (const query of [
     'What does parking in the yard cost?',

@@ -3,7 +3,7 @@ import { type FakeOpenAi, type FakeOptions, startFakeOpenAi } from '../../helper
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'local' }
 
-/** An engine whose questions are answered by a stand-in for a model. */
+/** Starts an engine with a fake model as default generator. */
 export async function startWithModel(
   answer: NonNullable<FakeOptions['answer']>,
 ): Promise<TestEngine & { fake: FakeOpenAi }> {

@@ -15,7 +15,9 @@ beforeEach(async () => {
 })
 afterEach(() => test.end())
 
-/** Asks, and goes away at the first frame that `leaves` names. @returns what was sent all the same */
+/**
+ * Runs a query and aborts it at the first frame of the event `leaves`. Returns the events that were sent all the same.
+ */
 async function leaveAt(leaves: AnswerFrame['event']) {
   const controller = new AbortController()
   const run = await test.engine.queries.start(ADA, { knowledgeSpaceId: spaceId, ...BODY }, controller.signal)
@@ -27,23 +29,23 @@ async function leaveAt(leaves: AnswerFrame['event']) {
   return { ...run, events }
 }
 
-it('a query whose client leaves before the answer is whole ends silently and leaves no trace', async () => {
+it('a query whose client disconnects before the answer is complete stores no trace, session or failed query', async () => {
   const { traceId, sessionId, events } = await leaveAt('answer.delta')
   expect(new Set(events)).toEqual(new Set(['answer.delta']))
   await expect(test.engine.queries.trace(ADA, traceId)).rejects.toMatchObject({ code: 'not-found' })
-  // a session lives from its first query on: this was none
+  // A session exists from its first complete query on.
   expect((await ask(test.engine, ADA, spaceId, 'And how tall is it?', { sessionId })).sessionId).not.toBe(sessionId)
   const { items } = await test.engine.quality.failed.list(ADA, spaceId, { limit: 10 })
   expect(items.filter(({ query }) => query === BODY.query)).toEqual([])
 })
 
-it('a query whose client leaves with the whole answer is kept', async () => {
+it('a query whose client disconnects after the complete answer keeps its trace', async () => {
   const { traceId, events } = await leaveAt('answer.done')
   expect(events.at(-1)).toBe('answer.done')
   expect(await test.engine.queries.trace(ADA, traceId)).toMatchObject({ id: traceId })
 })
 
-it('a query that was left gives its place back to the next one', async () => {
+it('a query whose client disconnects frees its slot for the next query', async () => {
   await test.end()
   const limits = { uploadBytes: 1e6, bulkFiles: 10, bulkBytes: 1e6, concurrentQueries: 1, waitingQueries: 0 }
   test = await startEngine({ limits: { ...limits, spacesPerTenant: 10 } })

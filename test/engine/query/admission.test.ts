@@ -31,14 +31,14 @@ const profile = (more: object) =>
       ...more,
     }),
   )
-/** Lets the daemon have models for these purposes alone. */
+/** Makes the daemon offer models for these purposes only. */
 const having = (...purposes: string[]) => {
   models = { ...models, has: (_: unknown, purpose: string) => purposes.includes(purpose) } as never
 }
 const code = (wanted: string) => expect.objectContaining({ code: wanted })
 
-describe('a query is let in', () => {
-  it('with what its space shows right now', async () => {
+describe('the admission of a query', () => {
+  it('captures the snapshot and profile that the space shows at that moment', async () => {
     await publish(store, space, { 'a.md': 'Lamp.' })
     const row = store.again(space)
     expect(ask()).toEqual({
@@ -51,12 +51,12 @@ describe('a query is let in', () => {
     })
   })
 
-  it('with the profile of its space', () => {
+  it('uses the retrieval profile of the space', () => {
     profile({})
     expect(ask().profile).toMatchObject({ revision: 2, topK: 7, scoreThreshold: 0.2 })
   })
 
-  it('to documents that it names, each of which its caller may know of', async () => {
+  it('accepts named documents if the caller may read all of them, and otherwise fails with not-found', async () => {
     await publish(store, space, { 'a.md': 'Lamp.', 'b.md': 'Iron.' })
     const documents = store.rows<{ id: string; key: number }>(
       'SELECT id, key FROM documents WHERE space_key = ?',
@@ -70,7 +70,7 @@ describe('a query is let in', () => {
     expect(ask({ activeDocumentIds }, { ...ADA, subject: 'eve' }).docs).toHaveLength(2)
   })
 
-  it('in a mode that the profile allows, or to have it chosen', () => {
+  it('accepts auto, no mode, or a mode that the profile allows, and rejects other modes', () => {
     profile({})
     expect(() => ask({ mode: 'research' })).toThrow(code('profile-mode-mismatch'))
     for (const mode of ['deep', 'auto', undefined])
@@ -78,18 +78,18 @@ describe('a query is let in', () => {
   })
 })
 
-describe('a query is refused', () => {
-  it('of a space that is not there, or is of another tenant', () => {
+describe('the refusal of a query', () => {
+  it('reports not-found for an unknown space and for a space of another tenant', () => {
     expect(() => ask({ knowledgeSpaceId: newId() })).toThrow(code('not-found'))
     expect(() => ask({}, BOB)).toThrow(code('not-found'))
   })
 
-  it('of a space that is being deleted', () => {
+  it('reports deletion-active for a space that is being deleted', () => {
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', space.key)
     expect(() => ask()).toThrow(code('deletion-active'))
   })
 
-  it('where the daemon has not the model of the space', () => {
+  it('reports provider-not-configured if the daemon lacks the embedding model of the space', () => {
     having('generation', 'rerank')
     expect(ask().space.key).toBe(space.key)
     space = store.space({ model: PROVIDED })
@@ -98,7 +98,7 @@ describe('a query is refused', () => {
     expect(ask().space.key).toBe(space.key)
   })
 
-  it('where the daemon has not the model that answers, and that one is no built-in one', () => {
+  it('reports provider-not-configured if the daemon lacks the reasoning model, unless that is a built-in one', () => {
     profile({ reasoningModel: MODEL })
     expect(ask().profile.reasoningModel).toEqual(MODEL)
     having('embedding', 'rerank')
@@ -107,7 +107,7 @@ describe('a query is refused', () => {
     expect(ask().profile.reasoningModel).toEqual(BUILTIN_ANSWER)
   })
 
-  it('where the daemon has not the model that reranks, and it would be asked', () => {
+  it('reports provider-not-configured if the daemon lacks the rerank model and reranking is enabled', () => {
     profile({ rerank: { enabled: true, model: MODEL } })
     expect(ask().profile.rerank.model).toEqual(MODEL)
     having('embedding', 'generation')

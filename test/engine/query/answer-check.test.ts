@@ -24,7 +24,7 @@ describe('a statement of a model', () => {
     ['A ticket costs 4 euros [3].', 'a number that the source spells out'],
     ['It shines on Mondays [2].', 'an equal weekday'],
     ['Der Turm ist 40 Meter hoch [1].', 'an equal number in another language'],
-  ])('is kept with its mark: %s (%s)', (said) => {
+  ])('keeps its citation mark if a source supports it: %s (%s)', (said) => {
     expect(check(said)).toMatchObject({ checked: said, dropped: 0, isDeclined: false })
   })
 
@@ -39,11 +39,11 @@ describe('a statement of a model', () => {
     ['A ticket costs five euros [3].', 'another number in words'],
     ['The harbour master paints boats in summer [1].', 'other words'],
     ['In 1999 the tower was 40 metres high [1].', 'another year'],
-  ])('is removed: %s (%s)', (said) => {
+  ])('disappears from the answer if no source supports it: %s (%s)', (said) => {
     expect(check(said)).toMatchObject({ checked: '', dropped: 1, cited: [] })
   })
 
-  it('without a mark, or with that of another source, gets the mark of the source that supports it', () => {
+  it('gets the mark of the source that supports it if it has no mark or the mark of another source', () => {
     expect(check('The tower is 40 metres high.').checked).toBe('The tower is 40 metres high. [1]')
     expect(check('The tower is 40 metres high [2].')).toMatchObject({
       checked: 'The tower is 40 metres high. [1]',
@@ -52,7 +52,7 @@ describe('a statement of a model', () => {
     expect(check('It is 40 metres high, and a ticket costs 4 euros.').cited).toEqual([1, 3])
   })
 
-  it('with a mark of no source loses the mark', () => {
+  it('loses marks that belong to no source', () => {
     expect(check('The tower is 40 metres high [1], not less [99].').checked).toBe(
       'The tower is 40 metres high [1], not less.',
     )
@@ -70,7 +70,7 @@ describe('an answer of a model', () => {
   it.each([
     ['The tower is 40 metres high [1]. **Children pay 9 euros [3].**', 'The tower is 40 metres high [1].'],
     ['**The tower is 40 metres high.** [1] *It is 7 metres wide [1].*', '**The tower is 40 metres high.** [1]'],
-  ])('has emphasised sentences checked one by one: %s', (said, checked) => {
+  ])('loses an unsupported emphasised sentence without its supported neighbour: %s', (said, checked) => {
     expect(check(said)).toMatchObject({ checked, dropped: 1 })
   })
 
@@ -95,26 +95,26 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('has a statement directly below a heading checked', () => {
+  it('loses an unsupported statement directly below a heading', () => {
     const answer = '## Tower\nThe tower is 90 metres high [1].\n\nThe tower is 40 metres high [1].'
     expect(check(answer)).toMatchObject({ checked: 'The tower is 40 metres high [1].', dropped: 1 })
   })
 
-  it('has a number checked that a line states before a list', () => {
+  it('loses a line before a list if no source supports the number in it', () => {
     const answer = 'The tower has 77 windows, and prices are as follows:\n- A ticket costs four euros [3].'
     expect(check(answer)).toMatchObject({ checked: '- A ticket costs four euros [3].', dropped: 1 })
   })
 
-  it('has the rows of a table without spaces checked', () => {
+  it('loses an unsupported row of a table that has no spaces', () => {
     expect(check('|What|Price|\n|---|---|\n|ticket|7 euros|')).toMatchObject({ checked: '', dropped: 1 })
   })
 
-  it('keeps rows of a table below their heads', () => {
+  it('keeps supported rows of a table below the table head', () => {
     const table = '| What | Price |\n|---|---|\n| ticket | four euros [3] |\n| dog | 7 euros [3] |'
     expect(check(table).checked).toBe('| What | Price |\n|---|---|\n| ticket | four euros [3] |')
   })
 
-  it('does not depend on the pieces it arrives in, and sends a statement as soon as it is complete', () => {
+  it('does not depend on the chunks it arrives in, and sends a statement as soon as it is complete', () => {
     const answer = 'Yes. The tower is 40 metres high. [1] It has 9 bells. It was built by Anna Keller [1].'
     const expected = check(answer).checked
     expect(expected).toBe('The tower is 40 metres high. [1] It was built by Anna Keller [1].')
@@ -128,7 +128,7 @@ describe('an answer of a model', () => {
     }
   })
 
-  it('that only repeats the question is neither an answer nor a decline', () => {
+  it('counts neither as an answer nor as a decline if it only repeats the question', () => {
     for (const said of ['Yes [1].', 'The tower of Brest is high [1].', '[1]'])
       expect(check(said)).toMatchObject({ checked: '', isDeclined: false })
   })
@@ -143,17 +143,17 @@ describe('an answer of a model', () => {
     'Los pasajes no contienen la respuesta.',
     '文中没有提到这一点。',
     'Information not available',
-  ])('is a decline where it is short and no source supports it, with or without marks: %s', (said) => {
+  ])('counts as a decline if it is short and no source supports it, with or without marks: %s', (said) => {
     expect(check(said)).toMatchObject({ checked: '', isDeclined: true, cited: [] })
   })
 
-  it('without support is no decline where it claims a number or a name, or is long', () => {
+  it('does not count as a decline if it claims a number or a name, or is long', () => {
     expect(check('It has 77 windows.').isDeclined).toBe(false)
     expect(check('It belongs to Gregor Samsa.').isDeclined).toBe(false)
     expect(check('Boats sail by. Gulls cry aloud. Waves break there. Children play games.').isDeclined).toBe(false)
   })
 
-  it('that answers a part and declines the rest keeps that part and counts the decline as removed', () => {
+  it('keeps the answered part if it declines the rest, and counts the decline as removed', () => {
     expect(check(`The tower is 40 metres high [1]. ${DECLINE}`)).toMatchObject({
       checked: 'The tower is 40 metres high [1].',
       dropped: 1,
@@ -161,7 +161,7 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('that only the conversation supports cites nothing and counts as a decline', () => {
+  it('cites nothing and counts as a decline if only the conversation supports it', () => {
     const talk = checkAnswer(
       'You asked about the kettle before.',
       request('What did I ask?', { context: ['Where is the kettle?'] }),
@@ -169,7 +169,7 @@ describe('an answer of a model', () => {
     expect(talk).toMatchObject({ checked: '', isDeclined: true, text: 'You asked about the kettle before.' })
   })
 
-  it('is held until a statement agrees with the sure answer, and dropped where none does', () => {
+  it('waits for a statement that agrees with a sure quotation, and is dropped if none agrees', () => {
     const quotation = { text: 'The tower of Brest is 40 metres high. [1]', isSure: true }
     const off = checkAnswer('It was built by Anna Keller [1]. Children pay half [3].', request(HEIGHT, { quotation }))
     expect(off).toMatchObject({ agrees: false, checked: '', cited: [], isDeclined: false })
@@ -184,7 +184,7 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('keeps supported statements that were held when an unsupported one after them is removed', () => {
+  it('keeps supported statements that waited for agreement when an unsupported one between them is removed', () => {
     const quotation = { text: 'The tower of Brest is 40 metres high.', isSure: true }
     const answer =
       'It was built by Anna Keller [1]. It has 77 windows. Children pay half [3]. It is 40 metres high [1].'
@@ -195,7 +195,7 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('is not checked where images may answer', () => {
+  it('passes unchecked if images may contain the answer', () => {
     const seen = checkAnswer('The picture shows 9 boats [1].', request(HEIGHT, { isUnchecked: true }))
     expect(seen).toMatchObject({ checked: 'The picture shows 9 boats [1].', cited: [1], dropped: 0 })
     const quotation = { text: 'The tower of Brest is 40 metres high.', isSure: true }

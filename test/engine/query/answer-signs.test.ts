@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { holdsAnswerOf, signOf } from '../../../src/engine/query/answer-signs.js'
 import type { AnswerType } from '../../../src/engine/query/answer-type.js'
 
-/** What shows that a sentence holds something of a kind, and how surely. */
+/** Sentences with the strength of the sign of each answer type in them. */
 const SIGNS: [AnswerType, number, string[]][] = [
   ['person', 1, ['It was built by James.', 'The chair, Ada, spoke.', '作者是大卫·佩特鲁齐']],
   ['person', 0.6, ['the head engineer repairs it.', 'ask our director.', '它由王小明修理']],
@@ -39,15 +39,15 @@ const SIGNS: [AnswerType, number, string[]][] = [
   ['any', 0, ['It is so, James, in 1908.']],
 ]
 
-describe.each(SIGNS)('a sign of a %s as sure as %d', (type, strength, sentences) => {
+describe.each(SIGNS)('an answer sign of type %s with strength %d', (type, strength, sentences) => {
   it.each(sentences)('%s', (sentence) => {
     expect(signOf(type, sentence, '')).toBe(strength)
     expect(holdsAnswerOf(type, sentence, '')).toBe(strength > 0)
   })
 })
 
-describe('what the question names itself', () => {
-  it('is no answer, but another beside it is', () => {
+describe('a value that the question itself contains', () => {
+  it('does not count as an answer, but a different value next to it does', () => {
     expect(signOf('number', 'the 12 and the 13', 'is it 12?')).toBe(1)
     expect(signOf('number', 'the 12 and the 12', 'is it 12?')).toBe(0)
     expect(signOf('person', 'it was James then.', 'was it james?')).toBe(0)
@@ -55,17 +55,17 @@ describe('what the question names itself', () => {
     expect(holdsAnswerOf('time', 'In 1908 and in 1910.', 'What was in 1908?')).toBe(true)
   })
 
-  it('is one of a reason and of a definition, which are told by words of every question', () => {
+  it('counts for reasons and definitions, since every such question contains their sign words', () => {
     expect(signOf('reason', 'because it rained', 'is it so because it rained?')).toBe(1)
     expect(signOf('definition', 'a lamp is a light', 'what is a lamp?')).toBe(1)
   })
 
-  it('gives way to a weaker sign of the same kind', () => {
+  it('yields to a weaker sign of the same type', () => {
     expect(signOf('time', 'in 1908 on a Monday', 'what was in 1908?')).toBe(0.8)
     expect(signOf('money', '$5 for 3 doors', 'why $5?')).toBe(0.4)
   })
 
-  it('is told the same however often it is asked', () => {
+  it('gives the same result on repeated calls', () => {
     for (let i = 0; i < 3; i++) expect(signOf('time', 'built in 1908', '')).toBe(1)
   })
 })

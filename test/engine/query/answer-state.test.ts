@@ -2,39 +2,39 @@ import { describe, expect, it } from 'vitest'
 import type { EvidenceBundle, EvidenceState, MissingEvidence } from '../../../src/contract/gateway/queries.js'
 import { deciderOf, type ModelReply, stateOfReply, withState } from '../../../src/engine/query/answer-state.js'
 
-describe('the state after an answer of a model', () => {
+describe("the evidence state after a model's answer", () => {
   const STATES = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const
   const stateAfter = (reply: Partial<ModelReply>, withheld?: boolean): EvidenceState[] =>
     STATES.map((judged) => stateOfReply(judged, { isDeclined: false, isPart: false, ...reply }, withheld))
   const limited = 'permission-limited'
   const none = 'not-enough-evidence'
 
-  it('is not-enough-evidence where the model declines, and answerable where all of it is supported', () => {
+  it('becomes not-enough-evidence if the model declines, and answerable if all of the answer is supported', () => {
     expect(stateAfter({ isDeclined: true })).toEqual([none, none, none, none, limited])
     expect(stateAfter({})).toEqual(['answerable', 'answerable', 'answerable', 'conflict', limited])
   })
 
-  it('is partial where statements were removed and the rules are not sure', () => {
+  it('stays at partial if statements were removed and the rules are not sure', () => {
     expect(stateAfter({ isPart: true })).toEqual(['answerable', 'partial', 'partial', 'conflict', limited])
   })
 
-  it('is partial at most where it was not checked and cites nothing', () => {
+  it('reaches at most partial if the answer was not checked and cites nothing', () => {
     expect(stateAfter({ isUncited: true })).toEqual(['partial', 'partial', none, 'conflict', limited])
   })
 
-  it('is permission-limited where better evidence is withheld and the rest does not answer', () => {
+  it('becomes permission-limited if better evidence is withheld and the rest does not answer', () => {
     const all = Array.from(STATES, () => limited)
     expect(stateAfter({ isDeclined: true }, true)).toEqual(all)
     expect(stateAfter({ isPart: true }, true)).toEqual(all)
     expect(stateAfter({}, true)).toEqual(stateAfter({}))
   })
 
-  it('was decided by rules where they found a contradiction or a limit, else by the model', () => {
+  it('names rules as its decider for conflict and permission-limited, and the model for other states', () => {
     expect(STATES.map(deciderOf)).toEqual(['model', 'model', 'model', 'rules', 'rules'])
   })
 })
 
-describe('evidence in another state', () => {
+describe('the evidence after a change of its state', () => {
   const entry = (reason: MissingEvidence['reason']): MissingEvidence => ({
     reason,
     text: `old ${reason}`,
@@ -49,12 +49,12 @@ describe('evidence in another state', () => {
       text.startsWith('old') ? text : `new ${reason}`,
     )
 
-  it('is the same object where the state does not change', () => {
+  it('stays the same object if the state does not change', () => {
     const same = bundle('partial')
     expect(withState(same, 'partial')).toBe(same)
   })
 
-  it('lists the missing evidence of the new state, and keeps entries of other reasons', () => {
+  it('lists the missing evidence of the new state, and keeps entries with other reasons', () => {
     expect(withState(bundle('partial'), 'answerable').state).toBe('answerable')
     expect(missingAfter('partial', 'answerable')).toEqual(['old stale'])
     expect(missingAfter('answerable', 'partial')).toEqual(['new not-retrieved', 'old stale'])

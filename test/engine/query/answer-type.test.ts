@@ -116,26 +116,26 @@ const QUESTIONS: Record<Exclude<AnswerType, 'any'>, string[]> = {
   ],
 }
 
-describe.each(Object.entries(QUESTIONS))('a question that asks for a %s', (type, questions) => {
+describe.each(Object.entries(QUESTIONS))('the answer type of a question for a %s', (type, questions) => {
   it.each(questions)('%s', (question) => {
     expect(answerType(question)).toBe(type)
   })
 })
 
-describe('the kind of answer', () => {
-  it('is any where no word tells it', () => {
+describe('the answer type', () => {
+  it('defaults to any if no word of the question determines it', () => {
     for (const query of ['steam pressure limits', '', 'Öffnungszeiten der Halle', '季风的形成'])
       expect(answerType(query)).toBe('any')
   })
 
-  it('is told by the first word that tells one', () => {
+  it('follows the first word that determines one', () => {
     expect(answerType('Where and when did it open?')).toBe('place')
     expect(answerType('When and where did it open?')).toBe('time')
     expect(answerType('The tower of the town: who built it, and why?')).toBe('person')
     expect(answerType('Did anybody say why?')).toBe('truth')
   })
 
-  it('is the narrower of two that the same words tell', () => {
+  it('takes the narrower of two types that match the same words', () => {
     expect(answerType('How much does it cost?')).toBe('money')
     expect(answerType('How much water does it hold?')).toBe('number')
     expect(answerType('How many days does it take?')).toBe('duration')
@@ -144,7 +144,7 @@ describe('the kind of answer', () => {
     expect(answerType('What does it do?')).toBe('name')
   })
 
-  it('does not take parts of words, or words of a claim, for questions', () => {
+  it('ignores question words inside of other words and in statements', () => {
     expect(answerType('the whole showcase of whales')).toBe('any')
     expect(answerType('It is open on Sundays.')).toBe('any')
     expect(answerType('这条河被称为什么？')).not.toBe('reason')

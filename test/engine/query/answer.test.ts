@@ -64,8 +64,8 @@ async function answered({
 const missing = ({ bundle }: { bundle: EvidenceBundle }) =>
   bundle.missingEvidence.map(({ reason, text }) => `${reason}: ${text}`)
 
-describe('an answer of quotations', () => {
-  it('has the location and the citation mark of each passage before its blocks', async () => {
+describe('an extractive answer', () => {
+  it('puts the location and citation mark of each passage before its blocks', async () => {
     const { text, metadata, bundle } = await answered()
     expect(text).toBe(TOWER)
     expect(metadata).toEqual({
@@ -88,20 +88,20 @@ describe('an answer of quotations', () => {
     expect(metadata.cited).toEqual([1, 2])
   })
 
-  it('is introduced as the closest passages where the state is partial', async () => {
+  it('begins with "Closest passages" if the state is partial', async () => {
     const { text, metadata } = await answered({ bundle: bundleOf('partial') })
     expect(text).toBe(`${CLOSEST}${TOWER}`)
     const { blocks } = metadata.quotation as { blocks: { start: number; end: number }[] }
     expect(text.slice(blocks[0]?.start, blocks[0]?.end)).toBe('The tower of Brest is 40 metres high.')
   })
 
-  it('is introduced as the closest passages where a better one is withheld', async () => {
+  it('begins with "Closest passages" if a better passage is withheld', async () => {
     expect((await answered({ bundle: bundleOf('permission-limited'), withheld: LIMIT })).text).toBe(
       `${CLOSEST}${TOWER}`,
     )
   })
 
-  it('states that nothing was found, with the words of the question, when there is nothing to quote', async () => {
+  it('states that nothing was found, with the terms of the question, if there is nothing to quote', async () => {
     const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
       answered({ bundle: bundleOf(state, { items: [] }), ...(withheld && { withheld }) })
     const empty = await ask('partial')
@@ -119,7 +119,7 @@ describe('an answer of quotations', () => {
     ])
   })
 
-  it('to small talk is small talk, and finds no passage of use', async () => {
+  it('replies to small talk with small talk and reports not-enough-evidence', async () => {
     const thanks = await answered({ query: 'Thanks!' })
     expect(thanks.text).toMatch(/^\p{L}/u)
     expect(thanks.text).not.toContain('[1]')
@@ -132,19 +132,19 @@ describe('an answer of quotations', () => {
   })
 })
 
-describe('an answer to a question that goes on from another', () => {
+describe('an answer to a follow-up question', () => {
   const turns = [{ query: QUESTION, answer: '40 metres.' }]
 
-  it('says what is more on that', async () => {
+  it('quotes passages that add to the previous question', async () => {
     const query = 'And when was its lamp lit?'
     const items = [evidenceOf('lamp', 'The lamp of the tower of Brest was lit in 1908.')]
     const more = await answered({ query, turns, bundle: bundleOf('answerable', { items }) })
     expect(more.text).toBe('[1] lamp.md\n\nThe lamp of the tower of Brest was lit in 1908.')
   })
 
-  it('says that no passage says more, where none does', async () => {
+  it('states that no passage has more about the previous question', async () => {
     const more =
-      'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
+      'This question refers to the one before it, and no passage has more about that. Ask it as a complete question.'
     const known = [
       { reason: 'not-retrieved' as const, text: 'old', metadata: {} },
       { reason: 'stale' as const, text: 'old', metadata: {} },
@@ -157,26 +157,26 @@ describe('an answer to a question that goes on from another', () => {
     expect(found.text).toBe(more)
     expect(found.bundle.state).toBe('not-enough-evidence')
     expect(missing(found)).toEqual([
-      'not-retrieved: the question goes on from the one before it, and no passage says more on that',
+      'not-retrieved: the question refers to the one before it, and no passage has more about that',
       'stale: old',
     ])
     const refused = bundleOf('not-enough-evidence')
     expect((await answered({ query: 'And its keepers?', turns, bundle: refused })).text).toBe(more)
-    // a long one might stand by itself
+    // A longer question may be complete without the previous one.
     expect((await answered({ query: 'And which keepers painted boats?', turns, bundle: refused })).text).toBe(
       'Nothing was found for “keepers painted boats”.',
     )
   })
 })
 
-describe('an answer of a model', () => {
+describe('an answer of a chat model', () => {
   const profile = { reasoningModel: MODEL }
   const ask = (reply: Reply, more: Asked = {}) => {
     const asked = speaking(context, reply)
     return answered({ profile, ...more }).then((found) => ({ ...found, asked }))
   }
 
-  it('says what it was made of, and by whom it was decided', async () => {
+  it('reports its model, provider, usage, context and decider in the metadata', async () => {
     const { text, metadata, bundle, asked } = await ask('It is 40 metres high [1].', { bundle: bundleOf('partial') })
     expect(text).toBe('It is 40 metres high [1].')
     expect(metadata).toEqual({
@@ -194,13 +194,13 @@ describe('an answer of a model', () => {
     expect(silent.metadata).not.toHaveProperty('providerMetadata')
   })
 
-  it('has its citations in one form, and cites no passage that it was not given', async () => {
+  it('uses one form of citation marks, and cites only passages that the model received', async () => {
     const { text, metadata } = await ask('It is 40 metres [1, 2], not less [7].')
     expect(text).toBe('It is 40 metres [1][2], not less.')
     expect(metadata.cited).toEqual([1, 2])
   })
 
-  it('is partial without the statements that no passage supports, where the rules are not sure', async () => {
+  it('loses statements that no passage supports, and stays partial if the rules are not sure', async () => {
     const some = await ask('It is 40 metres high [1]. It has 77 bells [2].', { bundle: bundleOf('partial') })
     expect([some.text, some.bundle.state]).toEqual(['It is 40 metres high [1].', 'partial'])
     const limited = await ask('It is 40 metres high [1]. It has 77 bells [2].', { withheld: LIMIT })
@@ -210,7 +210,7 @@ describe('an answer of a model', () => {
     ])
   })
 
-  it('is replaced by the quotation where no passage supports it', async () => {
+  it('gives way to the quotation if no passage supports it', async () => {
     const invented = await ask('It is 99 metres high [1].')
     expect(invented.text).toBe(TOWER)
     expect(invented.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
@@ -219,7 +219,7 @@ describe('an answer of a model', () => {
   })
 
   it.each(['The sources do not answer the question.', 'Das steht dort nicht [1].'])(
-    'that declines is the answer unless the quotation is sure: %s',
+    'remains if it declines, unless the quotation is sure: %s',
     async (said) => {
       const declined = await ask(said, { bundle: bundleOf('partial') })
       expect([declined.text, declined.bundle.state]).toEqual([said.replace(' [1]', ''), 'not-enough-evidence'])
@@ -231,18 +231,18 @@ describe('an answer of a model', () => {
     },
   )
 
-  it('is replaced by the sure quotation where it states something else', async () => {
+  it('gives way to a sure quotation if it states something else', async () => {
     const other = await ask('The lamp was lit in 1908 [2].')
     expect(other.text).toBe(TOWER)
     expect(other.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
   })
 
-  it('is partial where it quotes something else than the quotation, and the rules are not sure', async () => {
+  it('stays partial if it quotes something else than the quotation and the rules are not sure', async () => {
     const other = await ask('The lamp was lit in 1908 [2].', { bundle: bundleOf('partial') })
     expect([other.text, other.bundle.state]).toEqual(['The lamp was lit in 1908 [2].', 'partial'])
   })
 
-  it('is partial at most where it lacks the kind of thing that is asked for, and the rules are not sure', async () => {
+  it('stays partial if it lacks the requested type of answer and the rules are not sure', async () => {
     const items = [evidenceOf('tower', 'The tower of Brest is white.')]
     const { text, bundle } = await ask('It is white [1].', { bundle: bundleOf('partial', { items }) })
     expect([text, bundle.state]).toEqual(['It is white [1].', 'partial'])
@@ -256,20 +256,20 @@ describe('an answer of a model', () => {
     expect([bundle.state, metadata.decidedBy]).toEqual(['permission-limited', 'rules'])
   })
 
-  it('is asked for whatever the words of the passages have in common with the question', async () => {
+  it('comes from the model even if passages share no terms with the question', async () => {
     const found = await ask('It is 40 metres [1].', { bundle: bundleOf('not-enough-evidence') })
     expect([found.text, found.bundle.state]).toEqual(['It is 40 metres [1].', 'partial'])
     const talk = await ask('You are welcome.', { query: 'Thanks!' })
     expect(talk.text).toBe('You are welcome.')
   })
 
-  it('is not checked where the message is longer than a query: it may answer from the message', async () => {
+  it('passes unchecked if the message is longer than a query, since the message may contain the answer', async () => {
     const query = `${'We met the mayor of Cork. '.repeat(700)}Whom did we meet?`
     const found = await ask('The mayor of Cork.', { query })
     expect([found.text, found.bundle.state]).toEqual(['The mayor of Cork.', 'partial'])
   })
 
-  it('is replaced by built-in small talk where its reply to a greeting is no sentence, or claims a name', async () => {
+  it('gives way to built-in small talk if the reply to a greeting is no sentence or claims a name', async () => {
     for (const said of ['Hello!', 'Hello, I am Gregor Samsa.']) {
       const talk = await ask(said, { query: 'Hi' })
       expect([talk.text, talk.bundle.state]).toEqual(['Hello! What would you like to know?', 'not-enough-evidence'])
@@ -277,23 +277,23 @@ describe('an answer of a model', () => {
     }
   })
 
-  it('is not asked for where nothing was found', async () => {
+  it('calls no model if nothing was found', async () => {
     const found = await ask('It is [1].', { bundle: bundleOf('not-enough-evidence', { items: [] }) })
     expect([found.text, found.asked]).toEqual([NOTHING, []])
   })
 
-  it('comes from the model of the daemon where the profile names none', async () => {
+  it('comes from the default model of the daemon if the profile names none', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
     expect((await ask('It is 40 metres [1].', { profile: {} })).metadata.generator).toBe('model')
   })
 
-  it('is given the earlier turns', async () => {
+  it('gives the model the earlier turns', async () => {
     const turns = [{ query: 'First?', answer: 'One.' }]
     const { asked } = await ask('It is [1].', { turns })
     expect(asked[0]?.messages.map(({ content }) => content).slice(1, 3)).toEqual(['First?', 'One.'])
   })
 
-  it('is replaced by a quotation where the model fails before its first word', async () => {
+  it('gives way to a quotation if the model fails before its first word', async () => {
     const failed = await ask(new KsError('provider-failed', 'the provider is off'))
     expect(failed.text).toBe(TOWER)
     expect(failed.parts[0]).toMatchObject({
@@ -311,12 +311,12 @@ describe('an answer of a model', () => {
     expect((await ask(new Error('off'), { query: 'Thanks!' })).text).not.toContain('Thanks')
   })
 
-  it('fails where the model fails within it, or the query was abandoned', async () => {
+  it('fails if the model fails after the first statement or the query was aborted', async () => {
     await expect(ask([{ type: 'delta', text: 'It is 40 metres. It' }, new Error('off')])).rejects.toThrow('off')
     const gone = new AbortController()
     gone.abort(new Error('gone'))
     await expect(ask(new Error('off'), { signal: gone.signal })).rejects.toThrow('off')
-    // an incomplete statement is not sent
+    // An incomplete statement is not sent.
     expect((await ask([{ type: 'delta', text: 'It is 40 ' }, new Error('off')])).metadata).toMatchObject({
       ...{ generator: 'extractive', modelAnswer: 'failed' },
     })

@@ -11,7 +11,7 @@ function judge(query: string, items: JudgedItem[], probability = 0.9) {
 const item = (text: string, score = 0.9, title = ''): JudgedItem => ({ text, title, score })
 
 describe('the evidence state', () => {
-  it('is answerable when the quotation probably contains the answer', () => {
+  it('becomes answerable if the quotation probably contains the answer', () => {
     expect(judge('who improved the steam engine', [item('Watt improved the steam engine.')])).toEqual({
       state: 'answerable',
       conflicts: [],
@@ -20,7 +20,7 @@ describe('the evidence state', () => {
     })
   })
 
-  it('is partial when the quotation is less likely to contain the answer', () => {
+  it('becomes partial if the quotation is less likely to contain the answer', () => {
     const text = 'Watt improved the steam engine.'
     expect(judge('who improved the steam engine', [item(text)], 0.6).state).toBe('partial')
     const open = judge('Brazilian coffee exports by steam', [item(text)], 0.2)
@@ -28,12 +28,12 @@ describe('the evidence state', () => {
     expect(open.uncovered).toEqual(['Brazilian', 'coffee', 'exports'])
   })
 
-  it('is not enough when there is nothing, or nothing sure', () => {
+  it('becomes not-enough-evidence without items and with low scores only', () => {
     expect(judge('anything', []).state).toBe('not-enough-evidence')
     expect(judge('steam engine', [item('steam engine', 0.05)]).state).toBe('not-enough-evidence')
   })
 
-  it('is partial when tables have rows for the figures of the question, unless a name is missing', () => {
+  it('becomes partial if tables have rows for the requested figures, unless a name is missing', () => {
     const table = item('Total current assets | 212', 0.05, 'Verizon')
     const state = (query: string) =>
       evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [table], hasFigures: true })
@@ -42,11 +42,11 @@ describe('the evidence state', () => {
     expect(state('What is the quick ratio of Pfizer?')).toBe('not-enough-evidence')
   })
 
-  it('names uncovered Chinese by the stretch that is missing', () => {
+  it('lists uncovered Chinese as the missing run of characters', () => {
     expect(judge('法国总统是谁', [item('法国在欧洲。')]).uncovered).toEqual(['国总统是'])
   })
 
-  it('is a conflict when comparable items give different numbers for the same fact', () => {
+  it('becomes conflict if comparable items give different numbers for the same fact', () => {
     const verdict = judge('height of the Hilden tower', [
       item('The Hilden tower has a height of 212 metres.'),
       item('The Hilden tower has a height of 198 metres.', 0.85),
@@ -57,7 +57,7 @@ describe('the evidence state', () => {
     })
   })
 
-  it('is a conflict when one denies what the other says, or dates what was asked for otherwise', () => {
+  it('becomes conflict if one item denies the other, or both date the same event differently', () => {
     const denied = judge('is Hilden tower open to visitors', [
       item('The Hilden tower is open to visitors in winter.'),
       item('The Hilden tower is not open to visitors in winter.'),
@@ -70,7 +70,7 @@ describe('the evidence state', () => {
     expect(dated.conflicts).toMatchObject([{ reason: 'different dates: 1931 and 1934' }])
   })
 
-  it('is a conflict when the same sentence names another, but not when the question names one of them', () => {
+  it('becomes conflict if the same sentence has different names, unless the question contains one of them', () => {
     const named = [item('Doctor Miller founded the institute.'), item('Doctor Sanchez founded the institute.')]
     expect(judge('who founded the institute', named).conflicts).toMatchObject([
       { reason: 'different names: Miller and Sanchez' },
@@ -78,7 +78,7 @@ describe('the evidence state', () => {
     expect(judge('which institute did Miller found', named).conflicts).toEqual([])
   })
 
-  it('is a conflict although the second of two alike has half of the score of the first', () => {
+  it('becomes conflict even if the second of two similar items has half the score of the first', () => {
     const features = {
       coverage: 1,
       titleCoverage: 0,
@@ -97,7 +97,7 @@ describe('the evidence state', () => {
     expect(judge('height of the Hilden tower', [alike(212, 0.9), poor]).state).toBe('answerable')
   })
 
-  it('is no conflict when the items speak of different years, things, or agree', () => {
+  it('stays answerable if the items describe different years or subjects, agree, or differ much in score', () => {
     const years = judge('revenue of Hilden', [
       item('The revenue of Hilden was 5.2 million in 2021.'),
       item('The revenue of Hilden was 6.1 million in 2022.'),
@@ -118,12 +118,12 @@ describe('the evidence state', () => {
   })
 })
 
-describe('the borders of the evidence state', () => {
+describe('the thresholds of the evidence state', () => {
   const ENGINE = 'Watt improved the steam engine.'
   const state = (query: string, items: JudgedItem[], more: object = {}) =>
     evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, ...more }).state
 
-  it('are a confidence of 0.1, below which nothing is near, and a probability of 0.7, from which it answers', () => {
+  it('require confidence 0.1 for partial and probability 0.7 for answerable', () => {
     const at = (score: number, probability: number) =>
       state('who improved the steam engine', [item(ENGINE, score)], { probability })
     expect(at(0.09, 0.9)).toBe('not-enough-evidence')
@@ -131,7 +131,7 @@ describe('the borders of the evidence state', () => {
     expect(state('who improved the steam engine', [item(ENGINE)])).toBe('partial')
   })
 
-  it('do not hold where vectors or a rerank model are sure: it may be said in other words', () => {
+  it('require no covered terms if vectors or a rerank model are sure', () => {
     const query = 'Brazilian coffee exports by steam'
     const sure = (signs: object) => state(query, [item(ENGINE)], { asked: { ...ASKED, ...signs } })
     expect(sure({})).toBe('partial')
@@ -140,7 +140,7 @@ describe('the borders of the evidence state', () => {
     expect(sure({ byVectors: 0.49, byRerank: 0.2 })).toBe('partial')
   })
 
-  it('count what a title holds, what is known to be held, and what stands for a word', () => {
+  it('count terms covered by the title, by known terms of the passage and by rewordings', () => {
     const query = 'Brazilian coffee exports'
     const judged = (one: JudgedItem, more: object = {}) =>
       evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [one], ...more })
@@ -151,7 +151,7 @@ describe('the borders of the evidence state', () => {
     expect(judged(item('Brazilian coffee.'), { wordsOf: () => ['as told'] }).uncovered).toEqual(['as told'])
   })
 
-  it('are further away for a question after a name that no passage mentions', () => {
+  it('require more confidence if no passage mentions the name in the question', () => {
     const passage = 'The capital of a column is its upper part.'
     const at = (query: string, score: number, more: object = {}) => state(query, [item(passage, score)], more)
     for (const query of ['What is the capital of Norway?', 'what is the capital of Norway']) {
@@ -159,20 +159,20 @@ describe('the borders of the evidence state', () => {
       expect(at(query, 0.4, { asked: { ...ASKED, byVectors: 0.5 } })).toBe('partial')
     }
     expect(at('What is the capital of a column?', 0.4)).toBe('partial')
-    // of two names the one that is mentioned speaks for it
+    // If one of two names is mentioned, the passage supports the question.
     expect(state('Did Watt meet Newcomen?', [item(ENGINE, 0.4)])).toBe('partial')
-    // a claim may name what its evidence calls otherwise
+    // A statement may use another name than its evidence.
     expect(at('Oslo in Norway is the capital of the north.', 0.4)).toBe('partial')
   })
 
-  it('do not ask for the word of a measure where a text says a number', () => {
+  it('accept a number in place of the measure word of the question', () => {
     const query = 'How tall is the tower?'
     expect(judge(query, [item('The tower has 40 floors.')]).uncovered).toEqual([])
     expect(judge(query, [item('The tower has a door.')]).uncovered).toEqual(['tall'])
     expect(judge('How long?', [item('It takes 2 hours.')]).uncovered).toEqual(['long'])
   })
 
-  it('are crossed by a question about somebody whom no passage names, and not by a statement', () => {
+  it('allow at most partial for a question about an unmentioned name, but not for a statement', () => {
     const of = (query: string) => judge(query, [item('Amcor had net sales of 14,694 million.')]).state
     expect(of('What were the net sales of Amcor?')).toBe('answerable')
     expect(of('What were the net sales of Boeing?')).toBe('partial')
@@ -180,7 +180,7 @@ describe('the borders of the evidence state', () => {
     expect(of('the net sales of Boeing')).toBe('answerable')
   })
 
-  it('name what is open of evidence that is not enough, and tell no conflict of it', () => {
+  it('report uncovered terms and no conflict below the confidence threshold', () => {
     const query = 'height of the Hilden tower'
     const items = [212, 198].map((metres) => item(`The Hilden tower has a height of ${metres} metres.`, 0.05))
     expect(judge(query, items)).toEqual({ state: 'not-enough-evidence', conflicts: [], differences: [], uncovered: [] })

@@ -69,8 +69,8 @@ function evidence(
 const missing = (bundle: ReturnType<typeof evidence>) =>
   bundle.missingEvidence.map(({ reason, text }) => `${reason}: ${text}`)
 
-describe('evidence', () => {
-  it('is what was found, in its order, each with why it is there', () => {
+describe('assembled evidence', () => {
+  it('lists the passages in their order, each with the reason why it is there', () => {
     const bundle = evidence([
       passage(TOWER),
       passage('The tower of Brest is white.', { held: ['tower', 'brest'], final: 0.5 }),
@@ -86,7 +86,7 @@ describe('evidence', () => {
     expect(evidence([]).id).not.toBe(evidence([]).id)
   })
 
-  it('says what is missing where it does not answer', () => {
+  it('lists the missing terms if the passages do not answer', () => {
     const none = evidence([])
     expect(none.state).toBe('not-enough-evidence')
     expect(none.missingEvidence).toMatchObject([
@@ -95,13 +95,13 @@ describe('evidence', () => {
     const partial = evidence([passage('The tower is white.', { held: ['tower'], final: 0.8 })])
     expect(partial.state).toBe('partial')
     expect(partial.missingEvidence).toMatchObject([{ reason: 'not-retrieved', metadata: { terms: ['high', 'Brest'] } }])
-    // of another tower, and little else speaks for it
+    // The passage is about another tower, and the score is low.
     expect(evidence([passage('The tower is white.', { held: ['tower'], final: 0.3 })]).state).toBe(
       'not-enough-evidence',
     )
   })
 
-  it('ends behind the last relevant passage where the places of the profile are told', () => {
+  it('ends after the last relevant passage if topK is given and not larger than 10', () => {
     const poor = { ...FEATURES, sentenceCoverage: 0, strength: 0.001, pairs: 0 }
     const ranked = [passage(TOWER), passage('Nothing.', { final: 0.01, features: poor, held: [] })]
     expect(evidence(ranked, { topK: 10 }).items).toHaveLength(1)
@@ -109,22 +109,22 @@ describe('evidence', () => {
     expect(evidence(ranked).items).toHaveLength(2)
   })
 
-  it('says who may not read what', () => {
+  it('reports permission-limited if withheld documents contain a better answer', () => {
     const of = (ranked: RankedPassage[], holdsMore: boolean) =>
       evidence(ranked, { retrieved: { withheld: { holdsMore } } })
     const empty = of([], false)
     expect(empty.state).toBe('permission-limited')
     expect(missing(empty)).toEqual([
-      'permission-filtered: a passage that answers was left out, whose source you may not read',
+      'permission-filtered: a passage that answers was omitted: you may not read its source',
     ])
     expect(evidence([]).missingEvidence.map(({ reason }) => reason)).toEqual(['not-retrieved'])
     const answered = of([passage(TOWER)], false)
     expect([answered.state, answered.missingEvidence]).toEqual(['answerable', []])
-    // what is shown only looks like what was withheld
+    // The visible passage only resembles the withheld one.
     expect(of([passage(TOWER)], true).state).toBe('permission-limited')
   })
 
-  it('says what is stale, each document once', () => {
+  it('lists stale evidence once for each document, with the cause', () => {
     const stale = (doc: number, file?: Freshness['file']): [number, Freshness] => [
       doc,
       { state: 'stale', score: 0.5, ...(file && { file }) },
@@ -157,7 +157,7 @@ describe('evidence', () => {
     ])
   })
 
-  it('says what contradicts what, and keeps both', () => {
+  it('becomes conflict if passages contradict each other, and keeps both', () => {
     const other = 'The tower of Brest is 50 metres high.'
     const poor = { ...FEATURES, sentenceCoverage: 1, strength: 0.001, pairs: 0 }
     const ranked = [
@@ -183,7 +183,7 @@ describe('evidence', () => {
     expect(evidence(ranked, { agree: () => false }).state).toBe('conflict')
   })
 
-  it('says that a part of the space could not be searched, where nothing answers', () => {
+  it('reports an unavailable index if nothing answers the question', () => {
     const degraded = [{ part: 'text-index', class: 'unavailable', reason: 'it is being rebuilt' } as const]
     expect(evidence([], { retrieved: { degraded } }).missingEvidence.at(-1)).toEqual({
       reason: 'unknown',
@@ -193,7 +193,7 @@ describe('evidence', () => {
     expect(evidence([passage(TOWER)], { retrieved: { degraded } }).missingEvidence).toEqual([])
   })
 
-  it('is judged by words of the space that stand for those of the question', () => {
+  it("judges coverage by rewordings of the question's terms", () => {
     const rewordings = [{ asked: ['high', 'tower'], told: ['belfri'] }]
     const query = 'Who owns the high tower?'
     const others = ['The boats are white.', 'Dogs may swim.', 'We moved to Cork.', 'Press twice.'].map((text) =>

@@ -44,8 +44,8 @@ async function asked(model: object) {
   return { answer, bundle }
 }
 
-describe('an answer from documents that contradict each other', () => {
-  it('quotes what each of them states, with its name and without a day where it has none', async () => {
+describe('an answer from contradicting documents', () => {
+  it('quotes each document with its name, and without a date if it has none', async () => {
     const { answer, bundle } = await asked({})
     expect(bundle.state).toBe('conflict')
     expect(answer).toMatch(/^The documents contradict each other\.\n/)
@@ -53,7 +53,7 @@ describe('an answer from documents that contradict each other', () => {
     expect(answer).toMatch(/- handbook\.md: The harbour recordings are kept for 90 days\. \[\d\]/)
   })
 
-  it('is given to a model with what contradicts what, and the model may find that nothing does', async () => {
+  it('comes from a model that receives the contradictions and may find that both can be true', async () => {
     verdict = 'no idea'
     const unclear = await asked({ reasoningModel: MODEL })
     expect(unclear.bundle.state).toBe('conflict')
@@ -91,7 +91,7 @@ describe('an answer from two versions of one document', () => {
     await ingest(test.engine, ADA, dated, FILES)
   })
 
-  it('quotes the newer one first and is answerable', async () => {
+  it('quotes the newer version first and is answerable', async () => {
     const { answer, state, days } = await about('What does a lantern cost?')
     expect(days).toEqual(['2022-03-01T00:00:00.000Z', '2024-09-15T00:00:00.000Z'])
     expect(state).toBe('answerable')
@@ -100,7 +100,7 @@ describe('an answer from two versions of one document', () => {
     )
   })
 
-  it('quotes the one of the year that the question names first', async () => {
+  it('quotes the version of the year in the question first', async () => {
     expect((await about('What did a lantern cost in 2022?')).answer).toMatch(
       /^\[\d\] prices\.md.*, 2022-03-01\n\nA lantern costs 9 euros\.\n\nnewer: \[\d\] list\.txt/,
     )

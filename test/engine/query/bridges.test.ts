@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => store.end())
 beforeEach(() => store.run('DELETE FROM graph_mentions'))
 
-/** Lets nodes mention an entity. */
+/** Inserts mentions of an entity in these nodes. */
 function mention(entity: number, ...nodes: number[]): void {
   const columns = store.rows<{ name: string; type: string; required: number }>(
     `SELECT name, type, "notnull" required FROM pragma_table_info('graph_mentions')`,
@@ -34,7 +34,7 @@ const TEXTS: Record<number, string> = {
   5: 'Nothing of it.',
 }
 
-/** A program that shows these passages, by key. */
+/** A database read that returns these passages by key. */
 function* shown(passages: [number, string, string?][]): Read<Map<number, { title: string; body: string }>> {
   return new Map(passages.map(([key, body, title = '']) => [key, { title, body }]))
 }
@@ -49,11 +49,11 @@ function bridges(seeds: number[], more: Partial<BridgeRequest> = {}) {
 }
 const score = (found: ReturnType<typeof bridges>, key: number) => found.find((one) => one.key === key)?.score
 
-/** of a name in so many passages */
+/** Weight of a name that this number of passages mentions. */
 const strength = (mentions: number) => 1 / Math.log2(1 + mentions)
 
 describe('the second hop', () => {
-  it('leads from what was found over a name to what mentions it too', () => {
+  it('leads from a found passage to other passages that mention the same name', () => {
     mention(70, 1, 2)
     mention(71, 3, 4)
     expect(bridges([1]).map(({ key }) => key)).toEqual([2])
@@ -62,7 +62,7 @@ describe('the second hop', () => {
     expect(bridges([])).toEqual([])
   })
 
-  it('counts by how much of the question is added, and how telling the name is', () => {
+  it('scores by the added part of the question and the rarity of the name', () => {
     mention(70, 1, 2, 4)
     const found = bridges([1])
     expect(score(found, 2)).toBeCloseTo(strength(3) * (0.1 + 0.5), 10)
@@ -74,7 +74,7 @@ describe('the second hop', () => {
     expect(bridges([1], { idf: () => -1 })).toEqual([])
   })
 
-  it('counts by the place of the passage that it begins at, and the best of several ways', () => {
+  it('scores by the rank of its first passage, and takes the best of several paths', () => {
     mention(70, 1, 2)
     mention(71, 4, 3)
     const found = bridges([4, 1])
@@ -84,13 +84,13 @@ describe('the second hop', () => {
     expect(score(bridges([4, 1]), 2)).toBeCloseTo(strength(2) * (0.1 + 0.5), 10)
   })
 
-  it('takes the older of two that are alike first', () => {
+  it('puts the older of two equal passages first', () => {
     TEXTS[8] = TEXTS[9] = 'The iron.'
     mention(70, 1, 9, 8)
     expect(bridges([1]).map(({ key }) => key)).toEqual([8, 9])
   })
 
-  it('may lead to what was found itself, where another passage leads there', () => {
+  it('may lead to an already found passage if another passage leads there', () => {
     mention(70, 1, 2)
     expect(
       bridges([1, 2])
@@ -99,7 +99,7 @@ describe('the second hop', () => {
     ).toEqual([1, 2])
   })
 
-  it('leads nowhere over a name that stands in more than 24 passages', () => {
+  it('ignores a name that occurs in more than 24 passages', () => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => 100 + n)
     mention(70, 1, 2, ...many(22))
     expect(bridges([1]).map(({ key }) => key)).toEqual([2])
@@ -108,7 +108,7 @@ describe('the second hop', () => {
     expect(bridges([1])).toEqual([])
   })
 
-  it('follows 24 names of a passage', () => {
+  it('follows at most 24 names of a passage', () => {
     for (let n = 0; n < 30; n++) {
       TEXTS[300 + n] = 'The iron.'
       mention(500 + n, 1, 300 + n)
@@ -116,7 +116,7 @@ describe('the second hop', () => {
     expect(bridges([1])).toHaveLength(24)
   })
 
-  it('looks at 160 passages, those with the strongest names', () => {
+  it('loads at most 160 passages, those with the strongest names', () => {
     for (let n = 0; n < 10; n++)
       for (let m = 0; m < 20; m++) {
         TEXTS[1000 + 20 * n + m] = 'The iron.'
@@ -130,17 +130,17 @@ describe('the second hop', () => {
     expect(Math.max(...found.map(({ key }) => key))).toBe(1158)
   })
 
-  it('leaves out what the reader may not see', () => {
+  it('leaves out passages that the reader may not see', () => {
     mention(70, 1, 2, 3)
     expect(bridges([1], { load: () => shown([[1, 'The lamp of Brest.']]) })).toEqual([])
-    // what a first passage holds that may not be seen is not known
+    // The terms of an invisible first passage are unknown.
     expect(score(bridges([1], { load: () => shown([[3, 'The lamp and the iron.']]) }), 3)).toBeCloseTo(
       strength(3) * 1.1,
       10,
     )
   })
 
-  it('ends where it takes too long', () => {
+  it('stops when its time is over', () => {
     mention(70, 1, 2)
     mention(71, 4, 3)
     let looks = 0
@@ -148,7 +148,7 @@ describe('the second hop', () => {
     expect(bridges([1, 4], { late: () => true })).toEqual([])
   })
 
-  it('knows words of titles too', () => {
+  it('counts terms of titles, too', () => {
     mention(70, 1, 2)
     const load = () =>
       shown([

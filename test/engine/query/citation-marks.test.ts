@@ -20,7 +20,7 @@ it.each([
   ['An [open bracket, [1, 2] and [', 'An [open bracket, [1][2] and ['],
   ['[1', '[1'],
   ['[[1]]', '[[1]]'],
-])('the citations of %j become %j, in whatever pieces they come', (text, expected) => {
+])('the citations of %j become %j, however the stream is chunked', (text, expected) => {
   for (let size = 1; size <= text.length; size++) {
     const writer = citationWriter(GIVEN)
     let out = ''

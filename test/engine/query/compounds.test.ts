@@ -26,25 +26,25 @@ describe('a question over German documents', () => {
     return { answer, state: evidenceBundle.state, first: evidenceBundle.items[0]?.metadata.filename }
   }
 
-  it('finds and tells the compound of what it says in parts, before what has one part alone', async () => {
+  it('finds the compound of words that it contains separately before passages with one of these words', async () => {
     const { answer, state, first } = await asked('Wie lang ist die Frist für eine Kündigung?')
     expect(first).toBe('kuendigung.md')
     expect(state).not.toBe('not-enough-evidence')
     expect(answer).toContain('drei Monate')
   })
 
-  it('finds and tells the parts of a compound that it asks for', async () => {
+  it('finds the separate words of a compound that it contains', async () => {
     const { answer, state, first } = await asked('Wie hoch sind die Parkgebühren?')
     expect(first).toBe('parken.md')
     expect(state).not.toBe('not-enough-evidence')
     expect(answer).toContain('zwei Euro')
   })
 
-  it('of one compound alone finds its parts', async () => {
+  it('finds the separate words if it consists of one compound only', async () => {
     expect(await asked('Parkgebühren')).toMatchObject({ first: 'parken.md' })
   })
 
-  it('is refused where documents hold a word that only stands in one of its own by chance', async () => {
+  it('gets not-enough-evidence if its word occurs in documents only by chance inside of another word', async () => {
     expect(await asked('Wie hoch ist die Rente?')).toMatchObject({ state: 'not-enough-evidence' })
   })
 })

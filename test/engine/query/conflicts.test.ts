@@ -10,7 +10,7 @@ function find(question: string, one: string, other: string, titles = ['', '']) {
 const reasonOf = (question: string, one: string, other: string): string | undefined =>
   find(question, one, other).conflicts[0]?.reason
 
-describe('statements of two documents contradict each other', () => {
+describe('contradicting statements of two documents', () => {
   it.each([
     [
       'How long are invoices kept?',
@@ -40,7 +40,7 @@ describe('statements of two documents contradict each other', () => {
   })
 })
 
-describe('statements that differ in what they are about do not', () => {
+describe('statements without a contradiction', () => {
   it.each([
     ['another month', 'How many loans were made?', 'In May 310 loans were made.', 'In June 420 loans were made.'],
     [
@@ -75,13 +75,13 @@ describe('statements that differ in what they are about do not', () => {
     expect(find(question, one, other)).toEqual({ conflicts: [], differences: [] })
   })
 
-  it('says which takes the place of the other', () => {
+  it('report as newer the statement that replaces an earlier one', () => {
     const found = find('How long is the trial?', 'The trial previously lasted 14 days.', 'The trial lasts 30 days.')
     expect(found.conflicts).toEqual([])
     expect(found.differences).toMatchObject([{ kind: 'newer', reason: 'one describes an earlier time', newer: 1 }])
   })
 
-  it('is told by titles that differ in a word', () => {
+  it('do not conflict if the titles name two different things', () => {
     const one = 'Backups are kept for 30 days.'
     const other = 'Backups are kept for 90 days.'
     const titled = (titles: string[]) => find('How long are backups kept?', one, other, titles).conflicts
@@ -90,8 +90,8 @@ describe('statements that differ in what they are about do not', () => {
   })
 })
 
-describe('what is compared', () => {
-  it('is what concerns the question, across documents', () => {
+describe('the comparison of statements', () => {
+  it('covers statements about the question, and only of different documents', () => {
     const one = 'Invoices are kept for 6 years. Tea is served at 4 pm.'
     const other = 'Invoices are kept for 6 years. Tea is served at 5 pm.'
     expect(find('How long are invoices kept?', one, other).conflicts).toEqual([])
@@ -100,7 +100,7 @@ describe('what is compared', () => {
     expect(contradictions('When is tea served?', ['tea', 'serv'], () => 2, items).conflicts).toEqual([])
   })
 
-  it('knows what a pronoun and a second clause speak of', () => {
+  it('resolves a pronoun and the subject of a second clause', () => {
     const said = reasonOf(
       'How long are parcels stored?',
       'Parcels are weighed on arrival and stored for 7 days.',

@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.end())
 
-it('retrieval fills topK with other passages in place of copies', async () => {
+it('retrieval fills topK with other passages instead of copies', async () => {
   const space = store.space()
   const [pool, fee] = ['The pool opens at nine.', 'The pool costs four euros.']
   await publish(store, space, { 'old/pool.md': passages(pool), 'pool.md': passages(pool), 'fee.md': passages(fee) })

@@ -14,7 +14,7 @@ const DOCUMENTS = {
   'horse.md': '# Stable\n\nThe house beside the stable belongs to Merit Holm.\n',
   'rollout.md': '# Release\n\nThe accommodation of new colleagues is arranged by the office.\n',
 }
-/** Only Ada may read it. */
+/** Only Ada may read this document. */
 const HIDDEN = { 'deal.md': 'The acquisition costs four million.\n' }
 
 let test: TestEngine
@@ -45,7 +45,7 @@ const searched = async (query: string, caller = ADA) =>
   (await test.engine.queries.search(caller, id, SearchBody.parse({ query }))).searchedFor
 
 describe('a word of a question that no passage contains', () => {
-  it('is searched for without its typo, and answers and searches list the correction', async () => {
+  it('finds passages with its correct spelling, and answers and searches list the correction', async () => {
     const found = await asked('when does the batery alram beep?')
     expect(found.first).toBe('alarm.md')
     expect(found.state).not.toBe('not-enough-evidence')
@@ -58,11 +58,11 @@ describe('a word of a question that no passage contains', () => {
     expect(await searched('batery alram')).toEqual(words)
   })
 
-  it('is searched for without two typos if it has eight letters or more', async () => {
+  it('finds passages despite two typos if it has eight letters or more', async () => {
     expect(await searched('who arranges acomodation')).toEqual([{ asked: 'acomodation', searched: 'accommodation' }])
   })
 
-  it('is searched for in another form of its derivation', async () => {
+  it('finds passages with another word of the same derivation', async () => {
     const found = await asked('who owns the bakery?')
     expect(found).toMatchObject({ first: 'shop.md', searchedFor: [{ asked: 'owns', searched: 'owner' }] })
     expect(found.answer).toContain('Ida Keller')
@@ -74,20 +74,20 @@ describe('a word of a question that no passage contains', () => {
     ['a code', 'battery al4rm'],
     ['a word of three letters', 'bat alm'],
     ['the first part of a contraction', "the alrm't"],
-    ['near no word of the space', 'xylophone'],
-  ])('is not corrected where it is %s', async (_, question) => {
+    ['similar to no word of the space', 'xylophone'],
+  ])('stays uncorrected if it is %s', async (_, question) => {
     const words = (await searched(question)) ?? []
     expect(words.map(({ searched }) => searched).join(' ')).not.toMatch(/house|merit|alarm/)
   })
 
-  it('is corrected only by words of passages that the reader may read', async () => {
+  it('gets corrections only from passages that the reader may read', async () => {
     expect(await searched('aquisition')).toEqual([{ asked: 'aquisition', searched: 'acquisition' }])
     expect(await searched('aquisition', EVE)).toBeUndefined()
     expect(await searched('batery', EVE)).toEqual([{ asked: 'batery', searched: 'battery' }])
   })
 })
 
-it('correctionsOf looks up no term where passages contain every word of the question', async () => {
+it('the search for corrections looks up no term if passages contain every word of the question', async () => {
   const terms = analyzeQuery('battery alarm')
   const known = { frequencies: new Map(terms.map((term) => [term, 1])), rewordings: [] }
   expect(await correctionsOf('battery alarm', known, () => Promise.reject(new Error('looked up')))).toEqual([])

@@ -65,7 +65,7 @@ const by = ({ ranked }: Awaited<ReturnType<typeof ask>>, text: string) =>
   ranked.find(({ passage }) => passage.body === text)?.byGraph
 
 describe('mode deep', () => {
-  it('finds over names what neither index found, and says that it did', async () => {
+  it('finds passages through names that neither index found, and reports them as second hops', async () => {
     const found = await ask()
     expect(texts(found)).toEqual(expect.arrayContaining([FOUND, HOP, OTHER]))
     expect(by(found, HOP)).toBe('second-hop')
@@ -75,14 +75,14 @@ describe('mode deep', () => {
     expect(found.degraded).toEqual([])
   })
 
-  it('finds nothing over the graph that its reader may not read', async () => {
+  it('returns no passage through the graph that the reader may not read', async () => {
     await another()
     restrict(store, space, ['b.md'], 'eve')
     const found = await ask()
     expect(texts(found)).not.toContain(HOP)
   })
 
-  it('stays within the documents of the query', async () => {
+  it('returns only passages of the documents of the query', async () => {
     const [doc] = store.rows<{ key: number }>(
       "SELECT key FROM documents WHERE filename = 'a.md' AND space_key = ?",
       space.key,
@@ -90,7 +90,7 @@ describe('mode deep', () => {
     expect(texts(await ask({ docs: [doc?.key ?? -1] }))).not.toContain(HOP)
   })
 
-  it('shows nothing that was published after its snapshot', async () => {
+  it('returns nothing that was published after its snapshot', async () => {
     await another()
     const early = admitted(store, space)
     await publish(store, space, { 'd.md': 'Orion Institute was founded by nobody, says Ada Keller.' })
@@ -103,7 +103,7 @@ describe('mode deep', () => {
     expect(found.metrics.graphProjectionFilteredCount).toBeGreaterThanOrEqual(0)
   })
 
-  it('says how many documents the graph does not know yet', async () => {
+  it('reports how many documents the graph does not cover yet', async () => {
     const derivations = { catchUp: async () => 3 } as never
     const found = await retrieveDeep(
       ...([context, { ...shared, derivations }, admitted(store, space)] as const),
@@ -116,9 +116,9 @@ describe('mode deep', () => {
     expect(found.metrics).toMatchObject({ graphPendingDocuments: 3 })
   })
 
-  it('keeps places for what a second hop leads to', async () => {
+  it('reserves three of ten ranks for second hops', async () => {
     await another()
-    // enough that fits better, so that the second hop would not be among the first
+    // Enough better passages, so that the second hop would not rank high by its score.
     await publish(store, space, {
       'many.md': passages(...Array.from({ length: 9 }, (_, n) => `Keller leads and founded institute number ${n}.`)),
     })
@@ -128,13 +128,13 @@ describe('mode deep', () => {
     const five = await ask({ profile: { topK: 5 } })
     expect(five.ranked).toHaveLength(5)
     expect(texts(five).at(-1)).toBe(HOP)
-    // three in ten
+    // Three in ten: none at topK 3.
     const three = await ask({ profile: { topK: 3 } })
     expect(texts(three)).not.toContain(HOP)
-    // its score is that of where it stands
+    // Its score fits its rank.
     const finals = five.ranked.map(({ final }) => final)
     expect(finals).toEqual([...finals].sort((a, b) => b - a))
-    // a model that has compared it decides by itself
+    // A rerank model that compared it decides alone.
     const model = { pluginId: 'openai-compatible', provider: 'local', model: 'cross' }
     const plain = context.models
     const rerank = async (_: string, documents: string[]) =>
@@ -144,7 +144,7 @@ describe('mode deep', () => {
     context.models = plain
   })
 
-  it('favours what mentions an entity that the caller works with', async () => {
+  it('raises the score of passages that mention an active entity of the caller', async () => {
     finding(store, () => [hit(FOUND, { bm25: 3 }), hit(FAR, { bm25: 2.9 })])
     const plain = await ask({ query: 'Grace Ada' })
     const entities = store.rows<{ id: string; name: string }>(
@@ -161,7 +161,7 @@ describe('mode deep', () => {
     expect(finals).toEqual([...finals].sort((a, b) => b - a))
   })
 
-  it('works where neither index found anything', async () => {
+  it('finds passages through the graph if neither index found anything', async () => {
     finding(store, () => [])
     const found = await ask({ query: 'Ada Keller' })
     expect(texts(found)).toContain(FOUND)

@@ -17,7 +17,7 @@ const status = (code: number, body?: string): Fault[] =>
   Array.from({ length: 8 }, () => ({ kind: 'status', status: code, ...(body === undefined ? {} : { body }) }))
 const FAILURES: [degradedClass: string, what: string, faults: Fault[]][] = [
   ['auth', 'its key is refused', status(401)],
-  ['rate-limited', 'it is asked too often', status(429)],
+  ['rate-limited', 'it is called too often', status(429)],
   ['context-too-long', 'the passages do not fit into its window', status(400, TOO_LONG)],
   ['budget-spent', 'its account has no quota left', status(402)],
   ['timeout', 'it does not answer in time', [{ kind: 'hang' }]],
@@ -64,8 +64,8 @@ const toldOf = (part: string, degradedClass: string) => ({
 })
 const stepsOf = async (traceId: string) => (await test.engine.queries.trace(ADA, traceId)).steps
 
-describe('a query whose chat model fails is answered all the same, and says why not by the model', () => {
-  it.each(FAILURES)('%s when %s', async (degradedClass, _, faults) => {
+describe('a query whose chat model fails', () => {
+  it.each(FAILURES)('answers extractively and reports the class %s when %s', async (degradedClass, _, faults) => {
     await start()
     await withModel()
     fake.script(...faults)
@@ -81,7 +81,7 @@ describe('a query whose chat model fails is answered all the same, and says why 
     expect(JSON.stringify([done, steps])).not.toContain(KEY)
   })
 
-  it("budget-spent when the space's own budget does not hold the call", async () => {
+  it('answers extractively and reports budget-spent when the budget of the space does not cover the call', async () => {
     await start({ quotas: { maxLlmTokensPerDay: 1 } })
     await withModel()
     const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
@@ -90,8 +90,8 @@ describe('a query whose chat model fails is answered all the same, and says why 
   })
 })
 
-describe('a query whose words cannot be embedded is searched as text, and says why', () => {
-  it.each(FAILURES)('%s when %s', async (degradedClass, _, faults) => {
+describe('a query whose question cannot be embedded', () => {
+  it.each(FAILURES)('searches as text and reports the class %s when %s', async (degradedClass, _, faults) => {
     await start({}, { embeddingProfile: MODEL })
     fake.script(...faults)
     const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
@@ -104,12 +104,12 @@ describe('a query whose words cannot be embedded is searched as text, and says w
   })
 })
 
-describe('an answer', () => {
-  it('that lacks nothing says that it is not degraded', async () => {
+describe('the metadata of an answer', () => {
+  it('states degraded: false if nothing failed', async () => {
     await start()
     await withModel()
     const told = { degraded: false, degradedReasons: [] }
-    // right after a start the indexes may be catching up, and say so
+    // Right after a start the indexes may still be catching up, and report it.
     await expect
       .poll(async () => (await ask(test.engine, ADA, spaceId, QUESTION)).done.metadata)
       .toMatchObject({ generator: 'model', ...told, metrics: told })
@@ -117,7 +117,7 @@ describe('an answer', () => {
     expect(done.metadata).not.toHaveProperty('degradedClass')
   })
 
-  it('whose mode the model could not choose says so, with the class', async () => {
+  it('names the failure class if the model could not choose the mode', async () => {
     await start()
     await withModel()
     fake.script(...status(401).slice(0, 1))
@@ -129,7 +129,7 @@ describe('an answer', () => {
     expect((await stepsOf(traceId))[0]?.metadata).toMatchObject({ degraded: true, failure: { class: 'auth' } })
   })
 
-  it('that is degraded twice names both reasons', async () => {
+  it('lists both reasons if the answer is degraded twice', async () => {
     await start({}, { embeddingProfile: MODEL })
     await withModel()
     fake.script(...status(401))

@@ -53,12 +53,12 @@ const found = async (filter?: DocumentFilter, mode: 'fast' | 'deep' | 'research'
   return [...new Set(items.map(({ metadata }) => String(metadata.filename)))].sort()
 }
 
-describe('Documents by what they say of themselves', () => {
-  it('are all searched without a filter', async () => {
+describe('the declared metadata of documents', () => {
+  it('limit no search without a filter', async () => {
     expect(await found()).toHaveLength(6)
   })
 
-  it('are searched by their own date, in every mode, those without one not', async () => {
+  it('select documents by date in every mode, and no document without a date', async () => {
     for (const mode of ['fast', 'deep', 'research'] as const) {
       expect(await found({ dateFrom: '2022-01-01' }, mode)).toEqual(['mail.eml', 'new.html', 'note.md'])
       expect(await found({ dateTo: '2022-05-05' }, mode)).toEqual(['note.md', 'old.html'])
@@ -66,19 +66,19 @@ describe('Documents by what they say of themselves', () => {
     }
   })
 
-  it('are compared across time zones', async () => {
+  it('compare dates across time zones', async () => {
     expect(await found({ dateFrom: '2024-06-30T22:00:00Z' })).toEqual(['mail.eml'])
     expect(await found({ dateFrom: '2024-06-30', dateTo: '2024-06-30' })).toEqual(['mail.eml', 'new.html'])
   })
 
-  it('are searched by author and language', async () => {
+  it('select documents by author and language', async () => {
     expect(await found({ author: 'keller' })).toEqual(['new.html'])
     expect(await found({ author: 'ÉMILE' })).toEqual(['note.md'])
     expect(await found({ language: 'de' })).toEqual(['note.md'])
     expect(await found({ language: 'en', dateTo: '2020-01-01' })).toEqual(['old.html'])
   })
 
-  it('are searched so without an answer, too, and with named documents', async () => {
+  it('limit searches without an answer, too, and together with named documents', async () => {
     const { items } = await test.engine.documents.list(ADA, space, { limit: 10 })
     const ids = items.filter(({ filename }) => filename !== 'mail.eml').map(({ id }) => id)
     const body = { query: 'price of parking', limit: 10, activeDocumentIds: ids, activeEntityIds: [] }
@@ -88,7 +88,7 @@ describe('Documents by what they say of themselves', () => {
     ])
   })
 
-  it('age by their own date', async () => {
+  it('determine the freshness of a document by its own date', async () => {
     const search = await test.engine.queries.search(ADA, space, {
       query: 'price of parking',
       limit: 10,
@@ -102,7 +102,7 @@ describe('Documents by what they say of themselves', () => {
     expect(score.get('clock.html')).toBeGreaterThan(0.99)
   })
 
-  it('are shown with their fields, also in the file system', async () => {
+  it('appear in document metadata and in the file system', async () => {
     const { items } = await test.engine.documents.list(ADA, space, { limit: 10 })
     const id = items.find(({ filename }) => filename === 'new.html')?.id ?? ''
     const { metadata } = await test.engine.documents.get(ADA, space, id)

@@ -6,10 +6,10 @@ import { until } from '../../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'embedder' }
 const DIMENSION = 256
-/** Unrelated texts have this much in common for the model, as they have for many. */
+/** Magnitude that unrelated texts have in common for the model, as for many real models. */
 const COMMON = 1.2
 
-/** What texts are about, by a word of theirs. */
+/** Topics of texts, by a word that they contain. */
 const TOPICS = [
   ['salary', 'earn'],
   ['holiday', 'vacation'],
@@ -17,7 +17,7 @@ const TOPICS = [
   ['boiler', 'heating'],
 ]
 
-/** Numbers that are the same for the same text: a linear congruential generator seeded with it. */
+/** Deterministic noise for a text: a linear congruential generator seeded with it. */
 function noise(seed: string): number[] {
   let state = [...seed].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) >>> 0, 7)
   return Array.from({ length: DIMENSION }, () => {
@@ -26,7 +26,7 @@ function noise(seed: string): number[] {
   })
 }
 
-/** A vector of what a text is about, whatever its words, beside what all texts have in common. */
+/** The vector of a text: its topic, whatever its words, on top of the part that all texts have in common. */
 function vector(text: string): number[] {
   const topic = TOPICS.find((words) => words.some((word) => text.toLowerCase().includes(word)))
   const meaning = noise(topic?.[0] ?? text)
@@ -74,8 +74,8 @@ async function asked(query: string) {
   return { answer, state: evidenceBundle.state, first: evidenceBundle.items[0], metrics }
 }
 
-describe('vectors of a provider', () => {
-  it('find a passage that shares no word with the question, and make it answerable where they are sure', async () => {
+describe('vectors of an embedding provider', () => {
+  it('find a passage that shares no term with the question, and make it answerable if they are sure', async () => {
     const { answer, first, state } = await asked('How much money do people earn?')
     expect(first?.metadata.filename).toBe('pay.md')
     expect(first?.score).toBeGreaterThan(0.5)
@@ -83,14 +83,14 @@ describe('vectors of a provider', () => {
     expect(answer).toContain('5,000 crowns')
   })
 
-  it('make an answer of a passage that shares one word with the question', async () => {
+  it('make a passage answerable that shares one term with the question', async () => {
     const { answer, first, state } = await asked('Is there any vacation, and who has thirty of it?')
     expect(first?.metadata.filename).toBe('leave.md')
     expect(state).toBe('answerable')
     expect(answer).toContain('thirty days')
   })
 
-  it('say nothing where all cosines are as high as those of any two texts', async () => {
+  it('add no confidence if all cosines are as high as those of unrelated texts', async () => {
     const { state, metrics } = await asked('Which dragon guards the treasure of the mountain?')
     expect(metrics.denseBackground?.middle).toBeGreaterThan(0.4)
     expect(metrics.denseBackground?.samples).toBeGreaterThan(50)

@@ -34,8 +34,8 @@ const item = (passage: Partial<PassageRow> = {}, ranked: Partial<RankedPassage> 
     freshness as Parameters<typeof toEvidenceItem>[1],
   )
 
-describe('an item of evidence', () => {
-  it('cites its document, version and place from where it begins to where it ends', () => {
+describe('an evidence item', () => {
+  it('cites document, version, page, section and offsets', () => {
     expect(item().citations).toEqual([
       {
         documentAssetId: 'doc-1',
@@ -50,7 +50,7 @@ describe('an item of evidence', () => {
     expect(item({ page: null }).citations[0]).not.toHaveProperty('pageNumber')
   })
 
-  it('shows text, names and when it was stored', () => {
+  it('shows text, titles and time of storage', () => {
     expect(item()).toMatchObject({
       nodeId: 'node-1',
       text: 'The lamp is lit.',
@@ -65,7 +65,7 @@ describe('an item of evidence', () => {
     })
   })
 
-  it('has scores from 0 to 1 of four digits, and none that was not measured', () => {
+  it('limits scores to 0…1 with four digits, and omits those that were not measured', () => {
     expect(item({}, { final: 0.123456, retrieval: 1.5, rerank: -1 }).scores).toEqual({
       retrieval: 1,
       rerank: 0,
@@ -76,14 +76,14 @@ describe('an item of evidence', () => {
     expect(item().scores).toEqual({ retrieval: 0.25, final: 0.5 })
   })
 
-  it('tells how fresh it is where that is known', () => {
+  it('shows freshness if it is known', () => {
     expect(item().freshness).toBe('unknown')
     const stale = item({}, {}, { state: 'stale', score: 0.33333, file: 'changed' })
     expect(stale).toMatchObject({ freshness: 'stale', scores: { freshness: 0.3333 }, metadata: { file: 'changed' } })
     expect(item({}, {}, { state: 'fresh', score: 1 }).metadata).not.toHaveProperty('file')
   })
 
-  it('says whose word it is, and follows no address but one of the web', () => {
+  it('shows whether the source is uploaded or external, and links only http and https addresses', () => {
     expect(item().metadata).toMatchObject({ trust: 'uploaded' })
     expect(item().metadata).not.toHaveProperty('sourceUrl')
     expect(item().metadata).not.toHaveProperty('sourceId')

@@ -15,7 +15,7 @@ afterEach(() => test.end())
 const bundleOf = ({ done }: Asked): EvidenceBundle =>
   (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
 
-/** Puts a document below a source that only `readers` may read. */
+/** Assigns a document to a source that only `readers` may read. */
 async function restrict(documentId: string, readers: string[]): Promise<void> {
   const { run } = rowsOf(test.dataDir)
   const columns =
@@ -33,7 +33,7 @@ const SECRET = 'The vault code of the north tower is changed every ninety days b
 const PUBLIC = 'The north tower has a vault and a library that opens at noon.\n'
 
 describe('evidence', () => {
-  it('leaves out sources that the subject may not read, in every mode, and says that better was left out', async () => {
+  it('leaves out sources that the subject may not read, in every mode, and reports permission-limited', async () => {
     const [secret] = await ingest(test.engine, ADA, spaceId, { 'secret.md': SECRET, 'public.md': PUBLIC })
     await restrict(secret.asset.id, ['grace'])
     const grace = { ...ADA, subject: 'grace' }
@@ -51,7 +51,7 @@ describe('evidence', () => {
     }
   })
 
-  it('says that two passages disagree, and that nothing decides', async () => {
+  it('reports a conflict if two passages disagree and nothing decides', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'old.md': 'The harbour channel is kept at a depth of nine metres, 9 m, all year round.\n',
       'new.md': 'The harbour channel is kept at a depth of eleven metres, 11 m, all year round.\n',
@@ -64,7 +64,7 @@ describe('evidence', () => {
     expect(bundle.missingEvidence.map(({ reason }) => reason)).toEqual(['conflict'])
   })
 
-  it('says so in a space of these two alone, in every way of contradicting', async () => {
+  it('reports each kind of contradiction in a space of two documents', async () => {
     const pairs: [string, string, string][] = [
       [
         'When was the Kappel bridge opened?',
@@ -86,7 +86,7 @@ describe('evidence', () => {
     }
   })
 
-  it('says what was not found, and how fresh the rest is', async () => {
+  it('lists what was not found, and the freshness of found passages', async () => {
     await ingest(test.engine, ADA, spaceId, { 'public.md': PUBLIC })
     const bundle = bundleOf(await ask(test.engine, ADA, spaceId, 'Who painted the ceiling of the opera house?'))
     expect(bundle.state).toBe('not-enough-evidence')
@@ -97,7 +97,7 @@ describe('evidence', () => {
 })
 
 describe('a session', () => {
-  it('completes a follow-up with what was asked before, over many turns, and only within the session', async () => {
+  it('completes follow-ups with its earlier questions over several turns, and only its own', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'westerhever.md':
         'The lighthouse of Westerhever was built in 1908. The keeper of Westerhever was Jens Petersen.\n',
@@ -120,8 +120,8 @@ describe('a session', () => {
   })
 })
 
-describe('permission-limited', () => {
-  it('is told where nothing but what was withheld was found, and the answer has no evidence', async () => {
+describe('the state permission-limited', () => {
+  it('applies if only withheld passages were found, and the answer has no evidence', async () => {
     const [secret] = await ingest(test.engine, ADA, spaceId, { 'secret.md': SECRET })
     await restrict(secret.asset.id, ['grace'])
     const asked = await ask(test.engine, ADA, spaceId, 'How often is the vault code of the north tower changed?')

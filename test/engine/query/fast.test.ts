@@ -30,7 +30,7 @@ beforeEach(() => {
   context = { ...store.context }
 })
 
-/** Another space, for tests that change theirs. */
+/** Creates a separate space for tests that change it. */
 async function another(more: Record<string, string> = {}, model?: typeof PROVIDED): Promise<void> {
   space = store.space(model && { model })
   await publish(store, space, { 'a.md': passages(LAMP, KEEPER), 'b.md': IRON, ...more })
@@ -60,7 +60,7 @@ const ask = ({ query = 'lamp of Brest', profile = {}, embedding = PLAIN, observe
 const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
 
 describe('a search of both indexes', () => {
-  it('asks them for the terms of the question, and keeps what fits best', async () => {
+  it('sends the terms of the question and ranks the best match first', async () => {
     const asked = finding(store, () => [hit(IRON, { bm25: 3 }), hit(LAMP, { bm25: 2.9 }), hit(KEEPER, { bm25: 1 })])
     const found = await ask()
     expect(asked).toMatchObject([
@@ -75,7 +75,7 @@ describe('a search of both indexes', () => {
     expect(found.ranked[0]).not.toHaveProperty('byGraph')
   })
 
-  it('gives as many as the profile has places for, none below its threshold', async () => {
+  it('returns at most topK passages, none below the threshold of the profile', async () => {
     finding(store, () => [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 2 }), hit(KEEPER, { bm25: 0.1 })])
     const all = await ask()
     expect(texts(await ask({ profile: { topK: 2 } }))).toEqual(texts(all).slice(0, 2))
@@ -86,7 +86,7 @@ describe('a search of both indexes', () => {
     expect(all.metrics).toMatchObject({ scoreThresholdFilteredCount: 0, finalCandidateCount: 3 })
   })
 
-  it('says what was counted', async () => {
+  it('returns counts and durations as metrics', async () => {
     finding(store, () => ({
       ...{ hits: [hit(LAMP), hit(IRON), { key: 9999, bm25: 1 }], textCount: 3, vectorCount: 4, textMs: 1.2345 },
       ...{ vectorMs: 2.3456, vectorMethod: 'hnsw', textEngine: 'tantivy' },
@@ -106,7 +106,7 @@ describe('a search of both indexes', () => {
     })
   })
 
-  it('weighs terms by how many passages hold them', async () => {
+  it('weighs terms by the number of passages that contain them', async () => {
     finding(store, () => ({ hits: [hit(LAMP)], textCount: 1, frequencies: new Map([['lamp', 2]]) }))
     const { idf, asked } = await ask()
     expect(idf('lamp')).toBeCloseTo(Math.log(1 + 28.5 / 2.5), 10)
@@ -115,7 +115,7 @@ describe('a search of both indexes', () => {
     expect(asked).not.toHaveProperty('byRerank')
   })
 
-  it('tells who looks on what was found and how it was ranked', async () => {
+  it('reports hits and ranking to an observer', async () => {
     const found = [hit(LAMP), { key: 9999, bm25: 1 }, hit(KEEPER, { bm25: 0.5 })]
     finding(store, () => found)
     const records: FastRecord[] = []
@@ -127,13 +127,13 @@ describe('a search of both indexes', () => {
     expect(records[0]).not.toHaveProperty('model')
   })
 
-  it('stays within the documents of the query', async () => {
+  it('sends the documents of the query to the indexes', async () => {
     const asked = finding(store, () => [])
     await ask({ docs: [7] })
     expect(asked[0]?.docs).toEqual([7])
   })
 
-  it('says what an index cannot do, what was not embedded, and which vectors are missing', async () => {
+  it('reports degraded indexes, a failed embedding and missing vectors', async () => {
     finding(store, () => ({ hits: [hit(LAMP)], degraded: ['the text index is being rebuilt'] }))
     const degraded = { part: 'embedding', class: 'timeout', reason: 'no vector' } as const
     context.vectors = { ...context.vectors, missing: async () => ({ passages: 1, class: 'auth' }) }
@@ -148,14 +148,14 @@ describe('a search of both indexes', () => {
     })
   })
 
-  it('gives nothing that is gone by the time its text is read', async () => {
+  it('returns no passage that was deleted before its text is read', async () => {
     await another()
     finding(store, () => [hit(LAMP), hit(IRON)])
     store.run("UPDATE documents SET deleted_at = 1 WHERE filename = 'b.md' AND space_key = ?", space.key)
     expect(texts(await ask())).toEqual([LAMP])
   })
 
-  it('holds words of the question that a passage says in others', async () => {
+  it('counts terms of the question that a passage contains in other words', async () => {
     const rewordings = [{ asked: ['lamp', 'glass'], told: ['lampglass'] }]
     await another({ 'c.md': 'The lampglass is old.' })
     finding(store, () => ({ hits: [hit('The lampglass is old.')], rewordings: rewordings as never }))
@@ -165,7 +165,7 @@ describe('a search of both indexes', () => {
   })
 })
 
-describe('a search of a reader who may not read all documents', () => {
+describe('a search of a reader with limited permissions', () => {
   it('searches, counts and weighs only the documents of the reader', async () => {
     await another()
     restrict(store, space, ['a.md'], 'eve')
@@ -188,7 +188,7 @@ describe('a search of a reader who may not read all documents', () => {
     expect(found.idf('lamp')).toBeCloseTo(Math.log(1 + 29.5 / 1.5), 10)
   })
 
-  it('sends no scope to the indexes for a reader of all documents', async () => {
+  it('sends no scope to the indexes if the reader may read all documents', async () => {
     await another()
     restrict(store, space, ['a.md'], 'ada')
     const asked = finding(store, () => [hit(LAMP)])
@@ -202,7 +202,7 @@ describe('a search with vectors', () => {
   const VECTOR = Float32Array.of(1, 0)
   const embedding = { embedded: { vector: VECTOR, vectorSpaceId: 'v', dimension: 2 } }
 
-  it('asks the vector index too, of a provider with the background of the space', async () => {
+  it('asks the vector index, with background statistics if the model comes from a provider', async () => {
     const asked = finding(store, () => [hit(LAMP, { cosine: 0.9 })])
     await ask({ embedding })
     expect(asked[0]).toMatchObject({ vector: VECTOR, vectorSpace: 'v', wantsBackground: false })
@@ -218,7 +218,7 @@ describe('a search with vectors', () => {
     expect(found.asked.byVectors).toBeGreaterThan(0.9)
   })
 
-  it("of the space's own model compares passages with the best", async () => {
+  it("compares passages with the best one if the model is the space's own", async () => {
     await another()
     model(store, space)
     await publish(store, space, { 'c.md': passages('An iron ship.', 'Another iron gate here.') })
@@ -235,7 +235,7 @@ describe('a search with vectors', () => {
     expect(Math.max(...(await likeness({ embedded: { ...embedding.embedded, vectorSpaceId } })))).toBeGreaterThan(0)
   })
 
-  it('embeds the question, and does without where that fails', async () => {
+  it('embeds the question, and continues without a vector if that fails', async () => {
     await another()
     expect(await embedForFast(context, admitted(store, space), 'lamp', never)).toEqual({ embedded: undefined })
     model(store, space)
@@ -261,8 +261,8 @@ describe('a search with vectors', () => {
   })
 })
 
-describe('a search that is expanded', () => {
-  it('ranks what was added with the rest, says where it came from, and keeps the last word on the order', async () => {
+describe('a search with graph expansion', () => {
+  it('ranks added hits with the rest, marks their origin, and lets the expansion reorder the result', async () => {
     finding(store, () => [hit(LAMP, { bm25: 2 })])
     const given: unknown[] = []
     const expand = async (hits: SearchHit[], asked: { terms: readonly string[] }): Promise<GraphStage> => {
@@ -282,7 +282,7 @@ describe('a search that is expanded', () => {
   })
 })
 
-describe('a search whose order a model decides', () => {
+describe('a search with a rerank model', () => {
   const reranker = { pluginId: 'openai-compatible', provider: 'local', model: 'cross' }
   const profile = { rerank: { enabled: true, model: reranker } }
   const scored = (scores: number[] | Error) => {
@@ -293,7 +293,7 @@ describe('a search whose order a model decides', () => {
     context.models = { ...context.models, reranker: () => ({ rerank }) } as never
   }
 
-  it('says which one it was, and what it found relevant', async () => {
+  it('reports the model and its relevance, and falls back to the built-in order if the model fails', async () => {
     finding(store, () => [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 2 }), hit(KEEPER)])
     scored([0.1, 0.95, 0.05])
     const found = await ask()

@@ -27,7 +27,7 @@ const told = async (query: string): Promise<{ state: string; finish: unknown; an
   return { state, finish: done.finishReason, answer }
 }
 
-it('a question that is foreign to a small space gets the words that were searched for, and is captured', async () => {
+it('a question foreign to a small space gets the searched terms as answer and is captured as a failed query', async () => {
   const foreign = [
     ['What is the capital of Norway?', 'capital Norway'],
     ['Who was the first king of Portugal?', 'first king Portugal'],
@@ -43,7 +43,7 @@ it('a question that is foreign to a small space gets the words that were searche
   expect(new Set(await captured())).toEqual(new Set(['no-retrieval-evidence']))
 })
 
-it('questions of its own are answered, in English and in Chinese', async () => {
+it('a question about the space is answered, in English and in Chinese', async () => {
   expect(await told('How long are traces kept?')).toMatchObject({ state: 'answerable', finish: 'retrieval-evidence' })
   expect(await told('What does the capital of a column carry?')).toMatchObject({ state: 'answerable' })
   expect((await told('水泵多久检查一次？')).answer).toContain('每三个月检查一次')

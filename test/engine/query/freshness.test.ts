@@ -30,8 +30,8 @@ const passage = (place: number, published_at: number, document_date: string | nu
 })
 const fresh = (now: number, ...of: ReturnType<typeof passage>[]) => store.db.now(freshnessOf(of, now))
 
-describe('how fresh a passage is', () => {
-  it('is half after a year, and never more than whole', () => {
+describe('the freshness of a passage', () => {
+  it('falls by half each year, and never exceeds 1', () => {
     const now = 5 * YEAR_MS
     const of = (age: number) => fresh(now, passage(0, now - age)).get(docs[0] ?? -1)
     expect(of(0)).toEqual({ state: 'fresh', score: 1 })
@@ -40,7 +40,7 @@ describe('how fresh a passage is', () => {
     expect(of(-YEAR_MS)?.score).toBe(1)
   })
 
-  it('is half of that while a newer version of its document is on its way', () => {
+  it('halves while a newer version of the document is being compiled', () => {
     const now = 5 * YEAR_MS
     store.begin(store.again(space), docs[1] ?? -1)
     const found = fresh(now, passage(0, now), passage(1, now), passage(1, now))
@@ -50,7 +50,7 @@ describe('how fresh a passage is', () => {
     ])
   })
 
-  it('is half of that while its page of the web was not found', () => {
+  it('halves while the web page of the document was not found', () => {
     store.run('UPDATE documents SET metadata = ? WHERE key = ?', JSON.stringify({ missingCrawls: 1 }), docs[0] ?? -1)
     store.run('UPDATE documents SET metadata = ? WHERE key = ?', JSON.stringify({ missingCrawls: 0 }), docs[1] ?? -1)
     const found = fresh(YEAR_MS, passage(0, 0), passage(1, 0))
@@ -60,13 +60,13 @@ describe('how fresh a passage is', () => {
     ])
   })
 
-  it('is none of nothing', async () => {
+  it('returns nothing for an empty list', async () => {
     expect(fresh(0).size).toBe(0)
     expect((await freshnessNow(store.context, [])).size).toBe(0)
   })
 })
 
-describe('how the file of a document stands to it', () => {
+describe("the check of a document's local file", () => {
   const told: string[] = []
   beforeEach(() => {
     told.length = 0
@@ -74,7 +74,7 @@ describe('how the file of a document stands to it', () => {
     store.context = { ...store.context, options: { ...store.context.options, localFiles: localFiles as never } }
   })
 
-  /** Records that a document was made from a file. @param sha256 of the document where a test says no other */
+  /** Records the file that a document was made of. @param sha256 defaults to the one of the document */
   function backed(place: number, sha256?: string): string {
     const [row] = store.rows<{ filename: string; sha256: string }>(
       'SELECT filename, sha256 FROM documents WHERE key = ?',
@@ -96,7 +96,7 @@ describe('how the file of a document stands to it', () => {
     return places.map((place) => found.get(docs[place] ?? -1))
   }
 
-  it('is verified where it holds what the document was made of', async () => {
+  it('reports verified if the file is the one that the document was made of', async () => {
     writeFileSync(backed(0), 'Lamp.')
     expect(await now(0, 1)).toEqual([
       { state: 'fresh', score: 1, file: 'verified' },
@@ -105,7 +105,7 @@ describe('how the file of a document stands to it', () => {
     expect(told).toEqual([])
   })
 
-  it('makes it stale where it changed or is gone', async () => {
+  it('makes the document stale if the file changed or is missing, and reports the path', async () => {
     const changed = backed(0)
     writeFileSync(changed, 'Another lamp.')
     const gone = backed(1)
@@ -116,7 +116,7 @@ describe('how the file of a document stands to it', () => {
     expect(told.sort()).toEqual([changed, gone])
   })
 
-  it('does not count twice against what is stale already', async () => {
+  it('does not lower the score of an already stale document again', async () => {
     store.begin(store.again(space), docs[1] ?? -1)
     backed(1)
     writeFileSync(backed(0), 'Lamp.')

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { fuse, minMax } from '../../../src/engine/query/fuse.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 
-describe('fusion', () => {
-  it('scales values to 0 to 1 and counts what is missing as nothing', () => {
+describe('the fusion of hits', () => {
+  it('scales values to 0…1 and counts missing ones as 0', () => {
     expect(minMax([2, 4, 3, undefined])).toEqual([0, 1, 0.5, 0])
     expect(minMax([5, 5])).toEqual([1, 1])
     expect(minMax([])).toEqual([])
   })
 
-  it('gives the text leg three quarters', () => {
+  it('weighs the text leg with three quarters', () => {
     const fused = fuse([
       { key: 1, bm25: 10, cosine: 0 },
       { key: 2, bm25: 0, cosine: 1 },
@@ -21,7 +21,7 @@ describe('fusion', () => {
     ])
   })
 
-  it('does not take the last hit of the text leg for one that it did not find', () => {
+  it('ranks the last text hit above a hit that only the vector leg found', () => {
     const fused = fuse([
       { key: 1, bm25: 10, cosine: 0.5 },
       { key: 2, bm25: 8, cosine: 0.5 },
@@ -31,7 +31,7 @@ describe('fusion', () => {
     expect(fused[1]!.fused).toBeGreaterThan(fused[2]!.fused + 0.5)
   })
 
-  it('ranks by one leg when the other is absent', () => {
+  it('ranks by one leg if the other is absent', () => {
     expect(
       fuse([
         { key: 1, bm25: 1 },
@@ -57,7 +57,7 @@ describe('fusion', () => {
     ).toEqual([3, 5, 9])
   })
 
-  it('keeps every hit once, in falling order, from 0 to 1, whatever the legs say', () => {
+  it('keeps every hit once, in descending order, from 0 to 1, for any scores of the legs', () => {
     const score = fc.option(fc.double({ min: -10, max: 100, noNaN: true }), { nil: undefined })
     const hits = fc.uniqueArray(fc.record({ key: fc.integer({ min: 1, max: 500 }), bm25: score, cosine: score }), {
       selector: (hit) => hit.key,
@@ -82,7 +82,7 @@ describe('fusion', () => {
   })
 })
 
-it('the vector leg has the share that it is given, and the whole where it is alone', () => {
+it('fusion gives the vector leg the configured share, and all weight if it is the only leg', () => {
   const hits = [
     { key: 1, bm25: 4, cosine: 0.2 },
     { key: 2, bm25: 2, cosine: 0.6 },
@@ -111,7 +111,7 @@ it('the vector leg has the share that it is given, and the whole where it is alo
   expect(text.map(({ fused }) => fused)).toEqual([1, 0])
 })
 
-it('what the text leg did not find counts as a text score of 0, and scores of both legs are kept', () => {
+it('fusion counts a hit missing in the text leg as text score 0, and keeps the scores of both legs', () => {
   const fused = fuse([
     { key: 1, bm25: 10 },
     { key: 2, bm25: 5 },

@@ -3,7 +3,7 @@ import { QueryGate } from '../../../src/engine/query/gate.js'
 
 const never = new AbortController().signal
 
-/** A gate with what became of each query, in the order in which they got in. */
+/** A gate with the outcome of each query, in the order of admission. */
 function gateOf(limit: number, waiting: number) {
   const gate = new QueryGate(limit, waiting)
   const order: string[] = []
@@ -28,7 +28,7 @@ function gateOf(limit: number, waiting: number) {
   return { gate, order, enter, end }
 }
 
-it('as many as may run at once get in, the others when one leaves, and a place is given back once', async () => {
+it('the query gate admits queries up to its limit, the next one when one leaves, and ignores a second release', async () => {
   const { gate, order, enter, end } = gateOf(2, 5)
   for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name)
   await new Promise(setImmediate)
@@ -42,7 +42,7 @@ it('as many as may run at once get in, the others when one leaves, and a place i
   expect(gate.running).toBe(0)
 })
 
-it('tenants that wait take turns, the oldest query of each first', async () => {
+it('the query gate serves waiting tenants in turn, the oldest query of each first', async () => {
   const { order, enter, end } = gateOf(1, 10)
   for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name)
   for (const name of ['b1', 'b2']) enter('b', name)
@@ -52,13 +52,13 @@ it('tenants that wait take turns, the oldest query of each first', async () => {
   expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
 })
 
-it('where all waiting places are taken, a tenant with fewer gets one of the tenant with most', async () => {
+it('the query gate with a full queue evicts a query of the tenant with most waiting queries for a tenant with fewer', async () => {
   const { order, enter, end } = gateOf(1, 3)
   enter('a', 'a0')
   const a = ['a1', 'a2', 'a3'].map((name) => enter('a', name))
   const b1 = enter('b', 'b1')
   expect(await a[2]?.outcome).toBe('busy')
-  // one more would make it the tenant with most
+  // One more would make b the tenant with most waiting queries.
   expect(await enter('b', 'b2').outcome).toBe('busy')
   expect(await enter('a', 'a4').outcome).toBe('busy')
   for (let n = 0; n < 4; n++) await end(order.at(-1) ?? 'a0')
@@ -66,7 +66,7 @@ it('where all waiting places are taken, a tenant with fewer gets one of the tena
   expect(await b1.outcome).toBe('in')
 })
 
-it('a refusal says when to come again, and how many run and wait', async () => {
+it('the query gate rejects with busy, a retry delay, and the numbers of running and waiting queries', async () => {
   const gate = new QueryGate(1, 0)
   await gate.enter('a', never)
   await expect(gate.enter('a', never)).rejects.toMatchObject({
@@ -74,7 +74,7 @@ it('a refusal says when to come again, and how many run and wait', async () => {
   })
 })
 
-it('a query that is abandoned while it waits leaves its place to others', async () => {
+it('the query gate frees the queue slot of a query that is aborted while it waits', async () => {
   const { order, enter, end } = gateOf(1, 1)
   enter('a', 'a1')
   const abandoned = new AbortController()
@@ -87,7 +87,7 @@ it('a query that is abandoned while it waits leaves its place to others', async 
   expect(order).toEqual(['a1', 'a3'])
 })
 
-it('a query that got in is not touched by its signal any more', async () => {
+it('the query gate ignores the abort signal of a query that was admitted', async () => {
   const { gate, order, enter, end } = gateOf(1, 1)
   enter('a', 'a1')
   const late = new AbortController()
@@ -99,7 +99,7 @@ it('a query that got in is not touched by its signal any more', async () => {
   expect(gate.running).toBe(1)
 })
 
-it('queries that run have the right of way from when they are in until they leave', async () => {
+it('the query gate gives running queries foreground priority from admission until they leave', async () => {
   const told: string[] = []
   const begin = () => {
     told.push('begin')

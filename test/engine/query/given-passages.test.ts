@@ -24,8 +24,8 @@ const fitPassages = (items: EvidenceItem[], room: number) => fitInWindow(items, 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, index) => itemOf(`${index} ${SENTENCE.repeat(20)}`))
 
-describe('passages as a model is given them', () => {
-  it('have their number by rank, and each name once', () => {
+describe('the passages of a prompt', () => {
+  it('keep their number by rank, and show equal names and equal texts once', () => {
     const header = (metadata: object) => fitPassages([itemOf('Text.', { ...metadata })], 1000)[0]?.header
     expect(header({})).toBe('Section: Gauge')
     expect(header({ documentTitle: 'Tides', filename: 'tides.md' })).toBe(
@@ -39,7 +39,7 @@ describe('passages as a model is given them', () => {
     ])
   })
 
-  it('fit into the room, whole but for the last one', () => {
+  it('fit into the token budget, complete except for the last one', () => {
     const items = numbered(9)
     const one = size({ number: 1, header: 'Section: Gauge', text: `1 ${SENTENCE.repeat(20)}` })
     for (const room of [one, 2 * one - 1, 2 * one, 3 * one + 60, 5 * one + 200]) {
@@ -48,13 +48,13 @@ describe('passages as a model is given them', () => {
       expect(whole).toHaveLength(Math.floor(room / one))
       for (const { text } of whole) expect(text).toMatch(/1711\. $/)
       expect(given.length - whole.length).toBeLessThanOrEqual(1)
-      // each count is rounded up
+      // Each count is rounded up.
       const used = given.reduce((sum, { isCut: _, ...passage }) => sum + size(passage), 0)
       expect(used).toBeLessThanOrEqual(room + given.length)
     }
   })
 
-  it('that are cut are the last, end behind a sentence, and are left out where there is no room for one', () => {
+  it('include at most one cut passage at the end, which stops after a sentence and needs a minimum of space', () => {
     const items = [...numbered(2), itemOf('Short.')]
     const one = size({ number: 1, header: 'Section: Gauge', text: `1 ${SENTENCE.repeat(20)}` })
     const given = fitPassages(items, one + Math.floor(one / 2))
@@ -64,7 +64,7 @@ describe('passages as a model is given them', () => {
     expect(fitPassages(items, one + 10)).toHaveLength(1)
   })
 
-  it('have something of the best however little room there is', () => {
+  it('include some text of the best passage for any budget', () => {
     for (const room of [0, -500, 50]) {
       const [first, second] = fitPassages([itemOf(SENTENCE.repeat(90)), itemOf('B.')], room)
       expect(first?.isCut).toBe(true)
@@ -77,11 +77,11 @@ describe('passages as a model is given them', () => {
   })
 })
 
-describe('earlier turns as a model is given them', () => {
+describe('the earlier turns of a prompt', () => {
   const turns = Array.from({ length: 8 }, (_, place) => ({ query: `Question ${place}?`, answer: SENTENCE.trim() }))
   const cost = ({ query, answer }: { query: string; answer: string }) => tokensAtMost(query) + tokensAtMost(answer)
 
-  it('are the latest that fit into a quarter of what there is, oldest first', () => {
+  it('include the latest ones that fit into a quarter of the budget, oldest first', () => {
     const [turn = { query: '', answer: '' }] = turns
     for (const many of [4, 5, 7]) {
       const room = 4 * many * cost(turn)
@@ -92,7 +92,7 @@ describe('earlier turns as a model is given them', () => {
     expect(fitTurns([], 1000)).toEqual([])
   })
 
-  it('are cut where they are long, so that one leaves room for another', () => {
+  it('include shortened long answers, so that one leaves space for another', () => {
     const long = [0, 1, 2].map((place) => ({ query: `Question ${place}?`, answer: SENTENCE.repeat(200) }))
     const fitting = fitTurns(long, 2000)
     expect(fitting.length).toBeGreaterThan(1)

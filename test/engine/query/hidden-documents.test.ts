@@ -12,13 +12,13 @@ const OPEN = {
     '# Zoo\n\nThe zebra eats grass in the morning and the lion of Acme sleeps near the rock.\n\nNora Field keeps the zebra.\n',
   'lion.md': '# Lion\n\nThe lion eats meat in the evening. The keeper of the lion is Omar Reed.\n',
 }
-/** Long, and full of the words that the questions below have. */
+/** Long documents with many words of the questions below. */
 const HIDDEN = {
   'deal.md': `# Deal\n\nAcme buys the zebra of Globex. ${'The acquisition of zebra and grass costs 941 million. '.repeat(40)}\n`,
   'zoo-plan.md': '# Zebra\n\nNora Field leads Globex Holding. The zebra eats 941 lions in the morning.\n',
   'acquisition.md': '# Acquisition\n\nThe lion of Globex Holding eats grass with Omar Reed.\n',
 }
-/** None of their words. */
+/** A document with none of their words. */
 const OTHER = { 'plain.md': 'Tides follow the moon.\n' }
 const QUESTIONS = [
   'zebra',
@@ -51,7 +51,7 @@ async function spaceWith(slug: string, hidden: Record<string, string>): Promise<
   return { id, zoo: zoo?.asset.id ?? '' }
 }
 
-/** What differs between two runs of the same: ids, times and the revisions of the space. */
+/** What differs between two equal runs: ids, times and revisions of the space. */
 const OWN = /(?:[0-9a-f]{8}-[0-9a-f-]{27,}|sha256:[0-9a-f]+|[0-9a-f]{64}|\d{4}-\d\d-\d\dT[\d:.]+Z)/g
 const TIMES = /(?:Ms|Revision|Version|revision|fingerprint|storedAt|freshness)$/
 
@@ -77,7 +77,7 @@ async function seen({ id, zoo }: { id: string; zoo: string }) {
   return found
 }
 
-it('answers, ranks, scores, counts and explains the same whatever hidden documents contain', async () => {
+it('query, search and explain return the same to a reader whatever the hidden documents contain', async () => {
   const other = await seen(await spaceWith('other', OTHER))
   const beside = await seen(await spaceWith('beside', HIDDEN))
   for (const [question, found] of Object.entries(other)) expect(beside[question], question).toEqual(found)

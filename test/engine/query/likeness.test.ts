@@ -9,8 +9,8 @@ const unit = (...numbers: number[]): Float32Array => {
 
 const candidate = (score: number, vector?: Float32Array) => ({ score, vector })
 
-describe('likeness to the best candidates', () => {
-  it('is highest for what lies nearest to them and lowest for what lies furthest', () => {
+describe('the likeness to the best candidates', () => {
+  it('reaches its maximum for the nearest vector and its minimum for the farthest', () => {
     const likeness = likenessOf([
       candidate(3, unit(1, 0, 0)),
       candidate(2.9, unit(1, 0.2, 0)),
@@ -22,7 +22,7 @@ describe('likeness to the best candidates', () => {
     expect(likeness[3]).toBe(0)
   })
 
-  it('compares none with itself: an outlier that ranks first gains nothing by it', () => {
+  it('compares no candidate with itself: an outlier that ranks first gains nothing', () => {
     const likeness = likenessOf([
       candidate(3, unit(0, 1)),
       candidate(2.9, unit(1, 0)),
@@ -32,7 +32,7 @@ describe('likeness to the best candidates', () => {
     expect(likeness[0]).toBe(0)
   })
 
-  it('is 0 for all where there are no vectors, or one candidate', () => {
+  it('equals 0 for all candidates without vectors, and for a single candidate', () => {
     expect(likenessOf([candidate(2), candidate(1)])).toEqual([0, 0])
     expect(likenessOf([candidate(2, unit(1, 0))])).toEqual([0])
     expect(likenessOf([])).toEqual([])
@@ -57,19 +57,19 @@ describe('the order of candidates', () => {
     [unit(1, 0), unit(1, 0.1), unit(1, 0.2), unit(0, 1), unit(1, 0.1)].map((one, key) => [key, one]),
   )
 
-  it('prefers, of passages that say much the same of the question, those that are like the best', () => {
+  it('prefers vectors near the best ones among passages with similar text scores', () => {
     const without = rankCandidates(request).ranked.map(({ key }) => key)
     const ranked = rankCandidates({ ...request, vectors: () => vectors }).ranked.map(({ key }) => key)
     expect(without.indexOf(3)).toBeLessThan(without.indexOf(4))
     expect(ranked.indexOf(4)).toBeLessThan(ranked.indexOf(3))
   })
 
-  it('stays where a passage holds all that is asked', () => {
+  it('stays the same if a passage contains all terms of the question', () => {
     const covered = { ...request, terms: ['valv', 'leak'] }
     expect(rankCandidates({ ...covered, vectors: () => vectors }).ranked).toEqual(rankCandidates(covered).ranked)
   })
 
-  it('reads vectors where something is left open, and none where a passage holds all that is asked', () => {
+  it('requires vectors only if no passage contains all terms of the question', () => {
     let read = 0
     const counted = () => {
       read++
@@ -81,7 +81,7 @@ describe('the order of candidates', () => {
     expect(read).toBe(1)
   })
 
-  it('does not change how certain it is that something answers, nor the order of a profile that does not rerank', () => {
+  it('changes neither the confidence of the best passage nor the order of a profile without reranking', () => {
     const [best] = rankCandidates(request).ranked
     expect(rankCandidates({ ...request, vectors: () => vectors }).ranked[0]!.final).toBe(best!.final)
     const fused = rankCandidates({ ...request, rerank: false, vectors: () => vectors })

@@ -54,7 +54,7 @@ const SAMPLES: Record<string, [string, string, string, string]> = {
   ],
   th: ['ร้านกาแฟปิดทุกวันอาทิตย์', 'ร้านกาแฟปิดวันไหน', 'พนักงานต้องส่งรายงานภายในวันที่ห้าของเดือน', 'พนักงานต้องส่งรายงานเมื่อไร'],
 }
-/** What the long ones speak of beside. */
+/** Filler text of the long documents. */
 const FILL: Record<string, string> = {
   en: 'The committee discussed the plans for the coming year and found that more work is needed. Several members spoke about the budget and the schedule. ',
   de: 'Der Ausschuss hat über die Pläne für das kommende Jahr gesprochen und festgestellt, dass noch viel zu tun ist. Mehrere Mitglieder sprachen über den Haushalt. ',
@@ -81,7 +81,7 @@ describe('a space of documents in nine languages', () => {
     const files: Record<string, string> = { 'quotes.md': QUOTES }
     for (const [language, [short, , sentence]] of Object.entries(SAMPLES)) {
       const fill = FILL[language] ?? ''
-      // a short line without an end, as Thai sentences are, is a heading
+      // A short line without a final mark, as in Thai, is a heading.
       const gap = /[.。]$/u.test(sentence) ? '\n\n' : ' '
       files[`${language}-short.md`] = `${short}\n`
       files[`${language}-long.md`] =
@@ -113,7 +113,7 @@ describe('a space of documents in nine languages', () => {
     ['Verleihen die Büchereien der Stadt Werkzeug?', 'Werkzeuge'],
     ['Wie lange ist der Fahrstuhl außer Betrieb?', 'Ostern'],
     ['Why did the caretaker apologise for the elevator?', 'broken elevator'],
-  ])('finds in an English document with German quotations, in either language: %s', async (question, told) => {
+  ])('answers from German quotations in an English document, in either language: %s', async (question, told) => {
     const { answer, state, first } = await found(question)
     expect(first).toBe('quotes.md')
     expect(state).not.toBe('not-enough-evidence')

@@ -35,14 +35,14 @@ const route = (
   signal = never,
 ) => resolveMode(context, space, { ...PROFILE, ...profile }, bodyOf(space, query, mode && { mode }), signal)
 const END = { type: 'end', finishReason: 'stop' } as const
-/** A reply of a model that says it is called so. */
+/** A reply of a model that reports this model name. */
 const by = (model: unknown, text = '{"mode":"fast"}') => [
   { type: 'delta' as const, text },
   { ...END, ...(model === undefined ? {} : { metadata: { model } }) },
 ]
 
 describe('the mode of a query', () => {
-  it('is the one of the profile where the query names none, and the one that it names', async () => {
+  it('defaults to that of the profile, and follows the query if it names one', async () => {
     const asked = speaking(context)
     expect(await route()).toEqual({
       ...{ requestedMode: 'deep', resolvedMode: 'deep', resolver: 'explicit', selectionSource: 'profile-default' },
@@ -55,7 +55,7 @@ describe('the mode of a query', () => {
     expect(asked).toEqual([])
   })
 
-  it('is chosen by the reasoning model where the query leaves it open', async () => {
+  it('comes from the reasoning model if the query asks for auto', async () => {
     const asked = speaking(context, '{"mode":"fast"}')
     expect(await route('auto')).toEqual({
       ...{ requestedMode: 'auto', resolvedMode: 'fast', resolver: 'llm', selectionSource: 'reasoning-model' },
@@ -68,13 +68,13 @@ describe('the mode of a query', () => {
     expect(asked[0]?.options.maxTokens).toBe(50)
   })
 
-  it('is asked for once more where the reply is of no use', async () => {
+  it('takes a second call if the first reply is unusable', async () => {
     const asked = speaking(context, 'Well, deep I think.', '{"mode":"deep"}')
     expect(await route('auto')).toMatchObject({ resolvedMode: 'deep', resolver: 'llm' })
     expect(asked).toHaveLength(2)
   })
 
-  it('is asked for with as much of the question as it needs', async () => {
+  it('takes at most 4,000 characters of the question for its prompt', async () => {
     const asked = speaking(context, '{"mode":"fast"}')
     await route('auto', undefined, `How high? ${'word '.repeat(3000)}`)
     const question: string = JSON.parse(asked[0]?.messages[1]?.content ?? '{}').question
@@ -84,8 +84,8 @@ describe('the mode of a query', () => {
 
   it.each([
     ['no reasoning model', {}, 'reasoning-model-unavailable'],
-    ['the one that quotes', { reasoningModel: BUILTIN_ANSWER }, 'reasoning-model-unavailable'],
-  ])('is that of the profile where there is %s', async (_, profile, errorClass) => {
+    ['the built-in model for quotations', { reasoningModel: BUILTIN_ANSWER }, 'reasoning-model-unavailable'],
+  ])('falls back to that of the profile with %s', async (_, profile, errorClass) => {
     const asked = speaking(context)
     const found = await route('auto', profile)
     expect(found).toMatchObject({
@@ -97,13 +97,13 @@ describe('the mode of a query', () => {
   })
 
   it.each<[string, ReturnType<typeof by> | string, string]>([
-    ['names none', '{"mode":"quick"}', 'invalid-reply'],
+    ['names an unknown mode', '{"mode":"quick"}', 'invalid-reply'],
     ['is no object', '["fast"]', 'invalid-reply'],
     ['has another shape', '{"kind":"fast"}', 'invalid-reply'],
     ['names one that the profile does not allow', '{"mode":"research"}', 'mode-unavailable'],
     ['comes from another model', by('another'), 'model-identity-mismatch'],
-    ['comes from nobody knows which', by(7), 'model-identity-mismatch'],
-  ])('is that of the profile where the reply %s', async (_, reply, errorClass) => {
+    ['has no valid model name', by(7), 'model-identity-mismatch'],
+  ])('falls back to that of the profile if the reply %s', async (_, reply, errorClass) => {
     speaking(context, reply, reply)
     expect(await route('auto')).toMatchObject({
       ...{ resolvedMode: 'deep', resolver: 'fallback', degraded: true, errorClass },
@@ -113,19 +113,19 @@ describe('the mode of a query', () => {
   })
 
   it.each(['some-model', 'Some_Model', 'org/some-model', 'some-model-2025-01-31', 'some', undefined])(
-    'is taken from a model that calls itself %s',
+    'comes from a model that reports its name as %s',
     async (served) => {
       speaking(context, by(served))
       expect((await route('auto')).resolver).toBe('llm')
     },
   )
 
-  it('is taken from a model whose name was given with its folder', async () => {
+  it('comes from a model that omits the folder of its configured name', async () => {
     speaking(context, by('some-model'))
     expect((await route('auto', { reasoningModel: { ...MODEL, model: 'org/some-model' } })).resolver).toBe('llm')
   })
 
-  it('is that of the profile where the model fails, and the failure is told', async () => {
+  it('falls back to that of the profile if the model fails, and reports the failure', async () => {
     speaking(context, new KsError('quota-exceeded', 'no tokens are left today'))
     expect(await route('auto')).toMatchObject({
       ...{ resolvedMode: 'deep', resolver: 'fallback', errorClass: 'quota-exceeded', reasoningModel: MODEL },
@@ -135,7 +135,7 @@ describe('the mode of a query', () => {
     expect(await route('auto')).toMatchObject({ errorClass: 'provider-failed', failure: { class: 'unavailable' } })
   })
 
-  it("is nobody's any more where the query was abandoned", async () => {
+  it('rejects with the abort reason if the query was aborted', async () => {
     const gone = new AbortController()
     gone.abort(new Error('gone'))
     speaking(context, new Error('off'))

@@ -8,7 +8,7 @@ const FILES = {
   'hours.md': '# Opening hours\n\nThe shop in Oslo opens at nine in the morning.\n',
   'prices.md': '# Prices\n\nA blue kettle costs forty crowns.\n',
 }
-/** Its words have next to nothing in common with the passage that answers it. */
+/** A question that shares almost no word with the passage that answers it. */
 const PARAPHRASE = 'From what hour may customers buy groceries in the town centre of Oslo today?'
 
 const QUOTED = '[1] hours.md › Opening hours\n\nThe shop in Oslo opens at nine in the morning.'
@@ -19,7 +19,7 @@ let spaceId: string
 let reply = ''
 
 beforeAll(async () => {
-  // a character at a time: marks arrive in pieces
+  // One character per chunk: citation marks arrive in pieces.
   fake = await startFakeOpenAi({ answer: () => reply, pieces: /[\s\S]/g })
   const { pluginId, provider } = MODEL
   test = await startEngine({ providers: [{ pluginId, provider, baseUrl: fake.url, timeoutMs: 5000 }] })
@@ -58,8 +58,8 @@ async function asked(query: string) {
   }
 }
 
-describe('a model that a query is answered by', () => {
-  it('is given what was found although its words are not those of the question, and its answer counts', async () => {
+describe('a chat model that answers a query', () => {
+  it('receives passages whose words differ from those of the question, and its answer counts', async () => {
     await setModel({})
     const without = await asked(PARAPHRASE)
     expect(without.bundle.state).toBe('partial')
@@ -81,7 +81,7 @@ describe('a model that a query is answered by', () => {
     ['It opens at nine [1][99].', 'It opens at nine [1].', 'answerable', 'retrieval-evidence', 'model'],
     ['It opens at ten [1].', QUOTED, 'answerable', 'retrieval-evidence', 'extractive'],
     ['The passages do not answer this [1].', QUOTED, 'answerable', 'retrieval-evidence', 'extractive'],
-  ])('is checked when it writes %j', async (said, answer, state, finishReason, generator) => {
+  ])('passes through the answer check when it writes %j', async (said, answer, state, finishReason, generator) => {
     await setModel({ reasoningModel: MODEL })
     reply = said
     const given = await asked('When does the shop in Oslo open?')
@@ -94,7 +94,7 @@ describe('a model that a query is answered by', () => {
     'The passages [1] do not say when.',
     'Das steht dort nicht [1].',
     '文中没有提到这一点。',
-  ])('makes a question that the rules are not sure of not-enough-evidence by declining: %s', async (said) => {
+  ])('turns an unsure question into not-enough-evidence by declining: %s', async (said) => {
     await setModel({ reasoningModel: MODEL })
     reply = said
     const given = await asked(PARAPHRASE)
@@ -106,7 +106,7 @@ describe('a model that a query is answered by', () => {
     expect(given.bundle.missingEvidence.map(({ reason }) => reason)).toEqual(['not-retrieved'])
   })
 
-  it('says so in what is told of the answer', async () => {
+  it('appears as decidedBy in the metadata of the answer', async () => {
     await setModel({ reasoningModel: MODEL })
     reply = 'From nine in the morning [1].'
     expect((await asked(PARAPHRASE)).decidedBy).toBe('model')
@@ -115,7 +115,7 @@ describe('a model that a query is answered by', () => {
   })
 
   it.each(['It opens at nine [1, 2].', 'It opens at nine 【1】.', 'It opens at nine [1-2].'])(
-    'cites passages in its own way: %s',
+    'may cite passages in its own notation: %s',
     async (said) => {
       await setModel({ reasoningModel: MODEL })
       reply = said
@@ -125,7 +125,7 @@ describe('a model that a query is answered by', () => {
     },
   )
 
-  it('whose window is smaller than it was said is asked again with less', async () => {
+  it('gets a smaller prompt if its window is smaller than configured', async () => {
     await setModel({ reasoningModel: MODEL })
     reply = 'From nine in the morning [1].'
     fake.script({ kind: 'status', status: 400, body: '{"error":{"code":"context_length_exceeded"}}' })
@@ -135,7 +135,7 @@ describe('a model that a query is answered by', () => {
     expect(fake.requests).toHaveLength(2)
   })
 
-  it('that fails leaves a question that the passages hardly answer with the closest of them', async () => {
+  it('leaves an unsure question with the closest passages if it fails', async () => {
     await setModel({ reasoningModel: MODEL })
     fake.script({ kind: 'status', status: 401 })
     const { answer, bundle } = await asked(PARAPHRASE)

@@ -55,7 +55,7 @@ async function asked(mode: 'fast' | 'deep' | 'research' = 'fast') {
   return { answer, files, scores: evidenceBundle.items.map(({ scores }) => scores), metrics, done, listed }
 }
 
-/** The model prefers the passage that the comparison of words puts second. */
+/** Scripts a model that prefers the passage that the comparison of words ranks second. */
 async function preferKeeper() {
   const before = await asked()
   expect(before.files).toEqual(['height.md', 'keeper.md'])
@@ -65,7 +65,7 @@ async function preferKeeper() {
 }
 
 describe('the rerank model of a profile', () => {
-  it.each(['fast', 'deep'] as const)('is called once in mode %s and decides the order', async (mode) => {
+  it.each(['fast', 'deep'] as const)('runs once in mode %s and decides the order', async (mode) => {
     await start()
     await preferKeeper()
     const { files, scores, metrics, listed } = await asked(mode)
@@ -82,7 +82,7 @@ describe('the rerank model of a profile', () => {
     )
   })
 
-  it('makes an answer of what it finds relevant, and is less sure of one that it finds nothing in', async () => {
+  it('makes a passage answerable that it finds relevant, and lowers the confidence if it finds nothing', async () => {
     await start()
     const weak = 'Until which decade did anyone stay in that tower as a guardian of the lighthouse?'
     const judged = async (query: string) => {
@@ -100,7 +100,7 @@ describe('the rerank model of a profile', () => {
     expect((await judged(QUESTION)).odds).toBeLessThan(before.odds / 10)
   })
 
-  it('is not called in mode research, nor where reranking is off, and no trace says that it was', async () => {
+  it('stays unused in mode research and if reranking is off, and no trace names it', async () => {
     await start()
     await setProfile({ model: RERANKER })
     expect((await asked('research')).listed).not.toHaveProperty('rerankModel')
@@ -111,7 +111,7 @@ describe('the rerank model of a profile', () => {
     expect(reranks()).toEqual([])
   })
 
-  it('that fails leaves the order as it was, and the answer says so', async () => {
+  it('leaves the order unchanged if it fails, and the answer reports degraded', async () => {
     await start()
     await setProfile({ model: RERANKER })
     fake.script({ kind: 'status', status: 401 })
@@ -127,7 +127,7 @@ describe('the rerank model of a profile', () => {
     expect(listed).not.toHaveProperty('rerankModel')
   })
 
-  it('that takes too long is not waited for, whatever its provider allows', async () => {
+  it('times out early, whatever timeout its provider has', async () => {
     await start({ timeoutMs: 600_000 })
     await setProfile({ model: RERANKER })
     fake.script({ kind: 'hang' })
@@ -144,7 +144,7 @@ describe('the rerank model of a profile', () => {
     expect(reranks()).toHaveLength(1)
   })
 
-  it('is told in an explanation of the ranking', async () => {
+  it('appears in an explanation of the ranking', async () => {
     await start()
     await setProfile({ model: RERANKER })
     const body = ExplainBody.parse({ query: QUESTION, path: 'keeper.md' })
@@ -154,8 +154,8 @@ describe('the rerank model of a profile', () => {
   })
 })
 
-describe('a profile', () => {
-  it('names no rerank model that could not be called', async () => {
+describe('a retrieval profile', () => {
+  it('cannot name a rerank model that the daemon cannot call', async () => {
     await start()
     const builtin = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
     for (const model of [ABSENT, builtin])
@@ -163,7 +163,7 @@ describe('a profile', () => {
     await expect(setProfile({}, { reasoningModel: builtin })).rejects.toMatchObject({ code: 'provider-not-configured' })
   })
 
-  it('whose rerank model this daemon has no more is refused when a question is asked', async () => {
+  it('makes queries fail with provider-not-configured if the daemon no longer has its rerank model', async () => {
     await start()
     await setProfile({ model: RERANKER })
     await test.engine.close()
@@ -175,7 +175,7 @@ describe('a profile', () => {
 })
 
 describe('a trace in the quality list', () => {
-  it('does not name a chat model that failed, nor an embedding model that gave no vector', async () => {
+  it('does not name a chat model that failed', async () => {
     await start()
     await setProfile({}, { reasoningModel: RERANKER })
     fake.script({ kind: 'status', status: 401 })

@@ -32,7 +32,7 @@ const HANDBOOK = `# Harbour handbook\n\n${section('Mooring', filler('mooring'))}
 const ARCHIVE = `# Archive rules\n\n${section('Lending', filler('lending'))}${section('Scanning', filler('scanning'))}`
 
 describe('mode research', () => {
-  it('finds the section by the tree and leaves both indexes, vectors and rerank out', async () => {
+  it('finds the section by the outline and uses neither indexes nor vectors nor reranking', async () => {
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HANDBOOK, 'archive.md': ARCHIVE })
     const asked = await ask(test.engine, ADA, spaceId, 'What does the harbour handbook say about dredging?', {
       mode: 'research',
@@ -67,7 +67,7 @@ describe('mode research', () => {
     expect(Object.keys(metrics).filter((name) => name.startsWith('graph'))).toEqual([])
   })
 
-  it('navigates what is published now: a new version replaces the old one, a deleted document is gone', async () => {
+  it('sees the published state: a new version replaces the old one, a deleted document disappears', async () => {
     const [first] = await ingest(test.engine, ADA, spaceId, { 'harbour.md': HANDBOOK, 'archive.md': ARCHIVE })
     const question = 'How deep is the channel kept by dredging?'
     expect((await ask(test.engine, ADA, spaceId, question, { mode: 'research' })).answer).toContain('nine metres')
@@ -82,7 +82,7 @@ describe('mode research', () => {
     expect(filesOf(gone)).not.toContain('harbour.md')
   })
 
-  it('opens only the documents that the caller works with', async () => {
+  it('opens only the active documents of the query', async () => {
     const [harbour, archive] = await ingest(test.engine, ADA, spaceId, {
       'harbour.md': HANDBOOK,
       'archive.md': ARCHIVE,
@@ -112,7 +112,7 @@ const OTHERS = Object.fromEntries(
 )
 
 describe('mode deep', () => {
-  it('adds what the graph leads to before one rerank, and says so', async () => {
+  it('adds candidates of the graph before one rerank, and reports graph metrics', async () => {
     await ingest(test.engine, ADA, spaceId, { 'project.md': PROJECT, 'people.md': PEOPLE, ...OTHERS })
     const question = 'Which new crane is built for the quay by Project Falcon?'
     const fast = await ask(test.engine, ADA, spaceId, question, { mode: 'fast' })
@@ -139,7 +139,7 @@ describe('mode deep', () => {
     expect(filesOf(deep)).toEqual(['project.md', 'people.md'])
   })
 
-  it('keeps a place for a passage that answers the second half of a question', async () => {
+  it('reserves a rank for a passage that answers the second half of a question', async () => {
     const keepers = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [
         `${i}.md`,
@@ -158,7 +158,7 @@ describe('mode deep', () => {
     expect(deep).toContain('fink.md')
   })
 
-  it('forgets what only a deleted document said', async () => {
+  it('removes graph entities that only a deleted document mentions', async () => {
     const [project] = await ingest(test.engine, ADA, spaceId, { 'project.md': PROJECT, 'people.md': PEOPLE })
     await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })
     const rows = rowsOf(test.dataDir)
@@ -172,7 +172,7 @@ describe('mode deep', () => {
     expect(rows.all('SELECT version_key FROM page_index')).toHaveLength(1)
   })
 
-  it('favours passages about the entities and only the documents that the caller works with', async () => {
+  it('favours passages about the active entities, and returns only active documents', async () => {
     const [north, south] = await ingest(test.engine, ADA, spaceId, {
       'north.md': 'North Quay Depot opens at eight and closes at noon every day of the week.\n',
       'south.md': 'South Quay Depot opens at eight and closes at noon every day of the week.\n',
@@ -201,7 +201,7 @@ describe('mode auto', () => {
   const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
   let fake: FakeOpenAi
   let reply: string
-  /** what it says when it is told that the reply cannot be read */
+  /** The model's second reply, after the error report about the first one. */
   let repaired: string
 
   beforeEach(async () => {
@@ -251,7 +251,7 @@ describe('mode auto', () => {
     }
   })
 
-  it('tells the model what is wrong with a reply that cannot be read, once', async () => {
+  it('returns an unreadable reply to the model once, with the error', async () => {
     reply = 'fast, I think'
     repaired = '```json\n{"mode":"research"}\n```'
     expect(await routed()).toMatchObject({ mode: 'research', resolver: 'llm', degraded: false })
@@ -260,7 +260,7 @@ describe('mode auto', () => {
     expect(second?.body.messages?.at(-1)?.content).toContain('the reply holds no JSON')
   })
 
-  it('F41, A84: runs the default mode and says why when the model cannot choose', async () => {
+  it('F41, A84: runs the default mode and reports the reason when the model cannot choose', async () => {
     const fallback = { mode: 'deep', resolvedMode: 'deep', resolver: 'fallback', degraded: true }
     reply = 'fast, I think'
     expect(await routed()).toMatchObject({ ...fallback, errorClass: 'invalid-reply' })
@@ -279,7 +279,7 @@ describe('mode auto', () => {
     })
   })
 
-  it('asks no model for an explicit mode or without one', async () => {
+  it('calls no model for an explicit mode or without a mode', async () => {
     reply = '{"mode":"fast"}'
     const chats = () =>
       fake.requests.filter(({ body }) => JSON.stringify(body.messages ?? '').includes('Reply with one JSON')).length

@@ -8,7 +8,7 @@ const missing = (question: string, text: string, title = '', source = '') =>
 const PACKAGING = 'Amcor makes packaging. Net sales were 14,694 million in fiscal 2023.'
 
 describe('names of a question that no passage mentions', () => {
-  it('are told', () => {
+  it('appear in the result', () => {
     expect(missing('What were the net sales of Boeing?', PACKAGING)).toEqual(['Boeing'])
     expect(missing("Boeing's net sales in 2023?", PACKAGING)).toEqual(['Boeing'])
     expect(missing("what were boeing's net sales?", PACKAGING)).toEqual(['boeing'])
@@ -22,7 +22,7 @@ describe('names of a question that no passage mentions', () => {
     expect(missing('在哪里可以找到大卫·佩特鲁齐的职业？', '西游记是吴承恩写的。')).toHaveLength(1)
   })
 
-  it('are none where a passage, its heading, its document or its file has them', () => {
+  it('exclude names in a passage, its heading, its document or its file name', () => {
     expect(missing('What were the net sales of Amcor?', PACKAGING)).toEqual([])
     expect(missing('What were the net sales of Amcor?', 'They were 14,694 million.', 'Amcor plc › Sales')).toEqual([])
     expect(missing('What were Ulta Beauty’s sales?', 'They rose.', '', 'ULTABEAUTY_2023Q4.pdf')).toEqual([])
@@ -30,7 +30,7 @@ describe('names of a question that no passage mentions', () => {
     expect(namesMissing('Did Amcor sell more than Boeing?', both)).toEqual([])
   })
 
-  it('are none where they are inflected, misspelled, abbreviated or spelled out', () => {
+  it('exclude names that are inflected, misspelled, abbreviated or spelled out', () => {
     expect(missing('When did Italy join?', 'The Italian government signed in 1951.')).toEqual([])
     expect(missing('Что открыли в Москве?', 'Москва открыла новую станцию.')).toEqual([])
     expect(missing('Who led the Microsft project?', 'Ada led the project at Microsoft.')).toEqual([])
@@ -42,7 +42,7 @@ describe('names of a question that no passage mentions', () => {
     expect(missing('When was the Bank of England founded?', 'The bank was founded in England in 1694.')).toEqual([])
   })
 
-  it('are none where a capital, a measure or a time makes no name', () => {
+  it('exclude capitalised words, measures and times that are no names', () => {
     const text = 'It was 12 %.'
     for (const question of [
       'Parking costs how much?',
@@ -58,7 +58,7 @@ describe('names of a question that no passage mentions', () => {
       expect(missing(question, `${text} The war of 1945 ended.`)).toEqual([])
   })
 
-  it('are none where nothing was found or nothing is asked', () => {
+  it('exclude everything if there are no passages or no question', () => {
     expect(namesMissing('Where is Boeing?', [])).toEqual([])
     expect(missing('', PACKAGING)).toEqual([])
   })

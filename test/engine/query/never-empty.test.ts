@@ -18,7 +18,7 @@ const quoted = (block: string): string => `[1] a.md\n\n${block}`
 
 const stateOf = ({ done }: Asked): string => (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle.state
 
-/** Asks a question and what goes on from it, in one session. */
+/** Asks a question and its follow-ups in one session. */
 const converse = async (first: string, ...next: string[]): Promise<Asked[]> => {
   const asked = [await ask(test.engine, ADA, spaceId, first)]
   for (const query of next)
@@ -29,7 +29,7 @@ const converse = async (first: string, ...next: string[]): Promise<Asked[]> => {
 describe('a follow-up', () => {
   beforeEach(() => open())
 
-  it('that the documents say nothing on is told as one, and counts as unanswered', async () => {
+  it('gets a reply about the missing reference and not-enough-evidence if the documents have nothing on it', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': 'In August, Ida Keller is on call.' })
     const [first, ...others] = await converse(
       'Who is on call in August?',
@@ -42,14 +42,14 @@ describe('a follow-up', () => {
     )
     expect(first).toMatchObject({ answer: quoted('In August, Ida Keller is on call.') })
     for (const asked of others) {
-      expect(asked.answer).toMatch(/goes on from the one before it/)
+      expect(asked.answer).toMatch(/refers to the one before it/)
       expect(asked.done.finishReason).toBe('no-retrieval-evidence')
       expect(stateOf(asked)).toBe('not-enough-evidence')
       expect(asked.done.metadata).toMatchObject({ cited: [] })
     }
   })
 
-  it('is not answered by a passage that holds its word and speaks of something else', async () => {
+  it('gets no quotation of a passage that has its word but another subject', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'call.md': 'In August, Ida Keller is on call. She answers the red telephone in the north office.',
       'library.md': 'The library is closed on Sundays and opens again at noon of the next day.',
@@ -59,7 +59,7 @@ describe('a follow-up', () => {
     expect(sundays?.answer).not.toBe('')
   })
 
-  it('is answered where its own words, or the kind of thing it asks for, are there', async () => {
+  it('gets an answer from a passage with its own words or the requested type of answer', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'a.md': 'In August, Ida Keller is on call.\n\nIn September, Ben Ito is on call.\n\nThe office opened in 1994.',
     })
@@ -69,7 +69,7 @@ describe('a follow-up', () => {
     expect(when).toMatchObject({ answer: quoted('The office opened in 1994.') })
   })
 
-  it('leaves the questions after it what the session is about', async () => {
+  it('keeps the subject of the session for later questions', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'a.md': 'In August, Ida Keller is on call. In September, Ben Ito is on call.',
     })
@@ -78,7 +78,7 @@ describe('a follow-up', () => {
   })
 })
 
-describe('a model that says nothing', () => {
+describe('a model', () => {
   const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
   let fake: FakeOpenAi
   let reply: string
@@ -94,7 +94,7 @@ describe('a model that says nothing', () => {
   afterEach(() => fake.close())
 
   it.each(['', '  \n ', '<think>Let me see.</think>', '<think>never ends', '[1]', '...'])(
-    'has the passages answer in its place: %j',
+    'gives way to a quotation if its reply is empty: %j',
     async (said) => {
       reply = said
       const asked = await ask(test.engine, ADA, spaceId, 'Who is on call in August?')
@@ -105,7 +105,7 @@ describe('a model that says nothing', () => {
     },
   )
 
-  it('is asked what a follow-up means, and its thoughts are left out', async () => {
+  it('receives follow-up questions, and its thoughts are removed', async () => {
     reply = '<think>hm, "call"</think>\nIda Keller is on call [1].'
     const [, sundays] = await converse('Who is on call in August?', 'And then?')
     expect(sundays).toMatchObject({ answer: 'Ida Keller is on call [1].' })
@@ -113,7 +113,7 @@ describe('a model that says nothing', () => {
   })
 })
 
-describe('what a model says', () => {
+describe('the output of a model', () => {
   const events = async function* (pieces: string[]) {
     for (const text of pieces) yield { type: 'delta' as const, text }
     yield { type: 'end' as const, finishReason: 'stop' }
@@ -127,7 +127,7 @@ describe('what a model says', () => {
 
   beforeEach(() => open())
 
-  it('loses the thoughts before it, however the stream is cut', async () => {
+  it('loses the thoughts before the answer, however the stream is chunked', async () => {
     const text = ' <think>a < b </ think</think>\n<think>again</think> So [1] it is <think>not</think> so.'
     for (const size of [1, 2, 3, 5, 8, 100]) expect(await said(text, size)).toBe('So [1] it is <think>not</think> so.')
     expect(await said('<b>bold</b> words', 1)).toBe('<b>bold</b> words')

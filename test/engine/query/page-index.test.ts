@@ -24,20 +24,20 @@ const _file = () => join(test.dataDir, 'db', 'main.sqlite')
 const indexed = () => rowsOf(test.dataDir).value('SELECT count(*) FROM page_index')
 const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0)
 
-/** Everything but the page index, as a crash right behind the publication leaves it. */
+/** Deletes the page index, as a crash directly after the publication leaves it. */
 async function losePageIndex(): Promise<void> {
   await test.engine.close()
   await rowsOf(test.dataDir).run('DELETE FROM page_index')
 }
 
 describe('the page index', () => {
-  it('is made behind the publication, before anybody asks', async () => {
+  it('gets its entries in the background after a publication, before any query', async () => {
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR, 'archive.md': ARCHIVE })
     await idle()
     expect(indexed()).toBe(2)
   })
 
-  it('is made after the next start of what a crash has left without', async () => {
+  it('gets entries that a crash left missing after the next start', async () => {
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR, 'archive.md': ARCHIVE })
     await losePageIndex()
     await test.reopen()
@@ -45,14 +45,14 @@ describe('the page index', () => {
     expect(indexed()).toBe(2)
   })
 
-  it('goes with the versions that it was made of', async () => {
+  it('loses the entries of deleted versions', async () => {
     const [harbour] = await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR })
     await idle()
     await test.engine.documents.delete(ADA, spaceId, [harbour?.asset.id ?? ''])
     await until(() => indexed() === 0)
   })
 
-  it('is there for a question that follows a small document at once', async () => {
+  it('covers a small document at once for the next question', async () => {
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR })
     const asked = await ask(test.engine, ADA, spaceId, 'How deep is the channel?', { mode: 'research' })
     expect(asked.done.metadata).toMatchObject({
@@ -63,12 +63,12 @@ describe('the page index', () => {
   })
 })
 
-describe('a research question without the whole page index', () => {
-  it('is answered as in mode fast, and says so', async () => {
+describe('a research question with an incomplete page index', () => {
+  it('runs as in mode fast and reports a degraded answer', async () => {
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR, 'archive.md': ARCHIVE })
     await idle()
     await losePageIndex()
-    // nothing that ends in a write is begun while the disk is full, the page index neither
+    // While the disk is full, no background work that writes is started, including the page index.
     const room = new DiskRoom(join(test.dataDir, 'reserve'), tmpdir())
     room.ranOut()
     test.engine = await openEngine(engineOptions(test.dataDir, { room }))

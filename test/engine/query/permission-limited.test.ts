@@ -29,7 +29,7 @@ afterEach(async () => {
   await fake.close()
 })
 
-/** Documents that nobody but Grace may read. */
+/** Uploads documents that only Grace may read. */
 async function hide(files: Record<string, string>): Promise<void> {
   const { documents, sources } = test.engine
   const about = { name: 'S', type: 'upload' as const, uri: 'upload:s', metadata: {} }
@@ -56,11 +56,11 @@ const setModel = () =>
     reasoningModel: MODEL,
   })
 
-describe('permission-limited', () => {
-  /** Its words seem to answer, and do not. */
+describe('the state permission-limited', () => {
+  /** A passage whose words seem to answer, but do not. */
   const DECOY = 'A code of the tower in the north is changed often, and so is the vault.\n'
 
-  it('is told where a model declines what is left, whatever words that shares with the question', async () => {
+  it('applies if a model declines the readable passages, whatever words they share with the question', async () => {
     await hide({ 'secret.md': `${QUESTION} ${SECRET}` })
     await ingest(test.engine, ADA, spaceId, { 'decoy.md': DECOY })
     await setModel()
@@ -72,7 +72,7 @@ describe('permission-limited', () => {
     }
   })
 
-  it('is told in research reports where a model declines what is left', async () => {
+  it('applies to research reports if a model declines the readable passages', async () => {
     await hide({ 'secret.md': `${QUESTION} ${SECRET}` })
     await ingest(test.engine, ADA, spaceId, { 'decoy.md': DECOY })
     await setModel()
@@ -87,7 +87,7 @@ describe('permission-limited', () => {
     expect((await report(GRACE)).state).toBe('answerable')
   })
 
-  it('is not told where what was withheld is not near the question either, nor where the rest answers', async () => {
+  it('does not apply if the withheld passages do not match either, or the readable ones answer', async () => {
     await hide({ 'secret.md': 'The warden of the opera house keeps nine cats and a ladder.\n' })
     await ingest(test.engine, ADA, spaceId, { 'public.md': SECRET })
     for (const mode of MODES) {
@@ -118,22 +118,25 @@ describe('permission-limited', () => {
       'Auszubildende bekommen im zweiten Lehrjahr 28 Urlaubstage.\n',
       'Angestellte bekommen im zweiten Dienstjahr 30 Urlaubstage.\n',
     ],
-  ])('is the state where the readable passages only look alike: %s', async (question, secret, decoy) => {
-    await hide({ 'secret.md': secret })
-    await ingest(test.engine, ADA, spaceId, {
-      'decoy.md': decoy,
-      'other.md': 'The canteen opens at noon on all days.\n',
-    })
-    for (const mode of MODES) {
-      const { state, answer } = await asked(ADA, question, mode)
-      expect(['permission-limited', 'not-enough-evidence'], mode).toContain(state)
-      if (state === 'permission-limited' && answer.includes('[1]'))
-        expect(answer, mode).toMatch(/^Closest passages:\n\n/)
-      expect((await asked(GRACE, question, mode)).state, mode).toBe('answerable')
-    }
-  })
+  ])(
+    'gives way at most to not-enough-evidence if the readable passages only resemble the answer: %s',
+    async (question, secret, decoy) => {
+      await hide({ 'secret.md': secret })
+      await ingest(test.engine, ADA, spaceId, {
+        'decoy.md': decoy,
+        'other.md': 'The canteen opens at noon on all days.\n',
+      })
+      for (const mode of MODES) {
+        const { state, answer } = await asked(ADA, question, mode)
+        expect(['permission-limited', 'not-enough-evidence'], mode).toContain(state)
+        if (state === 'permission-limited' && answer.includes('[1]'))
+          expect(answer, mode).toMatch(/^Closest passages:\n\n/)
+        expect((await asked(GRACE, question, mode)).state, mode).toBe('answerable')
+      }
+    },
+  )
 
-  it('reveals no single words and no values of withheld passages', async () => {
+  it('reveals neither words nor values of withheld passages', async () => {
     await hide({ 'deal.md': '# Deal\n\nWe buy Acme. The acquisition costs 941 million and closes on Tuesday.\n' })
     await ingest(test.engine, ADA, spaceId, { 'zoo.md': 'The zebra eats grass in the morning.\n' })
     const learn = async (query: string, mode: (typeof MODES)[number]) => {
@@ -164,7 +167,7 @@ describe('permission-limited', () => {
     }
   })
 
-  it('is not told because many passages that were withheld took the places of one that answers', async () => {
+  it('does not apply if many withheld passages outrank a readable one that answers', async () => {
     const many = Array.from({ length: 420 }, (_, n) => [`ledger-${n}.md`, `Ledger ${n}. ${QUESTION} ${QUESTION}\n`])
     await hide(Object.fromEntries(many))
     const filler = 'The keepers of the harbour write down the tide, the wind and the names of all ships. '
@@ -176,7 +179,7 @@ describe('permission-limited', () => {
     }
   })
 
-  it('in mode research, too, leaves the choice of documents to what may be read', async () => {
+  it('does not apply in mode research if many withheld documents outrank a readable one that answers', async () => {
     const many = Array.from({ length: 24 }, (_, n) => [`the-vault-code-of-the-north-tower-${n}.md`, `${QUESTION}\n`])
     await hide(Object.fromEntries(many))
     await ingest(test.engine, ADA, spaceId, { 'open.md': `${'The keepers meet at noon. '.repeat(30)}\n\n${SECRET}` })

@@ -16,7 +16,7 @@ const RANKED = [
 ]
 const order = (query: string) => preferNamed(query, RANKED, PASSAGES).map(({ key, final }) => `${key} ${final}`)
 
-describe('preferNamed', () => {
+describe('the preference for named documents', () => {
   it('moves passages of the named document and passages with the name to the front, and reassigns scores by rank', () => {
     expect(order('What was the effective tax rate of Verizon?')).toEqual(['3 0.9', '2 0.6', '1 0.4'])
   })

@@ -30,15 +30,15 @@ const BOTH: SearchHit[] = [
   { key: 2, cosine: 0.1 },
 ]
 
-describe('rankCandidates', () => {
-  it('lifts the passage whose text answers', () => {
+describe('the ranking of candidates', () => {
+  it('puts the passage whose text answers first', () => {
     const ranked = rank('who improved the steam engine', BOTH)
     expect(ranked.map(({ key }) => key)).toEqual([0, 1, 3, 2])
     expect(ranked[0]!.rerank).toBe(1)
     expect(ranked[0]!.features?.coverage).toBe(1)
   })
 
-  it('scores from 0 to 1, falling, and high only when the question is covered', () => {
+  it('gives descending scores from 0 to 1, high only if the question is covered', () => {
     const good = rank('who improved the steam engine', BOTH)
     const poor = rank('annual revenue growth of the steam division in Brazil', BOTH)
     for (const ranked of [good, poor]) {
@@ -51,11 +51,11 @@ describe('rankCandidates', () => {
     expect(poor[0]!.final).toBeLessThan(0.3)
   })
 
-  it('is sure of a one-word query that is found', () => {
+  it('gives a high score to a match of a one-word query', () => {
     expect(rank('valley', [{ key: 2, bm25: 1.4 }])[0]!.final).toBeGreaterThan(0.8)
   })
 
-  it('takes one leg alone', () => {
+  it('works with one leg alone', () => {
     const text = BOTH.filter((hit) => hit.bm25 !== undefined).map(({ key, bm25 }) => ({ key, bm25: bm25! }))
     expect(rank('who improved the steam engine', text)[0]!.key).toBe(0)
     const dense = rank('locomotive history', [
@@ -74,7 +74,7 @@ describe('rankCandidates', () => {
     expect(ranked[0]!.final).toBeGreaterThan(0.5)
   })
 
-  it('leaves out what is gone and loads no more texts than it compares', () => {
+  it('drops deleted passages, and loads only as many texts as it compares', () => {
     const asked: number[] = []
     const hits = Array.from({ length: 120 }, (_, key) => ({ key: key + 1, bm25: 200 - key }))
     const { ranked } = rankCandidates({
@@ -93,11 +93,11 @@ describe('rankCandidates', () => {
     expect(ranked.at(-1)!.final).toBeLessThanOrEqual(ranked[RERANK_LIMIT / 2 - 1]!.final)
   })
 
-  it('gives nothing for nothing', () => {
+  it('returns nothing for no hits', () => {
     expect(rank('anything', [])).toEqual([])
   })
 
-  it('uses remembered passages, but shows none that the caller does not load', () => {
+  it('uses cached passages, but returns only those that the caller loads', () => {
     const cache = new PassageCache()
     const request = { terms: ['steam'], hits: [{ key: 0, bm25: 1 }], idf: () => 1, nodes: 10, cache }
     expect(rankCandidates({ ...request, load }).ranked).toHaveLength(1)
@@ -106,7 +106,7 @@ describe('rankCandidates', () => {
 })
 
 describe('the weights of terms', () => {
-  it('fall with the number of passages that hold a term, and are of use in a space of one', () => {
+  it('fall with the number of passages that contain a term, and stay positive in a space with one passage', () => {
     const held = new Map([
       ['steam', 900],
       ['valley', 3],
@@ -118,14 +118,14 @@ describe('the weights of terms', () => {
   })
 })
 
-describe('the numbers of a ranking', () => {
+describe('the scores of a ranking', () => {
   const hitsOf = (count: number): SearchHit[] =>
     Array.from({ length: count }, (_, place) => ({ key: place + 1, bm25: 100 - place, cosine: 0.5 }))
   const words = (keys: number[]) =>
     new Map(keys.map((key) => [key, { title: '', body: `lamp ${'glass '.repeat(key % 7)}` }]))
   const request = { terms: ['lamp', 'iron'], hits: hitsOf(40), load: words, idf: () => 3, nodes: 40 }
 
-  it('are the confidence times how near a passage comes to the best, then to the last that was compared', () => {
+  it('equal the confidence times the relative score, and continue from the last compared passage by fusion score', () => {
     const { ranked } = rankCandidates(request)
     const [best] = ranked
     const head = ranked.slice(0, RERANK_LIMIT)
@@ -174,13 +174,13 @@ describe('the numbers of a ranking', () => {
     expect(compared.map(({ score }) => score)).toEqual(compared.map(({ score }) => score).sort((a, b) => b - a))
   })
 
-  it('are those of the older passage first where two are alike', () => {
+  it('put the older of two equal passages first', () => {
     const hits = [7, 3, 5].map((key) => ({ key, bm25: 1 }))
     const alike = { ...request, hits, load: (keys: number[]) => new Map(keys.map((key) => [key, TEXTS.get(0)!])) }
     expect(rankCandidates(alike).ranked.map(({ key }) => key)).toEqual([3, 5, 7])
   })
 
-  it('without reranking are the confidence times the share of the best in the order of fusion', () => {
+  it('equal the confidence times the relative fusion score without reranking', () => {
     const loaded: number[] = []
     const load = (keys: number[]) => {
       loaded.push(...keys)
@@ -197,7 +197,7 @@ describe('the numbers of a ranking', () => {
     )
   })
 
-  it('say what was asked: its weight, the size of the space, how far a full leg falls', () => {
+  it('come with the weight of the question, the size of the space and the falloff of a full leg', () => {
     expect(rankCandidates(request).asked).toEqual({ weight: 6, nodes: 40, falloff: 0 })
     const full = { ...request, hits: hitsOf(200).map((hit, place) => ({ ...hit, bm25: 10 - place / 40 })) }
     expect(rankCandidates(full).asked.falloff).toBeCloseTo((10 - 199 / 40) / 10, 10)
@@ -210,7 +210,7 @@ describe('vectors in a ranking', () => {
     rankCandidates({ terms: ['lamp'], hits, load: () => texts, idf: () => 3, nodes: 1000, ...more })
   const calibration = { background: { middle: 0.3, spread: 0.1, samples: 50 }, nodes: 1000 }
 
-  it('alone of the built-in model are as sure as the best cosine, from 0 to 1', () => {
+  it('give their best cosine as confidence, from 0 to 1, if they come from the built-in model alone', () => {
     expect(
       ask([
         { key: 1, cosine: 0.4 },
@@ -221,7 +221,7 @@ describe('vectors in a ranking', () => {
     expect(ask([{ key: 1, cosine: 1.0000001 }]).ranked[0]!.final).toBe(1)
   })
 
-  it('speak for a passage that is nearer to the best cosine than to the worst', () => {
+  it('mark passages that are nearer to the best cosine than to the worst', () => {
     const hits = [
       { key: 1, bm25: 3, cosine: 0.9 },
       { key: 2, bm25: 2, cosine: 0.5 },
@@ -237,11 +237,11 @@ describe('vectors in a ranking', () => {
         { key: 2, bm25: 2, cosine: 0.5 },
       ]),
     ).toEqual(new Set([2]))
-    // of another model, those that stand above what chance reaches
+    // With another model: cosines above the level of chance.
     expect(speaks(hits, { calibration })).toEqual(new Set([1]))
   })
 
-  it('of a calibrated model raise the confidence, and never lower that of the words', () => {
+  it('raise the confidence if their model is calibrated, and never lower that of the terms', () => {
     const near = [{ key: 1, bm25: 3, cosine: 0.95 }]
     const far = [{ key: 1, bm25: 3, cosine: 0.31 }]
     const byWords = ask([{ key: 1, bm25: 3 }], { nodes: 1e6 }).ranked[0]!.final
@@ -254,7 +254,7 @@ describe('vectors in a ranking', () => {
     expect(ask([{ key: 1, bm25: 3 }], { calibration }).asked.byVectors).toBeUndefined()
   })
 
-  it('of what is like the best add its likeness, as far as the question is open', () => {
+  it('raise the scores of passages similar to the best ones, in proportion to the uncovered part of the question', () => {
     const vectors = new Map([1, 2, 3].map((key) => [key, Float32Array.from(key === 3 ? [0, 1] : [1, 0])]))
     const hits = [1, 2, 3].map((key) => ({ key, bm25: 10 - key }))
     const more = { terms: ['lamp', 'iron'], vectors: () => vectors }
@@ -263,7 +263,7 @@ describe('vectors in a ranking', () => {
     for (const { key, score, likeness } of compared)
       expect(score).toBeCloseTo((before.get(key) ?? 0) + RANK_WEIGHTS.likeness * likeness, 10)
     const likeness = compared.map((one) => one.likeness)
-    // one of two terms of one weight is found: half of the question is open
+    // One of two terms of equal weight is found: half of the question is uncovered.
     expect([Math.max(...likeness), Math.min(...likeness)]).toEqual([0.5, 0])
     expect(compared.at(-1)).toMatchObject({ key: 3, likeness: 0 })
   })

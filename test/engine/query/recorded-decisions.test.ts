@@ -17,9 +17,10 @@ import { relevantPassages } from '../../../src/engine/query/relevance.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
 /**
- * What the rules decide of texts that they were made with: the benches say how often that is right, these files what it
- * is. A change that alters them on purpose writes them anew (`npm test -- test/engine/query/recorded-decisions.test.ts -u`),
- * and their difference is read with it. Halves that the benches report are not in here.
+ * Decisions of the rules on the texts that they were tuned with. The benches measure how often these are right; the
+ * files record the decisions themselves. A change that alters them on purpose rewrites the files (`npm test --
+ * test/engine/query/recorded-decisions.test.ts -u`); review their diff with it. The halves of the data that the benches
+ * report are not included.
  */
 const recorded = (name: string) => join(import.meta.dirname, 'recorded', `${name}.txt`)
 const DATA = join(import.meta.dirname, '..', '..', '..', 'bench', 'meaning', 'data')
@@ -51,7 +52,7 @@ const ASKED = [
 const short = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'number' ? Number(inner.toPrecision(4)) : inner))
 
-it('pairs of statements', async () => {
+it('the recorded conflicts between pairs of statements stay the same', async () => {
   const lines = PAIRS.flatMap(({ question, one, other }) => {
     const items = [one, other].map((text, place) => ({ text, title: '', document: String(place) }))
     const { conflicts, differences } = contradictions(question, analyzeQuery(question), () => 2, items)
@@ -64,7 +65,7 @@ it('pairs of statements', async () => {
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded('pairs'))
 })
 
-it('what questions ask for', async () => {
+it('the recorded analyses of questions stay the same', async () => {
   const lines = [...new Set(ASKED)].flatMap((question) => {
     const terms = analyzeQuery(question)
     const half = new Set(terms.filter((_, place) => place % 2 === 0))
@@ -78,7 +79,7 @@ it('what questions ask for', async () => {
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded('questions'))
 })
 
-/** Questions over a space of texts: what is found, judged and answered. */
+/** Ranking, judgement and quotation for questions over a space of texts. */
 function askedOf(documents: readonly string[], questions: readonly string[]): string[] {
   const space = new MemorySpace(
     documents.map((text, place) => ({ id: String(place), title: '', text })),
@@ -112,8 +113,8 @@ function askedOf(documents: readonly string[], questions: readonly string[]): st
   })
 }
 
-describe('questions of small spaces', () => {
-  it.each(Object.keys(LANGUAGES))('in %s', async (language) => {
+describe('the recorded decisions on questions over small spaces', () => {
+  it.each(Object.keys(LANGUAGES))('stay the same in the language %s', async (language) => {
     const { tune } = LANGUAGES[language]
     const lines = askedOf(
       tune.documents,
@@ -122,7 +123,7 @@ describe('questions of small spaces', () => {
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded(`space-${language}`))
   })
 
-  it('of prose that contradicts itself', async () => {
+  it('stay the same for prose that contradicts itself', async () => {
     const pairs = linesOf<Pair>('contradictions-prose.jsonl')
     const lines = askedOf(
       pairs.flatMap(({ one, other }) => [one, other]),

@@ -41,28 +41,28 @@ async function itemsFor(query: string, mode: 'fast' | 'deep' | 'research' = 'fas
 const filesOf = (items: readonly { metadata: Record<string, unknown> }[]) =>
   items.map(({ metadata }) => String(metadata.filename))
 
-describe('evidence', () => {
-  it.each(['fast', 'deep'] as const)('stops where relevance stops in mode %s', async (mode) => {
+describe('the evidence of a query', () => {
+  it.each(['fast', 'deep'] as const)('stops after the last relevant passage in mode %s', async (mode) => {
     expect(filesOf(await itemsFor(QUESTION, mode))).toEqual(['parking.md'])
   })
 
-  it('holds a passage for each part of a question, however differently they score', async () => {
+  it('contains a passage for each part of a question, however much their scores differ', async () => {
     const files = filesOf(await itemsFor('How much does parking in the garage cost, and when does the pool open?'))
     expect(files).toEqual(expect.arrayContaining(['parking.md', 'pool.md']))
     expect(files).not.toContain('garden.md')
   })
 
-  it('is never empty where something was found, however little it has to do with the question', async () => {
+  it('contains a passage if anything was found, however irrelevant', async () => {
     expect(await itemsFor('Which composer wrote about beans?')).not.toEqual([])
   })
 
-  it('takes all places of a profile that gives more than usual', async () => {
+  it('fills topK if the profile sets it above the default', async () => {
     await setTopK(20)
     expect((await itemsFor(QUESTION)).length).toBeGreaterThan(1)
     await setTopK(10)
   })
 
-  it('is less than what a search lists, and an explanation says so', async () => {
+  it('contains less than a search lists, and an explanation reports beyond-relevance', async () => {
     const found = await test.engine.queries.search(ADA, spaceId, {
       query: QUESTION,
       limit: 10,
@@ -76,7 +76,7 @@ describe('evidence', () => {
     expect(explained.verdict).toBe('beyond-relevance')
   })
 
-  it('says of each passage why it is there', async () => {
+  it('gives the reason for each passage', async () => {
     const [parking, pool] = await itemsFor('How much does parking cost, and when does the pool open?').then((items) =>
       ['parking.md', 'pool.md'].map((name) => items.find(({ metadata }) => metadata.filename === name)),
     )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { relevantPassages } from '../../../src/engine/query/relevance.js'
 
-/** Weights of the question: one term tells nine tenths of it, another a tenth, a third a hundredth. */
+/** Weights of the question's terms: one has nine tenths of the sum, another a tenth, a third a hundredth. */
 const WEIGHTS: Record<string, number> = { lamp: 89, post: 10, iron: 1 }
 const ASKED = { weight: 100, nodes: 1000, falloff: 0.2 }
 
@@ -14,7 +14,7 @@ interface One {
   navigation?: Record<string, unknown>
 }
 
-/** Places of those that are evidence. */
+/** Indexes of the passages that become evidence. */
 function evidence(ranked: One[], { topK = 10, asked = ASKED as object } = {}): number[] {
   const all = ranked.map((one, place) => ({ retrieval: 0, alone: 0, ...one, place }))
   const idf = (term: string) => WEIGHTS[term] ?? 0
@@ -23,14 +23,14 @@ function evidence(ranked: One[], { topK = 10, asked = ASKED as object } = {}): n
 
 const BEST: One = { final: 0.8, alone: 0.6, held: ['lamp'] }
 
-describe('evidence', () => {
-  it('ends behind the last passage that comes to a quarter of the best score', () => {
+describe('the cutoff of evidence', () => {
+  it('follows the last passage with a quarter of the best score', () => {
     expect(evidence([BEST, { final: 0.2 }, { final: 0.19 }])).toEqual([0, 1])
     expect(evidence([BEST, { final: 0.19 }, { final: 0.2 }, { final: 0.1 }])).toEqual([0, 1, 2])
     expect(evidence([BEST, { final: 0.19 }])).toEqual([0])
   })
 
-  it('goes on to one that answers by itself with a twentieth of the surest one’s confidence', () => {
+  it('extends to a passage that answers alone with a twentieth of the highest confidence', () => {
     expect(evidence([BEST, { final: 0.01, alone: 0.03 }])).toEqual([0, 1])
     expect(evidence([BEST, { final: 0.01, alone: 0.029 }])).toEqual([0])
     expect(
@@ -42,7 +42,7 @@ describe('evidence', () => {
     ).toEqual([0, 1])
   })
 
-  it('goes on to one that holds a fiftieth of the question that none before it holds', () => {
+  it('extends to a passage that contains a fiftieth of the question that no earlier one contains', () => {
     expect(evidence([BEST, { final: 0.01, held: ['post'] }])).toEqual([0, 1])
     expect(evidence([BEST, { final: 0.01, held: ['iron'] }])).toEqual([0])
     expect(evidence([BEST, { final: 0.01, held: ['lamp'] }])).toEqual([0])
@@ -50,7 +50,7 @@ describe('evidence', () => {
     expect(evidence(behind)).toEqual([0, 1])
   })
 
-  it('goes on to one for which its vector speaks, where a model is calibrated', () => {
+  it('extends to a passage that its vector supports, if the model is calibrated', () => {
     const found = [BEST, { final: 0.01, byMeaning: true }]
     expect(evidence(found)).toEqual([0])
     expect(evidence(found, { asked: { ...ASKED, byVectors: 0.2 } })).toEqual([0, 1])
@@ -58,13 +58,13 @@ describe('evidence', () => {
     expect(evidence(silent, { asked: { ...ASKED, byVectors: 0.2 } })).toEqual([0])
   })
 
-  it('has what came over a second hop, whose score says nothing, and nothing else behind the last relevant one', () => {
+  it('keeps second hops, whatever their score, but nothing else after the last relevant passage', () => {
     const found: One[] = [BEST, { final: 0.1 }, { final: 0.5, byGraph: 'second-hop' }, { final: 0.1 }]
     expect(evidence(found)).toEqual([0, 2])
     expect(evidence([BEST, { final: 0.1 }, { final: 0.5, byGraph: 'graph' }])).toEqual([0, 1, 2])
   })
 
-  it('is always the best passage, however little it says, and nothing where there is none', () => {
+  it('always keeps the best passage, however low its score, and returns nothing for nothing', () => {
     expect(
       evidence(
         [
@@ -77,7 +77,7 @@ describe('evidence', () => {
     expect(evidence([])).toEqual([])
   })
 
-  it('is everything where more than ten places are asked for, or passages were not compared', () => {
+  it('keeps everything if topK is above ten or passages were not compared', () => {
     const found: One[] = [BEST, { final: 0.01 }, { final: 0.02 }]
     expect(evidence(found, { topK: 10 })).toEqual([0])
     expect(evidence(found, { topK: 11 })).toEqual([0, 1, 2])

@@ -25,7 +25,7 @@ const ranked = (...finals: number[]): Ranked[] =>
 const passage = (key: number, title = `T${key}`, body = `Body ${key}.`) => ({ key, title, body }) as PassageRow
 const of = (count: number) => new Map(Array.from({ length: count }, (_, n) => [n + 1, passage(n + 1)]))
 
-/** Scores of the model, or what it throws; @returns what it was asked */
+/** Makes the model return these scores or throw. @returns the requests that it receives */
 function scoring(scores: (number | undefined)[] | Error) {
   const asked: { query: string; texts: string[]; reference: object }[] = []
   context.models = {
@@ -54,8 +54,8 @@ const rerank = (
   return rerankByModel(context, admitted(store, space, { profile }), query, list, passages, signal)
 }
 
-describe('a rerank model', () => {
-  it('orders the passages, each as far behind the best as it says', async () => {
+describe('the order by a rerank model', () => {
+  it('follows its scores, with final scores in proportion to them', async () => {
     const asked = scoring([0.2, 0.8, 0.4])
     const found = await rerank(ranked(0.9, 0.6, 0.3))
     expect(asked).toEqual([{ query: 'Q?', texts: ['T1\nBody 1.', 'T2\nBody 2.', 'T3\nBody 3.'], reference: MODEL }])
@@ -71,16 +71,16 @@ describe('a rerank model', () => {
     expect(found).not.toHaveProperty('degraded')
   })
 
-  it('says no relevance where nothing stands out', async () => {
+  it('reports no relevance if no passage stands out', async () => {
     scoring([0.5, 0.5])
     const found = await rerank(ranked(0.9, 0.6))
     expect(found).not.toHaveProperty('relevance')
-    // what it finds equal stays as it was
+    // Equal scores keep the order.
     expect(found.ranked.map(({ key }) => key)).toEqual([1, 2])
     expect(found.ranked.map(({ final }) => final)).toEqual([found.ranked[0]?.final, found.ranked[0]?.final])
   })
 
-  it('keeps the order where it finds nothing in any of them', async () => {
+  it('stays the same if all scores are 0', async () => {
     scoring([0, 0])
     const { ranked: list } = await rerank(ranked(0.9, 0.6))
     expect(list.map(({ key }) => key)).toEqual([1, 2])
@@ -88,7 +88,7 @@ describe('a rerank model', () => {
     expect(list[0]?.final).toBeGreaterThan(0)
   })
 
-  it('is asked about the first of many, and the others keep their order below those', async () => {
+  it('covers the first passages of many, and the others keep their order below them', async () => {
     const count = RERANK_LIMIT + 3
     const before = ranked(...Array.from({ length: count }, (_, n) => (count - n) / count))
     const asked = scoring(Array.from({ length: RERANK_LIMIT }, (_, n) => 0.1 + n / 100))
@@ -108,7 +108,7 @@ describe('a rerank model', () => {
     expect(found.ranked.at(-1)).not.toHaveProperty('rerank')
   })
 
-  it('is asked about no passage that is gone', async () => {
+  it('sends no passage that was deleted', async () => {
     const asked = scoring([0.9])
     const found = await rerank(ranked(0.9, 0.6), { passages: new Map([[2, passage(2)]]) })
     expect(asked[0]?.texts).toEqual(['T2\nBody 2.'])
@@ -118,7 +118,7 @@ describe('a rerank model', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('finds nothing in what it says nothing of', async () => {
+  it('counts a missing score as 0', async () => {
     scoring([0.5])
     const found = await rerank(ranked(0.9, 0.6, 0))
     expect(found.ranked.map((one) => one.rerank)).toEqual([0.5, 0, 0])
@@ -127,7 +127,7 @@ describe('a rerank model', () => {
     expect(rest.ranked[1]?.final).toBe(0)
   })
 
-  it('reads as much as such models take, and no half of a character', async () => {
+  it('truncates long texts and queries without half a character at the end', async () => {
     const asked = scoring([0.5])
     const long = `${'x'.repeat(3997)}😀${'y'.repeat(100)}`
     await rerank(ranked(0.9), { query: `${'q'.repeat(1999)}😀 more`, passages: new Map([[1, passage(1, 'T', long)]]) })
@@ -135,14 +135,14 @@ describe('a rerank model', () => {
     expect(asked[0]?.query).toBe(`${'q'.repeat(1999)}�`)
   })
 
-  it('is not asked where the profile names none, or does not rerank', async () => {
+  it('calls no model if the profile names none or does not rerank', async () => {
     const asked = scoring([0.5])
     for (const more of [{ enabled: false }, { model: undefined }])
       expect(await rerank(ranked(0.9), { rerank: more })).toEqual({ ranked: ranked(0.9) })
     expect(asked).toEqual([])
   })
 
-  it('that fails leaves the order as it was, and says so', async () => {
+  it('stays the same and reports degraded if the model fails', async () => {
     scoring(new KsError('quota-exceeded', 'no budget is left'))
     const found = await rerank(ranked(0.9, 0.6))
     expect(found.ranked).toEqual(ranked(0.9, 0.6))

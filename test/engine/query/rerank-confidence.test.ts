@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest'
 import { rerankedConfidence } from '../../../src/engine/query/rerank-confidence.js'
 
-/** Candidates that a model says nothing of: around a score, a little apart. */
+/** Scores of candidates between which a model does not distinguish: close to one value. */
 const background = (around: number, count = 29) =>
   Array.from({ length: count }, (_, place) => around * (1 + ((place % 7) - 3) / 20))
 
 describe('the confidence after a rerank model', () => {
   it.each([
     ['relevance', 0.95, 0.01],
-    ['a scale whose answers are at a half', 0.5, 0.05],
-  ])('is at least the relevance of a passage that stands out: %s', (_, best, rest) => {
+    ['a scale with one half as score', 0.5, 0.05],
+  ])('reaches at least the relevance of a passage that stands out: %s', (_, best, rest) => {
     expect(rerankedConfidence(0.05, [best, ...background(rest)])).toEqual({ confidence: best, relevance: best })
   })
 
-  it('is more than halved where the model finds that all candidates are as far from the question', () => {
+  it('falls by more than half if the model finds all candidates equally far from the question', () => {
     expect(rerankedConfidence(0.7, background(0.01, 30)).confidence).toBeLessThan(0.3)
     expect(rerankedConfidence(0.2, background(0.001, 30)).confidence).toBeLessThan(0.1)
   })
 
-  it('stays as it was where a scale tells nothing: all high, all in the middle, or all the same', () => {
+  it('stays the same if the scores carry no information: all high, all medium, or all equal', () => {
     for (const scores of [background(0.8, 30), background(0.4, 30), Array<number>(30).fill(1), [0.5]])
       expect(rerankedConfidence(0.6, scores)).toEqual({ confidence: expect.closeTo(0.6, 6) })
   })
 
-  it('falls less where a model of low scores still tells one passage from the others', () => {
+  it('falls less if a model with low scores still distinguishes one passage from the others', () => {
     const told = rerankedConfidence(0.9, [0.08, ...background(0.001)])
     expect(told.confidence).toBeGreaterThan(0.7)
     expect(rerankedConfidence(0.9, background(0.001, 30)).confidence).toBeLessThan(told.confidence)
   })
 
-  it('is told by two candidates only where they are far apart', () => {
+  it('changes with two candidates only if their scores are far apart', () => {
     expect(rerankedConfidence(0.1, [0.9, 0.1]).confidence).toBe(0.9)
     expect(rerankedConfidence(0.1, [0.9, 0.8]).confidence).toBeCloseTo(0.1)
   })
 
-  it('never leaves 0 to 1, whatever the scores are', () => {
+  it('stays within 0…1 for any scores', () => {
     for (const before of [0, 0.5, 1])
       for (const scores of [[], [0], [1], [0, 1], background(0, 30)]) {
         const { confidence } = rerankedConfidence(before, scores)

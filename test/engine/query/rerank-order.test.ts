@@ -5,16 +5,16 @@ import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
 const RERANKER = { pluginId: 'openai-compatible', provider: 'local', model: 'cross-encoder' }
 const QUESTION = 'How tall is the lighthouse of Westerheversand?'
-/** candidates that a rerank model is asked about */
+/** Number of candidates that are sent to a rerank model. */
 const WINDOW = 30
-/** Each says a little less of what is asked than the one before; over names they lead on to each other. */
+/** Each document matches the question a little less than the previous one; names connect them for second hops. */
 const FILES = Object.fromEntries(
   Array.from({ length: 40 }, (_, n) => [
     `page-${String(n).padStart(2, '0')}.md`,
     `# Page ${n}\n\nThe lighthouse of Westerheversand is tall. ${'Sheep graze on the dyke near Poppenbüll. '.repeat(n)}\n`,
   ]),
 )
-/** Scales that rerank models answer in: relevance, logits of every sign, percentages. */
+/** Scales of rerank models: relevance, logits of either sign, percentages. */
 const SCALES: [string, (place: number) => number][] = [
   ['relevance', (place) => (place + 1) / (WINDOW + 1)],
   ['logits below 0', (place) => place - 40],
@@ -70,7 +70,7 @@ describe.each(['fast', 'deep'] as const)('mode %s', (mode) => {
     expect(evidenceBundle.items[0]?.score).toBeGreaterThan(0.3)
   })
 
-  it('tells no passage for an answer because the numbers of a model are large', async () => {
+  it('reports not-enough-evidence if all scores of the model are large negative numbers', async () => {
     fake.script({ kind: 'scores', scores: Array.from({ length: WINDOW }, (_one, place) => -8 - place / 10) })
     const { done } = await ask(test.engine, ADA, spaceId, 'Who composed the opera about Vienna?', { mode })
     expect((done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle.state).toBe('not-enough-evidence')
@@ -94,7 +94,7 @@ describe('second hops of mode deep', () => {
       rerank: { enabled: true, ...rerank },
     })
 
-  it('have places of their own among what the texts order, and none that a rerank model does not give them', async () => {
+  it('get reserved ranks without a rerank model, and only the ranks of the model with one', async () => {
     const { id } = await test.engine.spaces.create(ADA, { name: 'Hops', slug: 'hops' })
     await ingest(test.engine, ADA, id, { ...Object.fromEntries(others), 'first.md': FIRST, 'second.md': SECOND })
     await setModel(id, {})

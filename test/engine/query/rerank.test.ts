@@ -8,19 +8,19 @@ function featuresOf(query: string, title: string, body: string, idf: (term: stri
   return measure(prepareQuery(analyzeQuery(query), idf), passage, weighedLength(passage))
 }
 
-describe('comparing a passage with a query', () => {
-  it('measures how much of the query title, body and best sentence hold', () => {
+describe('the comparison of a passage with a query', () => {
+  it('measures the part of the query that title, body and best sentence contain', () => {
     const features = featuresOf('red engine valve pump', 'Engine', 'A red valve. The pump was red and large.')
     expect(features).toMatchObject({ coverage: 1, titleCoverage: 0.25, bodyCoverage: 0.75, sentenceCoverage: 0.5 })
   })
 
-  it('weighs terms by how telling they are', () => {
+  it('weighs rare terms more', () => {
     const idf = (term: string): number => (term === 'zebra' ? 9 : 1)
     expect(featuresOf('zebra walk', '', 'We walk.', idf).coverage).toBeCloseTo(0.1)
     expect(featuresOf('zebra walk', '', 'A zebra.', idf).coverage).toBeCloseTo(0.9)
   })
 
-  it('sees neighbouring query terms as neighbours, over dropped stop words', () => {
+  it('counts neighbouring query terms as pairs, across dropped stop words', () => {
     const near = featuresOf('speed of light', '', 'The speed of light is constant.')
     const far = featuresOf('speed of light', '', 'Light bulbs and speed limits.')
     expect(near.pairs).toBeGreaterThan(0.6)
@@ -28,7 +28,7 @@ describe('comparing a passage with a query', () => {
     expect(featuresOf('light', '', 'Light bulbs.').pairs).toBe(1)
   })
 
-  it('counts repeated terms for more, with less for each, and long passages for less', () => {
+  it('raises strength with repeated terms, by less for each, and lowers it for long passages', () => {
     const once = featuresOf('engine', '', 'engine').strength
     const twice = featuresOf('engine', '', 'engine engine').strength
     expect(twice).toBeGreaterThan(once)
@@ -38,7 +38,7 @@ describe('comparing a passage with a query', () => {
     expect(measure(query, long, 10).strength).toBeLessThan(measure(query, long, 60).strength)
   })
 
-  it('counts what is said in other words, all of it, as less than the words themselves', () => {
+  it('counts complete rewordings, as less than the words themselves', () => {
     const rewordings = [{ asked: ['urlaubsanspruch'], told: ['urlaub', 'anspruch'] }]
     const query = prepareQuery(['urlaubsanspruch', 'tag'], () => 1, rewordings)
     const coverageOf = (body: string) => measure(query, analysePassage({ key: 1, title: '', body }), 10).coverage
@@ -53,7 +53,7 @@ describe('comparing a passage with a query', () => {
     expect(compound.sentenceCoverage).toBeGreaterThan(half.sentenceCoverage)
     expect(compound.pairs).toBeGreaterThan(0)
     expect(half.pairs).toBe(0)
-    // a compound is no neighbour of its own
+    // A compound forms no pair with its own part.
     const beside = measure(parts, analysePassage({ key: 1, title: '', body: 'Urlaub, Urlaubsanspruch' }), 10)
     expect(beside.pairs).toBeCloseTo(compound.pairs)
   })
@@ -68,13 +68,13 @@ describe('comparing a passage with a query', () => {
     expect(featuresOf('法国首都', '法国', '法国首都是巴黎。')).toMatchObject({ coverage: 1, sentenceCoverage: 1 })
   })
 
-  it('gives nothing for an empty query or passage', () => {
+  it('returns no coverage for an empty query or passage', () => {
     expect(Object.values(featuresOf('', '', 'text here'))).toEqual(Object.values(featuresOf('', '', '')))
     expect(featuresOf('engine', '', '').coverage).toBe(0)
   })
 })
 
-describe('the features of a passage, by the rules that they follow', () => {
+describe('the formulas of passage features', () => {
   const passage = (title: string, body: string) => analysePassage({ key: 1, title, body })
   const of = (terms: string[], weights: Record<string, number>, title: string, body: string, average?: number) => {
     const read = passage(title, body)
@@ -85,25 +85,25 @@ describe('the features of a passage, by the rules that they follow', () => {
     )
   }
 
-  it('count a passage as long as its body and twice its title', () => {
+  it('count the length of a passage as its body and twice its title', () => {
     expect(weighedLength(passage('lamp post', 'iron lamp glass'))).toBe(7)
     expect(weighedLength(passage('', ''))).toBe(0)
   })
 
-  it('weigh matches by the curve of BM25, of the title double, and long passages less', () => {
+  it('weigh matches by the curve of BM25, title matches double, and long passages less', () => {
     const curve = (count: number, length: number) => count / (count + 1.2 * (0.25 + 0.75 * length))
     expect(of(['lamp'], {}, '', 'lamp').strength).toBeCloseTo(curve(1, 1), 10)
     expect(of(['lamp'], {}, '', 'lamp lamp lamp').strength).toBeCloseTo(curve(3, 1), 10)
     expect(of(['lamp'], {}, 'lamp', 'iron').strength).toBeCloseTo(curve(2, 1), 10)
     expect(of(['lamp'], {}, 'lamp', 'lamp').strength).toBeCloseTo(curve(3, 1), 10)
     expect(of(['lamp'], {}, '', 'lamp iron glass post', 2).strength).toBeCloseTo(curve(1, 2), 10)
-    // an average of nothing is one word
+    // An average of 0 counts as one word.
     expect(of(['lamp'], {}, '', 'lamp iron', 0).strength).toBeCloseTo(curve(1, 2), 10)
     const two = { lamp: 3, iron: 1 }
     expect(of(['lamp', 'iron'], two, '', 'lamp').strength).toBeCloseTo((3 / 4) * curve(1, 1), 10)
   })
 
-  it('cover as much of the query as the found terms weigh, each once', () => {
+  it('compute coverage from the weights of the found terms, each once', () => {
     const weights = { lamp: 6, iron: 3, post: 1 }
     const features = of(['lamp', 'iron', 'post', 'lamp'], weights, 'Post', 'Iron rusts. A lamp and a lamp.')
     expect(features.coverage).toBeCloseTo(1, 10)
@@ -112,7 +112,7 @@ describe('the features of a passage, by the rules that they follow', () => {
     expect(features.sentenceCoverage).toBeCloseTo(0.6, 10)
   })
 
-  it('take a term that tells nothing for none', () => {
+  it('ignore terms with a negative weight', () => {
     const features = of(['lamp', 'iron'], { lamp: 2, iron: -5 }, '', 'Iron and lamp.')
     expect(features.coverage).toBe(1)
     expect(of(['lamp', 'iron'], { lamp: 2, iron: -5 }, '', 'Iron.').coverage).toBe(0)
@@ -120,10 +120,10 @@ describe('the features of a passage, by the rules that they follow', () => {
     expect(nothing).toMatchObject({ coverage: 0, strength: 0, sentenceCoverage: 0 })
   })
 
-  it('count a neighbouring pair as its weaker term, more where it comes again, and one at the most', () => {
+  it('weigh a pair as its weaker term, more on repetition, and at most 1', () => {
     const terms = ['lamp', 'post', 'iron']
     const weights = { lamp: 4, post: 2, iron: 1 }
-    // pairs weigh 2 and 1; a pair found once counts two thirds of its weight
+    // Pairs weigh 2 and 1; a pair found once counts two thirds of its weight.
     expect(of(terms, weights, '', 'lamp post').pairs).toBeCloseTo(2 / (3 * 1.5), 10)
     expect(of(terms, weights, '', 'post iron').pairs).toBeCloseTo(1 / (3 * 1.5), 10)
     expect(of(terms, weights, '', 'lamp post, glass, lamp post').pairs).toBeCloseTo((2 * (1 + Math.LN2)) / 4.5, 10)
@@ -134,13 +134,13 @@ describe('the features of a passage, by the rules that they follow', () => {
     expect(of(['lamp', 'lamp'], {}, '', 'lamp lamp glass').pairs).toBe(1)
   })
 
-  it('fall from one with each term before the first match, to a half after twenty', () => {
+  it('lower earliness from 1 with each term before the first match, to a half after twenty', () => {
     expect(of(['lamp'], {}, '', 'lamp').earliness).toBe(1)
     expect(of(['lamp'], {}, '', 'glass lamp lamp').earliness).toBeCloseTo(20 / 21, 10)
     expect(of(['lamp'], {}, '', `${'glass '.repeat(60)}lamp`).earliness).toBeCloseTo(0.25, 10)
   })
 
-  it('count what other words say as three quarters of the words asked for', () => {
+  it('count a rewording as three quarters of the term', () => {
     const rewordings = [{ asked: ['urlaubstag'], told: ['urlaub', 'tag'] }]
     const query = prepareQuery(['urlaubstag'], () => 2, rewordings)
     const coverage = (title: string, body: string) => measure(query, passage(title, body), 5).coverage

@@ -13,7 +13,7 @@ const LYON = 'The bridge of Lyon is 90 metres long.'
 
 let store: SmallStore
 let space: SpaceRow
-/** Publishes documents and makes their page indexes. */
+/** Publishes documents and builds their page indexes. */
 async function documents(files: Record<string, string>, more: { trained?: boolean } = {}): Promise<void> {
   space = store.space()
   if (more.trained === true) model(store, space)
@@ -45,7 +45,7 @@ const docKey = (filename: string) =>
     ?.key ?? -1
 
 describe('mode research', () => {
-  it('walks from documents to the passages that answer', async () => {
+  it('finds the passages that answer through documents and sections', async () => {
     const found = await ask('How high is the tower of Brest?')
     expect(texts(found)[0]).toBe(TOWER)
     expect(found.terms).toEqual(['high', 'tower', 'brest'])
@@ -59,7 +59,7 @@ describe('mode research', () => {
     expect(found).not.toHaveProperty('withheld')
   })
 
-  it('counts what it walked over', async () => {
+  it('returns counts of documents, ranges and passages as metrics', async () => {
     const { metrics, ranked } = await ask('How high is the tower of Brest?')
     expect(metrics).toMatchObject({
       ...{ pageIndexScoreVersion: 'page-index-1', pageIndexScannedOutlines: 2, pageIndexScannedNodes: 1 },
@@ -79,17 +79,17 @@ describe('mode research', () => {
       expect(metrics[name]).toBeGreaterThanOrEqual(0)
   })
 
-  it('gives the best of each page first, then the others of it', async () => {
+  it('ranks the best passage of each range first, then the others of the range', async () => {
     const { ranked } = await ask('How high is the tower of Brest?')
     expect(ranked.map(({ passage }) => passage.body)).toEqual([TOWER, LAMP, SEA])
     const finals = ranked.map(({ final }) => final)
     expect(finals).toEqual([...finals].sort((a, b) => b - a))
     expect(ranked[0]?.alone).toBeCloseTo(ranked[0]?.final ?? 0, 10)
-    // the name of its file alone
+    // Only its file name contains a term.
     expect(ranked[2]?.held).toEqual(['brest'])
   })
 
-  it('gives as many as the profile has places for, none below its threshold', async () => {
+  it('returns at most topK passages, none below the threshold of the profile', async () => {
     const query = 'tower lamp'
     const all = await ask(query)
     expect((await ask(query, { profile: { topK: 1 } })).ranked).toHaveLength(1)
@@ -99,19 +99,19 @@ describe('mode research', () => {
     expect(none.metrics).toMatchObject({ scoreThresholdFilteredCount: all.ranked.length, finalCandidateCount: 0 })
   })
 
-  it('finds nothing where no document holds a word of the question', async () => {
+  it('finds nothing if no document contains a term of the question', async () => {
     const found = await ask('quantum chromodynamics')
     expect(found.ranked).toEqual([])
     expect(found.metrics).toMatchObject({ pageIndexOpenedRanges: 0, selectedDocumentCount: 0 })
   })
 
-  it('stays within the documents of the query', async () => {
+  it('returns only passages of the documents of the query', async () => {
     const query = 'metres of tower and bridge'
     expect(texts(await ask(query))).toEqual(expect.arrayContaining([TOWER, LYON]))
     expect(texts(await ask(query, { docs: [docKey('lyon.md')] }))).toEqual([LYON])
   })
 
-  it('shows nothing that is gone or was published after its snapshot', async () => {
+  it('returns nothing that was published after its snapshot', async () => {
     await documents(FILES)
     const early = admitted(store, space)
     await publish(store, space, { 'late.md': 'The tower of Brest is 50 metres high.' })
@@ -121,7 +121,7 @@ describe('mode research', () => {
     expect(texts(await ask('tower of Brest')).join()).toContain('50 metres')
   })
 
-  it('leaves out what may not be read, and says whether it was better', async () => {
+  it('leaves out unreadable documents and reports them as withheld', async () => {
     await documents(FILES)
     restrict(store, space, ['brest.md'], 'eve')
     const found = await ask('How high is the tower of Brest, and how long the bridge?')
@@ -131,7 +131,7 @@ describe('mode research', () => {
     expect((await ask('How long is the bridge of Lyon?')).withheld).toBeUndefined()
   })
 
-  it('is surer of a page in the document of whom the question names', async () => {
+  it('raises the confidence of a passage whose document is named in the question', async () => {
     const text = 'Its sales rose by a fifth.'
     await documents({ 'Orion_Holdings.md': text, 'other.md': 'Nothing of it.' })
     const query = 'By how much did the sales of Orion rise in the crisis?'
@@ -141,10 +141,10 @@ describe('mode research', () => {
     expect((await ask(query)).ranked[0]?.alone ?? 0).toBeLessThan(0.3)
   })
 
-  it('weighs words as the model of the space does, where it has one', async () => {
+  it("uses the term weights of the space's model, if it has one", async () => {
     await documents(FILES, { trained: true })
     const { idf, asked, ranked } = await ask('How high is the tower of Brest?')
-    // the model of these tests takes the length of a word for its weight
+    // The model in these tests uses the length of a term as its weight.
     expect([idf('tower'), idf('brest'), idf('unknown')]).toEqual([5, 5, 1])
     expect(asked).toMatchObject({ weight: 14, nodes: 4, falloff: 0.15 })
     expect(ranked[0]?.passage.body).toBe(TOWER)
@@ -152,7 +152,7 @@ describe('mode research', () => {
     expect((await ask('How high is the tower of Brest?')).asked).toMatchObject({ nodes: 2 })
   })
 
-  it('opens the best pages, of many no more than can be read', async () => {
+  it('opens the best ranges, up to 25 ranges and 200 passages', async () => {
     const many = Array.from({ length: 264 }, (_, n) =>
       n % 8 === 0 ? `Tower number ${n} of Brest.` : `Wall number ${n}.`,
     )
@@ -167,7 +167,7 @@ describe('mode research', () => {
     expect(metrics.pageIndexOpenedNodes).toBe(200)
   })
 
-  it("is nobody's where the query was abandoned", async () => {
+  it('stops with the abort reason if the query was aborted', async () => {
     const gone = new AbortController()
     gone.abort(new Error('gone'))
     await expect(

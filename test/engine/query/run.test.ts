@@ -32,7 +32,7 @@ beforeEach(() => {
 
 const start = (body: Partial<QueryBody> = {}, signal = new AbortController().signal) =>
   startQuery(context, sharedBy(context, gate), ADA, bodyOf(space, QUESTION, body), signal)
-/** Asks, and reads to the end. */
+/** Runs a query and reads its stream to the end. */
 async function ask(
   body: Partial<QueryBody> = {},
   signal?: AbortSignal,
@@ -63,7 +63,7 @@ function traceOf(id: string): Trace | undefined {
 const leases = () => context.leases.of(space.key).length
 
 describe('a query', () => {
-  it('streams its answer, then says what it was made of', async () => {
+  it('streams its answer, then reports metadata and evidence', async () => {
     const { frames, events, done, bundle, traceId } = await ask()
     expect(events).toEqual(['answer.delta', 'answer.done'])
     expect(frames[0]?.data).toEqual({ delta: ANSWER, traceId })
@@ -84,7 +84,7 @@ describe('a query', () => {
     )
   })
 
-  it('stores its trace before it says that it is done', async () => {
+  it('stores its trace and turn before it sends answer.done', async () => {
     let stored: Trace | undefined
     const { traceId, sessionId, bundle, done } = await ask({}, undefined, ({ event, data }) => {
       if (event === 'answer.done') stored = traceOf(data.traceId)
@@ -113,7 +113,7 @@ describe('a query', () => {
     expect(store.rows('SELECT bundle_id id FROM traces WHERE id = ?', traceId)).toEqual([{ id: bundle?.id }])
   })
 
-  it('goes on from the turns of its session', async () => {
+  it('continues from the turns of its session', async () => {
     const first = await ask()
     const second = await ask({ sessionId: first.sessionId, query: 'And how high is it?' })
     expect(second.sessionId).toBe(first.sessionId)
@@ -121,7 +121,7 @@ describe('a query', () => {
     expect((await ask({ query: 'And how high is it?' })).sessionId).not.toBe(first.sessionId)
   })
 
-  it('that finds nothing says so, and is kept as failed', async () => {
+  it('reports not-enough-evidence without results, and is captured as a failed query', async () => {
     const { done, bundle } = await ask({ query: 'quantum chromodynamics' })
     expect(done?.finishReason).toBe('no-retrieval-evidence')
     expect(bundle?.state).toBe('not-enough-evidence')
@@ -132,7 +132,7 @@ describe('a query', () => {
     expect(failed()).toHaveLength(1)
   })
 
-  it('tells of a model that failed, and of a mode that was not decided', async () => {
+  it('reports a failed model and an undecided mode as degradations', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
     speaking(context, new KsError('provider-failed', 'the provider is off'))
     const { done, traceId } = await ask({ mode: 'auto' })
@@ -147,7 +147,7 @@ describe('a query', () => {
   })
 })
 
-describe('a query that fails', () => {
+describe('a failing query', () => {
   const failing = (error: unknown) => {
     context.indexes = Object.assign(Object.create(context.indexes), {
       search: async () => {
@@ -156,7 +156,7 @@ describe('a query that fails', () => {
     })
   }
 
-  it('says why, and leaves a trace that does', async () => {
+  it('sends the error and stores it in the trace', async () => {
     failing(new KsError('unavailable', 'the index is gone'))
     const { events, frames, traceId } = await ask({ mode: 'deep' })
     expect(events).toEqual(['answer.error'])
@@ -175,7 +175,7 @@ describe('a query that fails', () => {
     })
   })
 
-  it('for a reason of ours says no more than that', async () => {
+  it('sends only the trace id for an internal error', async () => {
     failing(new Error('a secret path'))
     const { frames, traceId } = await ask()
     expect(JSON.stringify(frames)).not.toContain('secret')
@@ -183,14 +183,14 @@ describe('a query that fails', () => {
     expect(traceOf(traceId)?.steps.at(-1)?.metadata).toMatchObject({ errorClass: 'internal' })
   })
 
-  it('is kept with the mode in which it was asked', async () => {
+  it('stores its requested mode in the trace', async () => {
     const missing = async () => Promise.reject(new Error('off'))
     context.pageIndexes = { ...context.pageIndexes, missing }
     const { traceId } = await ask({ mode: 'research' })
     expect(traceOf(traceId)).toMatchObject({ completed: 0, mode: 'research', requested_mode: 'research' })
   })
 
-  it('within its answer counts what was said, and has no step of an end', async () => {
+  it('records the sent events and an error step if it fails within the answer', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
     speaking(context, [
       { type: 'delta', text: 'It is 40 metres high. ' },
@@ -202,7 +202,7 @@ describe('a query that fails', () => {
     expect(traceOf(traceId)?.steps.at(-1)).toMatchObject({ status: 'error', metadata: { eventCount: 2 } })
   })
 
-  it('for its trace cannot be kept is answered all the same, and says that it failed', async () => {
+  it('sends an error after the answer if its trace cannot be written, and records it', async () => {
     const record = context.db.record.bind(context.db)
     let calls = 0
     context.db = Object.assign(Object.create(context.db), {
@@ -218,7 +218,7 @@ describe('a query that fails', () => {
     expect(steps?.map(({ status }) => status)).toEqual(['error'])
   })
 
-  it('does not fail once more where its trace cannot be kept', async () => {
+  it('does not fail again if its error trace cannot be written either', async () => {
     context.db = Object.assign(Object.create(context.db), {
       read: context.db.read.bind(context.db),
       record: async () => {
@@ -231,8 +231,8 @@ describe('a query that fails', () => {
   })
 })
 
-describe('a query that its client leaves', () => {
-  it('ends without a word, a trace or an end', async () => {
+describe('a query whose client disconnects', () => {
+  it('stops without further events, stores no trace and frees lease and slot', async () => {
     const client = new AbortController()
     const { events, traceId } = await ask({}, client.signal, () => client.abort(new Error('gone')))
     expect(events).toEqual(['answer.delta'])
@@ -242,8 +242,8 @@ describe('a query that its client leaves', () => {
   })
 })
 
-describe('while a query runs', () => {
-  it('its place is taken and what it reads is held, until its frames end', async () => {
+describe('a running query', () => {
+  it('occupies a slot and a read lease until its stream ends', async () => {
     const run = await start()
     expect(gate.running).toBe(1)
     expect(context.leases.of(space.key)).toMatchObject([
@@ -256,15 +256,15 @@ describe('while a query runs', () => {
     expect([gate.running, leases()]).toEqual([0, 0])
   })
 
-  it('others wait for a place, and get it also after one that was refused', async () => {
+  it('frees its slot and lease if the session quota rejects it', async () => {
     context.options = { ...context.options, quotas: { maxActiveSessionCount: 0 } }
     await expect(start()).rejects.toMatchObject({ code: 'quota-exceeded' })
     expect([gate.running, leases()]).toEqual([0, 0])
   })
 })
 
-describe('what may not be asked', () => {
-  it('is refused before anything is said', async () => {
+describe('an invalid query', () => {
+  it('fails before the stream starts, and frees its slot', async () => {
     await expect(start({ knowledgeSpaceId: '01936f5e-8b2c-7f4d-8a63-5e7b9d1f3c22' })).rejects.toMatchObject({
       code: 'not-found',
     })
@@ -281,7 +281,7 @@ describe('a search', () => {
       ...body,
     } as Parameters<typeof searchSpace>[4])
 
-  it('finds what a query would be answered from, and leaves nothing behind', async () => {
+  it('finds the same as a query, and stores no trace', async () => {
     const before = store.rows('SELECT id FROM traces').length
     const found = await search()
     expect(found).toMatchObject({ query: QUESTION, mode: 'fast', degradedReasons: [] })
@@ -295,14 +295,14 @@ describe('a search', () => {
     expect([gate.running, leases()]).toEqual([0, 0])
   })
 
-  it('gives as many as are asked for', async () => {
+  it('returns at most as many items as the limit of the request', async () => {
     const query = 'tower sea'
     expect((await search({ query, limit: 1 })).items).toHaveLength(1)
     expect((await search({ query, limit: 2 })).items).toHaveLength(2)
     expect((await search({ query, limit: 10 })).items).toHaveLength(2)
   })
 
-  it('gives more than the profile has places for, where more are asked for', async () => {
+  it('returns more than topK of the profile if the request has a higher limit', async () => {
     const other = store.space()
     await publish(store, other, { 'a.md': passages(...Array.from({ length: 14 }, (_, n) => `Tower number ${n}.`)) })
     const found = await searchSpace(context, sharedBy(context, gate), ADA, other.id, {
@@ -311,7 +311,7 @@ describe('a search', () => {
     expect(found.items).toHaveLength(12)
   })
 
-  it('says what it had to do without, and gives its place back when it fails', async () => {
+  it('reports degraded reasons, and frees its slot when it fails', async () => {
     context.vectors = { ...context.vectors, missing: async () => ({ passages: 2, class: undefined }) }
     expect((await search()).degradedReasons).toEqual(['vectors of 2 passages are missing'])
     context.vectors = {

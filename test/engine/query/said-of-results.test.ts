@@ -6,13 +6,13 @@ import { notRetrieved } from '../../../src/engine/query/missing.js'
 import { aloneOf, whyOf } from '../../../src/engine/query/why.js'
 import { WITHHELD_ENTRY } from '../../../src/engine/query/withheld.js'
 
-describe('evidence in another state', () => {
+describe('the evidence after a change of its state', () => {
   const entry = (reason: string) => ({ reason, text: reason, metadata: {} })
   const bundle = (state: EvidenceBundle['state'], ...reasons: string[]): EvidenceBundle =>
     ({ query: 'How much is parking?', state, items: [], missingEvidence: reasons.map(entry) }) as never
   const reasons = ({ missingEvidence }: EvidenceBundle) => missingEvidence.map(({ reason }) => reason)
 
-  it('says what is missing only while it is open, once, and keeps what else was missing', () => {
+  it('lists missing evidence only while it is missing, once, and keeps entries with other reasons', () => {
     const before = bundle('partial', 'not-retrieved', 'conflict', 'stale', 'permission-filtered')
     expect(withState(before, 'partial')).toBe(before)
     expect(reasons(withState(before, 'answerable'))).toEqual(['stale'])
@@ -32,7 +32,7 @@ describe('evidence in another state', () => {
   })
 })
 
-it('what nothing found answers is told for each question, once', () => {
+it('missing evidence is listed for each question once', () => {
   const entries = notRetrieved('How much is parking? Who owns the house?', ['parking'])
   expect(entries.map(({ reason, metadata }) => [reason, metadata.terms, metadata.kind])).toEqual([
     ['not-retrieved', ['parking'], 'price'],
@@ -41,13 +41,13 @@ it('what nothing found answers is told for each question, once', () => {
   expect(notRetrieved('How much is parking? How much is parking?')).toHaveLength(1)
 })
 
-describe('a question behind others of a session', () => {
+describe('a question after others of a session', () => {
   const turns = [
     { query: 'How long are invoices kept by the office?', answer: 'Ten years.' },
     { query: 'And who may see them?', answer: 'The auditors.' },
   ]
 
-  it('goes on from the last one that stands by itself', () => {
+  it('refers to the last complete one', () => {
     expect(followUpOf('And where?', turns)).toMatchObject({ anchor: turns[0]?.query, isShort: true })
     expect(followUpOf('Is it stored in the cellar archive?', turns)).toMatchObject({ isShort: false })
     expect(followUpOf('What about those?', [turns[1] ?? turns[0]])).toMatchObject({ anchor: 'And who may see them?' })
@@ -55,7 +55,7 @@ describe('a question behind others of a session', () => {
     expect(followUpOf('那里呢', turns)?.anchor).toBe(turns[0]?.query)
   })
 
-  it('stands by itself where it says all, or nothing came before', () => {
+  it('counts as complete if it names its subject, or nothing precedes it', () => {
     expect(followUpOf('When does the swimming pool open?', turns)).toBeUndefined()
     expect(followUpOf('And where?', [])).toBeUndefined()
     expect(searchedQuery('When does the swimming pool open?', turns)).toBe('When does the swimming pool open?')
@@ -63,12 +63,12 @@ describe('a question behind others of a session', () => {
   })
 })
 
-describe('why a passage is there', () => {
+describe('the reason for a passage', () => {
   const asked = { weight: 5, nodes: 10, falloff: 0.15 }
   const words = (terms: ReadonlySet<string>) => [...terms]
   const passage = (rest: object) => ({ passage: {}, final: 1, retrieval: 1, ...rest }) as never
 
-  it('is what found it, the words that it holds, and those that none before it held', () => {
+  it('names the search method, the words of the passage, and those that no earlier passage has', () => {
     const found = [
       passage({ held: ['a', 'b'], byMeaning: true }),
       passage({ held: ['b', 'c'] }),
@@ -85,7 +85,7 @@ describe('why a passage is there', () => {
     ])
   })
 
-  it('tells how likely it answers, as judged, else by its text', () => {
+  it('reports the confidence of the passage alone, as judged, else from its features', () => {
     expect(whyOf([passage({ alone: 0.123456 })], words, asked)[0]).toMatchObject({ confidence: 0.1235 })
     const features = { strength: 1, pairs: 1, sentenceCoverage: 1 }
     const byText = aloneOf({ features } as never, asked)

@@ -13,7 +13,7 @@ const holding = (first: number, hash: number, count = 1, rest: Partial<Range> = 
 const document = (score = 1, named: number[] = []) => ({ versionKey: 1, docKey: 1, score, named: new Set(named) })
 const term = (hash: number, weight = 1) => ({ term: `t${hash}`, hash, weight })
 
-/** Places of the ranges of one document, best first, with their scores. */
+/** The ranges of one document by their first node, best first, with their scores. */
 function scored(
   ranges: Range[],
   { of = document(), terms = [term(1), term(2)], weights = [1, 1], figures = false } = {},
@@ -24,29 +24,29 @@ function scored(
 }
 const order = (...given: Parameters<typeof scored>) => scored(...given).map(({ first }) => first)
 
-describe('ranges of chosen documents', () => {
-  it('that hold no term of the question are left out', () => {
+describe('ranges of selected documents', () => {
+  it('need a term of the question', () => {
     expect(
       order([range(1), holding(2, 1), holding(3, 9), range(4, { title: [2] }), range(5, { lead: [1] })]).sort(),
     ).toEqual([...[2, 4, 5]])
   })
 
-  it('come by how many of the terms they hold, then by how often, then by their place', () => {
+  it('rank by the number of their terms, then by the counts, then by their position', () => {
     const both = range(3, { terms: [1, 2], counts: [1, 1] })
     expect(order([holding(1, 1), holding(2, 1, 3), both])).toEqual([3, 2, 1])
     expect(order([holding(5, 1), holding(4, 1)])).toEqual([4, 5])
   })
 
-  it('count less by a term the longer they are', () => {
+  it('score lower for a term the longer they are', () => {
     expect(order([holding(1, 1, 1, { length: 300 }), holding(2, 1, 1, { length: 50 })])).toEqual([2, 1])
   })
 
-  it('count more with a term in their title than in their first line, and there than in their text', () => {
+  it('score highest for a term in the title, then in the first line, then in the text', () => {
     const ranges = [holding(1, 1), holding(2, 1, 1, { lead: [1] }), holding(3, 1, 1, { title: [1] })]
     expect(order(ranges)).toEqual([3, 2, 1])
   })
 
-  it('count more with a telling term, by the space in a short document and by itself in a long one', () => {
+  it('score higher for a rare term, by the space in a short document and by the document in a long one', () => {
     expect(order([holding(1, 1), holding(2, 2)], { weights: [1, 3] })).toEqual([2, 1])
     const many = Array.from({ length: 20 }, (_, n) => holding(n + 10, 1))
     expect(order([...many, holding(1, 2)], { weights: [3, 1] })[0]).toBe(1)
@@ -54,21 +54,21 @@ describe('ranges of chosen documents', () => {
     expect(order([holding(1, 1), holding(2, 2)], { terms: [term(1, 1), term(2, 0.5)] })).toEqual([1, 2])
   })
 
-  it('count next to nothing by a term that the document is named after, in their titles least', () => {
+  it('score almost nothing for a term that the document is named after, also in titles', () => {
     expect(order([holding(1, 1, 5), holding(2, 2)], { of: document(1, [1]) })).toEqual([2, 1])
     const [titled, plain] = [range(1, { title: [1] }), holding(2, 1)]
     const of = document(1, [1])
     expect(scored([titled], { of })[0]?.score).toBeCloseTo(scored([plain], { of })[0]?.score ?? 0, 5)
   })
 
-  it('of a better document come before those of another', () => {
+  it('rank first for a better document', () => {
     const trees = [0.4, 1].map((score, place) => ({ document: document(score), ranges: [holding(place, 1)] }))
     const { scored: found } = scoreRanges(trees, { terms: [term(1)], weights: [1], figures: false })
     expect(found.map(({ range: { first } }) => first)).toEqual([1, 0])
     expect((found[0]?.score ?? 0) - (found[1]?.score ?? 0)).toBeCloseTo(0.8 * 0.6)
   })
 
-  it('with figures count more where the question asks for figures, up to a page full of them', () => {
+  it('score higher with figures if the question asks for figures, up to a page full of them', () => {
     const ranges = [holding(1, 1), holding(2, 1, 1, { figures: 40 }), holding(3, 1, 1, { figures: 80 })]
     expect(order(ranges)).toEqual([1, 2, 3])
     expect(order(ranges, { figures: true })).toEqual([3, 2, 1])

@@ -14,7 +14,7 @@ const SAID = [
   '\n',
 ]
 
-it('the terms of a sentence are those of the analysis, in whatever languages its lines are', () => {
+it('the terms of a sentence equal those of the analyser, in any language of its lines', () => {
   const texts = fc.array(fc.oneof(fc.constantFrom(...SAID), fc.string({ unit: 'binary' })), { maxLength: 8 })
   fc.assert(
     fc.property(texts, (parts) => {

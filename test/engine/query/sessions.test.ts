@@ -36,7 +36,7 @@ const stored = () =>
     .map(({ id }) => id)
 const ends = () =>
   store.rows<{ at: number }>('SELECT expires_at at FROM sessions WHERE space_key = ?', space.key)[0]?.at ?? 0
-/** A query of a session is running, until what is returned is called. */
+/** Marks a query of the session as running until the returned lease is released. */
 const running = (sessionId: string, caller: Caller = ADA, more: object = {}) =>
   store.context.leases.acquire({
     ...{ spaceKey: space.key, sessionId, subject: caller.subject, type: 'read', targetType: 'publication' },
@@ -45,7 +45,7 @@ const running = (sessionId: string, caller: Caller = ADA, more: object = {}) =>
 const full = expect.objectContaining({ code: 'quota-exceeded' })
 
 describe('a session', () => {
-  it('is a new one without an id, and goes on with its own', () => {
+  it('starts new without an id, and continues with its own id', () => {
     const { id, turns } = open()
     expect(turns).toEqual([])
     expect(open().id).not.toBe(id)
@@ -60,7 +60,7 @@ describe('a session', () => {
     })
   })
 
-  it('of somebody else, of another space or that is over gives a new one', () => {
+  it('starts new for the id of another caller, another space, or an expired session', () => {
     const id = turn(newId())
     const other = store.space()
     for (const found of [open(id, EVE), open(id, BOB), open(id, ADA, other), open(newId())]) {
@@ -74,7 +74,7 @@ describe('a session', () => {
     expect(open(id).id).not.toBe(id)
   })
 
-  it('lives on with each turn', () => {
+  it('extends its lifetime with each turn', () => {
     const id = turn(newId())
     const first = ends()
     clock += DAY_MS / 24
@@ -83,18 +83,18 @@ describe('a session', () => {
     expect(stored()).toEqual([id])
   })
 
-  it('remembers the last twenty turns', () => {
+  it('contains the last twenty turns', () => {
     const id = newId()
     for (let n = 1; n <= 22; n++) turn(id, `Q${n}`)
     expect(open(id).turns.map(({ query }) => query)).toEqual(Array.from({ length: 20 }, (_, n) => `Q${n + 3}`))
   })
 
-  it('does not remember what a model thought', () => {
+  it('does not contain the thoughts of a model', () => {
     const id = turn(newId(), 'Q', '<think>hm</think>One.')
     expect(open(id).turns[0]?.answer).toBe('One.')
   })
 
-  it('does not say again what was taken from a document that is gone', async () => {
+  it('replaces answers that cite a deleted document', async () => {
     await publish(store, space, { 'a.md': 'Lamp.', 'b.md': 'Keeper.' })
     const id = newId()
     const documents = store.rows<{ id: string }>('SELECT id FROM documents WHERE space_key = ? ORDER BY key', space.key)
@@ -119,15 +119,15 @@ describe('a session', () => {
   })
 })
 
-describe('the quota of sessions', () => {
-  it('lets single questions take the place of those that are idle longest', () => {
+describe('the session quota', () => {
+  it('lets new sessions replace the single-question sessions that are idle longest', () => {
     const ids = [1, 2, 3].map(() => turn(newId()))
     const next = open().id
     turn(next)
     expect(stored()).toEqual([...ids.slice(1), next])
   })
 
-  it('ends no conversation', () => {
+  it('ends no session with several turns, and rejects a new one instead', () => {
     const [first = '', ...others] = [1, 2, 3].map(() => turn(newId()))
     turn(first)
     turn(open().id)
@@ -138,7 +138,7 @@ describe('the quota of sessions', () => {
     expect(open(first).id).toBe(first)
   })
 
-  it('ends no session that somebody asks in right now', () => {
+  it('ends no session with a running query', () => {
     const ids = [1, 2, 3].map(() => turn(newId()))
     const leases = ids.map((id) => running(id))
     expect(() => open()).toThrow(full)
@@ -148,14 +148,14 @@ describe('the quota of sessions', () => {
     expect(stored()).toEqual(expect.arrayContaining([ids[0], ids[2]]))
   })
 
-  it('counts sessions whose first question is running', () => {
+  it('counts sessions whose first query is running', () => {
     const leases = [1, 2, 3].map(() => running(newId()))
     expect(() => open()).toThrow(full)
     leases[0]?.release()
     expect(open().turns).toEqual([])
   })
 
-  it('counts a session once, however many of its questions run, and no task', () => {
+  it('counts a session once for several running queries, and counts no leases of tasks or other spaces', () => {
     const id = newId()
     for (let n = 0; n < 4; n++) running(id)
     running(newId(), ADA, { subject: undefined })
@@ -167,14 +167,14 @@ describe('the quota of sessions', () => {
     expect(unstored()).toEqual([])
   })
 
-  it('counts what is over no more', () => {
+  it('does not count expired sessions', () => {
     const ids = [1, 2, 3].map(() => turn(newId()))
     for (const id of ids) turn(id)
     clock += 400 * DAY_MS
     expect(open().turns).toEqual([])
   })
 
-  it('does not ask for room for a session that is going on', () => {
+  it('does not apply to a session that continues', () => {
     const ids = [1, 2, 3].map(() => turn(newId()))
     expect(open(ids[0]).id).toBe(ids[0])
     turn(ids[0] ?? '')
@@ -182,15 +182,15 @@ describe('the quota of sessions', () => {
   })
 })
 
-describe('a session whose first question is still running', () => {
-  it('is gone on with by its own caller alone', () => {
+describe('a session whose first query is still running', () => {
+  it('continues for its own caller only', () => {
     const { id } = open()
     running(id)
     expect(open(id)).toEqual({ id, turns: [] })
     expect(open(id, EVE).id).not.toBe(id)
   })
 
-  it('is gone on with although the quota is reached', () => {
+  it('continues even if the quota is reached', () => {
     const ids = [1, 2, 3].map(() => newId())
     for (const id of ids) running(id)
     expect(open(ids[2]).id).toBe(ids[2])

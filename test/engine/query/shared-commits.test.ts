@@ -7,7 +7,7 @@ import { ADA, ask, ingest, startEngine } from '../../helpers/engine.js'
 const AT_ONCE = 16
 const QUESTION = 'When was the lighthouse built?'
 
-it('questions asked at the same time share commits, and each is done after its own', async () => {
+it('concurrent queries share commits, and each one ends only after its own commit', async () => {
   const { engine, dataDir, end } = await startEngine()
   const { id } = await engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   await ingest(engine, ADA, id, { 'lighthouse.md': '# Lighthouse\n\nThe lighthouse was built in 1908.\n' })

@@ -28,7 +28,7 @@ export async function publish(store: SmallStore, space: SpaceRow, files: Record<
   await compileBatch(store.context, store.again(space), await store.work(space, files), never)
 }
 
-/** A query as it was let in, with another profile where a test asks for one. */
+/** An admitted query, with a different profile if a test needs one. */
 export function admitted(
   store: SmallStore,
   space: SpaceRow,
@@ -42,14 +42,14 @@ export function admitted(
   return { ...found, profile: { ...found.profile, ...profile } }
 }
 
-/** What the queries of one engine share. */
+/** The services that queries of one engine share. */
 export const sharedBy = (context: EngineContext, gate = new QueryGate(4, 4)) => ({
   cache: new PassageCache(),
   derivations: new Derivations(context),
   gate,
 })
 
-/** Lets only these subjects read what is in some files of a space. */
+/** Restricts files of a space to these readers. */
 export function restrict(store: SmallStore, space: SpaceRow, filenames: string[], ...subjects: string[]): void {
   for (const filename of filenames) {
     const source = `${space.id}/${filename}`
@@ -64,10 +64,10 @@ export function restrict(store: SmallStore, space: SpaceRow, filenames: string[]
   }
 }
 
-/** What a chat model says, by call; an error is thrown. */
+/** The reply of a chat model to one call; an error is thrown. */
 export type Reply = string | Error | (GenerationEvent | Error)[]
 
-/** Chat models that say what a test wants, in the order in which they are asked. */
+/** Installs chat models that return these replies in order. Returns the requests that they receive. */
 export function speaking(context: EngineContext, ...replies: Reply[]) {
   const asked: {
     messages: { role: string; content: string }[]
@@ -100,14 +100,14 @@ export function speaking(context: EngineContext, ...replies: Reply[]) {
   return asked
 }
 
-/** An item of evidence without anything but its text. */
+/** An evidence item with a text and defaults for everything else. */
 export const evidenceOf = (nodeId: string, text: string, more: Partial<EvidenceItem> = {}): EvidenceItem => ({
   ...{ nodeId, text, score: 1, scores: { retrieval: 1, final: 1 }, freshness: 'fresh', citations: [], conflicts: [] },
   ...{ metadata: { title: nodeId, filename: `${nodeId}.md` } },
   ...more,
 })
 
-/** Gives a space its embedding model, of two dimensions. */
+/** Gives a space its embedding model with two dimensions. */
 export function model(store: SmallStore, space: SpaceRow): void {
   if (space.embedding_plugin !== 'builtin') {
     store.write(() => observeDimension(space.key, 2, space.vector_space))
@@ -125,13 +125,13 @@ export function keysOf(store: SmallStore, space: SpaceRow): Map<string, number> 
   return new Map(rows.map(({ text, key }) => [text, key]))
 }
 
-/** What an index answers with, beside its hits. */
+/** The reply of an index without hits. */
 const FOUND: SearchHits = {
   ...{ hits: [], textCount: 0, frequencies: new Map(), rewordings: [], vectorCount: 0, textMs: 0, vectorMs: 0 },
   ...{ textEngine: 'fts5', vectorMethod: 'none', degraded: [] },
 }
 
-/** Lets both indexes find what a test says. @returns what they are asked */
+/** Makes both indexes return these hits. @returns the search requests that they receive */
 export function finding(
   store: SmallStore,
   find: (request: SearchRequest, call: number) => SearchHit[] | Partial<SearchHits>,

@@ -29,7 +29,7 @@ describe('the plan of a retrieval', () => {
   const plan = (mode: ConcreteMode, query = 'lamp', profile = {}, as?: ConcreteMode) =>
     planOf({ admitted: admitted(store, space, { profile }), query, route: routeTo(mode) }, as)
 
-  it('says what was asked, what is run, and how many are looked at', () => {
+  it('lists requested and resolved mode, strategy and candidate limits', () => {
     expect(plan('fast', 'lamp', { topK: 7 })).toEqual({
       ...{ strategyVersion: 'fast-1', requestedMode: 'auto', resolvedMode: 'fast', queryLanguage: 'und', topK: 7 },
       ...{ denseTopK: 200, ftsTopK: 200, fusionLimit: 400, rerankCandidateLimit: 30 },
@@ -50,7 +50,7 @@ describe('the plan of a retrieval', () => {
     ['トウダイ', 'ja'],
     ['등대의 높이', 'ko'],
     ['How high?', 'und'],
-  ])('tells the language of a script that has one: %s', (query, language) => {
+  ])('detects the language from a script that only one language uses: %s', (query, language) => {
     expect(plan('fast', query).queryLanguage).toBe(language)
   })
 })
@@ -67,7 +67,7 @@ describe('a retrieval', () => {
   }
   const texts = ({ retrieved }: Awaited<ReturnType<typeof run>>) => retrieved.ranked.map(({ passage }) => passage.body)
 
-  it('embeds the question and asks the indexes, and records both', async () => {
+  it('embeds the question, asks the indexes, and records both steps in mode fast', async () => {
     const fast = await run('fast')
     expect(fast.names).toEqual(['query.embed', 'query.retrieve'])
     expect(texts(fast)).toEqual(['The lamp of Brest is lit.'])
@@ -86,7 +86,7 @@ describe('a retrieval', () => {
     expect(fast.retrieved.metrics).not.toHaveProperty('pageIndexPendingDocuments')
   })
 
-  it('records what the caller works with, where that is something', async () => {
+  it('records active documents and entities if there are any', async () => {
     const plain = (await run('fast')).steps.get('query.retrieve')
     expect(plain).not.toHaveProperty('activeDocumentIds')
     expect(plain).not.toHaveProperty('activeEntityIds')
@@ -94,7 +94,7 @@ describe('a retrieval', () => {
     expect((await run('fast', active)).steps.get('query.retrieve')).toMatchObject(active)
   })
 
-  it('of mode deep goes over the graph, of mode research through the page index and neither index', async () => {
+  it('uses the graph in mode deep, and the page index without the search indexes in mode research', async () => {
     const deep = await run('deep')
     expect(texts(deep)[0]).toBe('The lamp of Brest is lit.')
     expect(deep.retrieved.metrics).toHaveProperty('graphBridgeCount')
@@ -110,7 +110,7 @@ describe('a retrieval', () => {
   it.each([
     [1, 'the page index of a document is still being made'],
     [3, 'the page index of 3 documents is still being made'],
-  ])('of mode research is done as in mode fast while %i page indexes are missing', async (count, reason) => {
+  ])('falls back from mode research to fast while %i page indexes are missing', async (count, reason) => {
     context.pageIndexes = { ...context.pageIndexes, missing: async () => count }
     const { retrieved, plan, names } = await run('research')
     expect(names).toEqual(['query.embed', 'query.retrieve'])
@@ -122,7 +122,7 @@ describe('a retrieval', () => {
     expect((await run('fast')).retrieved.degraded).toEqual([])
   })
 
-  it('does without the vectors of a model that fails, and says so in both steps', async () => {
+  it('continues without vectors if the model fails, and reports that in both steps', async () => {
     space = store.space({ model: PROVIDED })
     model(store, space)
     await publish(store, space, { 'notes.md': passages('The lamp of Brest is lit.', 'The keeper sleeps.') })

@@ -24,7 +24,7 @@ afterEach(async () => {
   await test.end()
 })
 
-/** The statements that a question runs. */
+/** SQL statements that a query runs. */
 async function statementsOf(query: string): Promise<string[]> {
   const execute = vi.spyOn(Database.prototype, 'execute')
   await ask(test.engine, ADA, spaceId, query)
@@ -33,7 +33,7 @@ async function statementsOf(query: string): Promise<string[]> {
   return statements
 }
 
-/** How SQLite goes about a statement. */
+/** The query plan of SQLite for a statement. */
 function planOf(statement: string): string[] {
   const sqlite = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true })
   try {
@@ -45,20 +45,20 @@ function planOf(statement: string): string[] {
   }
 }
 
-describe('the statements of a question', () => {
+describe('the SQL statements of a query', () => {
   it('load the texts of its passages once', async () => {
     const loads = (await statementsOf(QUESTION)).filter((statement) => statement.includes('nodes.row_hash'))
     expect(loads).toHaveLength(1)
   })
 
-  it('find the golden question of the query by its text, however many the space has', async () => {
+  it('find a golden question with the same text by an index', async () => {
     const [golden] = (await statementsOf(QUESTION)).filter((statement) => statement.includes('expected_answer'))
     expect(planOf(golden ?? '').join('\n')).toContain(
       'INDEX golden_questions_answer (space_key=? AND tenant=? AND <expr>=?)',
     )
   })
 
-  it('find the sessions that give way without sorting all of the space', async () => {
+  it('find the oldest idle sessions by an index, without sorting all of the space', async () => {
     const [giveWay] = (await statementsOf(QUESTION)).filter((statement) =>
       /SELECT id FROM sessions INDEXED/.test(statement),
     )

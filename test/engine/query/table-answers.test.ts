@@ -33,7 +33,7 @@ describe('an answer from a table', () => {
     'stock.xlsx': sheet(),
   }
 
-  it.each(Object.keys(FILES))('from %s is the row that was asked for below the header of its table', async (name) => {
+  it.each(Object.keys(FILES))('quotes the requested row of %s below the table header', async (name) => {
     const { id } = await test.engine.spaces.create(ADA, { name: 'Shop', slug: `shop-${name.split('.')[1]}` })
     await ingest(test.engine, ADA, id, { [name]: FILES[name] ?? '', 'note.md': 'The shop is closed in August.\n' })
     const { answer, done } = await ask(test.engine, ADA, id, 'What is the price of the blue kettle?')

@@ -18,14 +18,14 @@ const passage = (more: Partial<RankedPassage>): RankedPassage =>
 const words = (terms: ReadonlySet<string>) => [...terms].map((term) => term.toUpperCase())
 const why = (...ranked: Partial<RankedPassage>[]) => whyOf(ranked.map(passage), words, ASKED)
 
-describe('why a passage is there', () => {
-  it('names the words of the question that it holds, and those that none before it holds', () => {
+describe('the reason for a passage', () => {
+  it('lists its words of the question, and those that no earlier passage has', () => {
     const told = why({ held: ['lamp', 'iron'] }, { held: ['iron', 'glass'] }, { held: ['glass'] }, {})
     expect(told.map((one) => one.words)).toEqual([['LAMP', 'IRON'], ['IRON', 'GLASS'], ['GLASS'], []])
     expect(told.map((one) => one.adds)).toEqual([['LAMP', 'IRON'], ['GLASS'], [], []])
   })
 
-  it('says which part of the search it came by', () => {
+  it('names the search method that found it', () => {
     const navigation = { section: 's', summaryScore: 1, documentScore: 1 }
     const told = why(
       { navigation, byGraph: 'graph', held: ['lamp'] },
@@ -47,7 +47,7 @@ describe('why a passage is there', () => {
     ])
   })
 
-  it('tells its own confidence in four digits, where its text was compared', () => {
+  it('reports its own confidence with four digits if its text was compared', () => {
     const [compared, known, neither] = why({ features: FEATURES }, { alone: 0.123456, features: FEATURES }, {})
     const confidence = answerConfidence(FEATURES, ASKED)
     expect(compared?.confidence).toBe(Math.round(confidence * 10_000) / 10_000)

@@ -35,14 +35,14 @@ function prompt(
   return { ...made, tokens, asked: { passages, question: content.split('\n\nQuestion: ').at(-1) ?? '' } }
 }
 
-describe('a prompt', () => {
+describe('the prompt of an answer', () => {
   it.each([
     [2048, SENTENCE],
     [8192, SENTENCE],
     [8192, CHINESE],
     [131_072, SENTENCE],
   ])(
-    'of a window of %i tokens leaves room for the answer, and fills the rest with long passages',
+    'leaves space for the answer in a window of %i tokens, and fills the rest with long passages',
     (window, sentence) => {
       const { tokens, maxTokens, given } = prompt(window, items(50, sentence.repeat(80)))
       expect(tokens + maxTokens).toBeLessThanOrEqual(window)
@@ -51,7 +51,7 @@ describe('a prompt', () => {
     },
   )
 
-  it('takes passages by rank, cuts the last one behind a sentence, and says so', () => {
+  it('takes passages by rank, cuts the last one after a sentence, and reports that', () => {
     const { asked, given } = prompt(4096, items(9, SENTENCE.repeat(40)))
     expect(asked.passages.map(({ isCut }) => isCut)).toEqual([
       ...Array<boolean>(asked.passages.length - 1).fill(false),
@@ -68,7 +68,7 @@ describe('a prompt', () => {
     })
   })
 
-  it('gives some of the best passage however little room there is', () => {
+  it('contains some text of the best passage for any window', () => {
     const { asked } = prompt(1024, items(3, 'word '.repeat(4000)), { query: 'long '.repeat(3000), turns: 30 })
     expect(asked.passages[0]?.text.length).toBeGreaterThan(100)
     expect(asked.question).not.toBe('')

@@ -16,8 +16,8 @@ async function heard(...pieces: string[]) {
   return { texts, text: texts.join(''), ends }
 }
 
-describe('what a model says', () => {
-  it('goes out as it comes from its first word on, with its end', async () => {
+describe('the output of a model', () => {
+  it('passes through as it arrives from the first word on, with its end event', async () => {
     expect(await heard('The lamp', ' is ', 'lit.')).toEqual({
       texts: ['The lamp', ' is ', 'lit.'],
       text: 'The lamp is lit.',
@@ -31,11 +31,11 @@ describe('what a model says', () => {
     [['  \n<think>one</think>\n<think>two</think>\n\nIt is lit.']],
     [['<think>', 'a < b and <b>', 'x'.repeat(5000), '</think> ', 'It is', ' lit.']],
     [['<think></think>It is lit.']],
-  ])('is without the thoughts before it: %j', async (pieces) => {
+  ])('loses the thoughts before the answer: %j', async (pieces) => {
     expect((await heard(...pieces)).text).toBe('It is lit.')
   })
 
-  it('comes in whatever pieces', async () => {
+  it('does not depend on how the stream is chunked', async () => {
     const said = ' <think>one </think> <think>two</think>The <think> tag is no thought here.'
     for (let size = 1; size < said.length; size++) {
       const pieces: string[] = []
@@ -44,12 +44,12 @@ describe('what a model says', () => {
     }
   })
 
-  it('keeps a tag that only begins like one', async () => {
+  it('keeps a tag that only begins like a thinking tag', async () => {
     expect((await heard('<thin', 'g> is a tag.')).text).toBe('<thing> is a tag.')
   })
 
   it.each([[[]], [['']], [['  \n', ' ']], [['<think>only thoughts</think>', ' \n']], [['<think>no end']], [['<thi']]])(
-    'that is no word is a failure of the provider, and nothing of it goes out: %j',
+    'makes the provider call fail if it has no word, and nothing passes through: %j',
     async (pieces) => {
       const out: GenerationEvent[] = []
       const read = async () => {

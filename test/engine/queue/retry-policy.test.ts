@@ -14,7 +14,7 @@ import { IndexProcessDied } from '../../../src/engine/search/ports.js'
 const DAY = 24 * 60 * 60 * 1000
 const coded = (code: unknown) => Object.assign(new Error('broken'), { code })
 
-it('pauses double from one second to their longest, each shortened by up to half', () => {
+it('pauses double from one second up to their maximum, each shortened randomly by up to half', () => {
   const between = (pause: (n: number) => number, n: number, full: number) => {
     const drawn = Array.from({ length: 200 }, () => pause(n))
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(full / 2)
@@ -29,7 +29,7 @@ it('pauses double from one second to their longest, each shortened by up to half
   between(waitBefore, 20, 30_000)
 })
 
-describe('what failed', () => {
+describe('the retry policy for a failure', () => {
   it.each([
     ['a service that is away', new KsError('unavailable', 'away'), true],
     ['a full disk', new KsError('storage-full', 'full'), true],
@@ -42,11 +42,11 @@ describe('what failed', () => {
     ['an error without a code', new Error('broken'), false],
     ['what is no error', { code: 'ENOSPC' }, false],
     ['the end of the index process', new IndexProcessDied(new Error('it ended')), false],
-  ])('with %s passes by itself: %#', (_, error, passes) => {
+  ])('classifies %s as temporary or permanent: %#', (_, error, passes) => {
     expect(passesByItself(error)).toBe(passes)
   })
 
-  it('may be the poison of the index process where that has died, and is told in words of its own', () => {
+  it('treats a death of the index process as possibly caused by the job, with a separate message', () => {
     const died = new IndexProcessDied(new Error('it ended with SIGKILL'))
     expect([mayBePoison(died), mayBePoison(new Error('broken'))]).toEqual([true, false])
     expect(failureOf(died)).toEqual({ code: 'crashed', message: expect.stringContaining('search index process') })
@@ -59,16 +59,16 @@ describe('what failed', () => {
     ({ attempts: 0, waiting_since: null, ...fields }) as Parameters<typeof givenUp>[0]
   const failure = { code: 'internal', message: 'broken' }
 
-  it('is given up with the fifth try, with what failed last', () => {
+  it('gives up at the fifth attempt with the last failure', () => {
     expect([0, 3, 4, 9].map((attempts) => givenUp(job({ attempts }), failure, false, 0))).toEqual([
       ...[undefined, undefined, failure, failure],
     ])
   })
 
-  it('and passes by itself is given up after seven days of waiting, however often it was tried', () => {
+  it('gives up on a temporary failure after seven days of waiting, regardless of the attempts', () => {
     const after = (waited: number | null) =>
       givenUp(job({ attempts: 99, waiting_since: waited === null ? null : 1000 }), failure, true, 1000 + (waited ?? 0))
     expect([null, 0, 6 * DAY, 7 * DAY - 1].map(after)).toEqual([undefined, undefined, undefined, undefined])
-    expect(after(7 * DAY)).toEqual({ code: 'internal', message: 'broken: this has not passed in 7 days' })
+    expect(after(7 * DAY)).toEqual({ code: 'internal', message: 'broken: not resolved within 7 days' })
   })
 })

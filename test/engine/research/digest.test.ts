@@ -7,17 +7,17 @@ import { mentionsName } from '../../../src/lib/text/name-mentions.js'
 const STATEMENT =
   'Years ended March 31, 2022\n\nMarch 31, 2021\n\nSales: Bread $ 120 $ 90 Total sales 310 280\n\nStaff 41 38'
 
-describe('a figure of a statement', () => {
-  it('is that of the column of its year', () => {
+describe('a figure of a financial statement', () => {
+  it('comes from the column of its year', () => {
     expect(figureIn(STATEMENT, 'total sales', '2021')).toMatchObject({ value: '280' })
     expect(figureIn(STATEMENT, 'staff', '2022')).toMatchObject({ value: '41', quote: 'Staff 41 38' })
   })
 
-  it('is not told of a year that no column has', () => {
+  it('stays undefined for a year without a column', () => {
     expect(figureIn(STATEMENT, 'total sales', '2019')).toBeUndefined()
   })
 
-  it('is read from a sentence where no row has it', () => {
+  it('comes from a sentence when no row has it', () => {
     const text = 'In 2020 the turnover was 12 million. In 2021 the turnover was 15 million.'
     expect(figureIn(text, 'turnover', '2021')?.value).toContain('15')
   })
@@ -26,15 +26,15 @@ describe('a figure of a statement', () => {
 describe('a statement', () => {
   const source = { text: 'Norwick sold 1,250 loaves in May.', names: 'norwick report.md' }
 
-  it('is supported where its numbers and names stand in the passage', () => {
+  it('counts as supported when its numbers and names occur in the passage', () => {
     expect(isSupported('In May 1250 loaves were sold by Norwick.', [source])).toBe(true)
     expect(isSupported('Norwick sold 1,300 loaves.', [source])).toBe(false)
     expect(isSupported('The loaves of Tellmar sold well, and 1,250 is many.', [source])).toBe(false)
   })
 })
 
-describe('the table of a comparison', () => {
-  it('has a row for each name and says what was not found', () => {
+describe('the comparison table', () => {
+  it('shows a row for each name, with "not found" for missing values', () => {
     const fields = [
       { entity: 'Norwick', measure: 'sales', year: '2021', value: '280 [1]' },
       { entity: 'Tellmar', measure: 'sales', year: '2021' },
@@ -51,7 +51,7 @@ describe('a name', () => {
     ['The Old Quay Company plc', 'Old Quay', true],
     ['Oldenburg', 'Old', false],
     ['the quay of old', 'Old Quay', false],
-  ])('%s bears %s: %s', (text, name, borne) => {
+  ])('%s contains the name %s: %s', (text, name, borne) => {
     expect(mentionsName(text, name)).toBe(borne)
   })
 })

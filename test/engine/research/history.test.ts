@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { spreadOf } from '../../../src/engine/research/history.js'
 
-describe('the time of the next task, estimated from those before', () => {
-  test('is uncertain after one task, and less so with each that takes as long', () => {
+describe('the estimated duration of the next task', () => {
+  test('comes with an uncertainty that shrinks with each task of the same duration', () => {
     const ratios = [1, 5, 50].map((count) => {
       const { p50, p95 } = spreadOf(Array.from({ length: count }, () => 800))
       expect(p50).toBeCloseTo(800)
@@ -13,7 +13,7 @@ describe('the time of the next task, estimated from those before', () => {
     expect(ratios[2]).toBeGreaterThan(1.1)
   })
 
-  test('spreads as the measured tasks do', () => {
+  test('spreads as widely as the measured tasks', () => {
     const even = spreadOf([700, 800, 900, 800, 700, 900])
     const uneven = spreadOf([100, 6400, 100, 6400, 100, 6400])
     expect(uneven.p50).toBeCloseTo(800)

@@ -9,7 +9,7 @@ const TABLES = ['research_tasks', 'research_steps', 'research_partials', 'resear
 
 const count = (dataDir: string, sql: string) => rowsOf(dataDir).value(`SELECT (${sql}) n`)
 
-test('an engine that is closed lets a task go, and the next one goes on behind its last step', async () => {
+test('an engine that closes releases a task, and the next engine continues after its last step', async () => {
   const tested = await startEngine()
   const spaceId = await spaceWith(tested.engine)
   const { id } = await tested.engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
@@ -29,7 +29,7 @@ test('an engine that is closed lets a task go, and the next one goes on behind i
   await tested.end()
 })
 
-test('the evidence of the steps of a task goes by its own rule, that of its report stays', async () => {
+test('the evidence of the steps of a task expires by a separate policy; that of the report stays', async () => {
   let ahead = 0
   const schedule = { intervalMs: DAY, batchRows: 2 }
   const tested = await startEngine({ now: () => Date.now() + ahead, retention: schedule })
@@ -53,7 +53,7 @@ test('the evidence of the steps of a task goes by its own rule, that of its repo
   await tested.end()
 })
 
-test('tasks that ended go with the policy for answers, with all their rows and bytes; open and younger ones stay', async () => {
+test('ended tasks expire by the policy for answers with all rows and bytes; open and younger ones stay', async () => {
   let ahead = 0
   const schedule = { intervalMs: DAY, batchRows: 2 }
   const tested = await startEngine({ now: () => Date.now() + ahead, retention: schedule })
@@ -74,7 +74,7 @@ test('tasks that ended go with the policy for answers, with all their rows and b
   await tested.end()
 })
 
-test('a deleted space leaves nothing of its tasks, and ends the streams that follow them', async () => {
+test('a deleted space leaves nothing of its tasks and ends their event streams', async () => {
   const tested = await startEngine()
   const spaceId = await spaceWith(tested.engine)
   const { id } = await tested.engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })

@@ -16,7 +16,7 @@ const PROFILE = {
 let engineTest: TestEngine
 let fake: FakeOpenAi
 let spaceId = ''
-/** what the model says, by the system prompt's first words */
+/** Responses of the model, by the first words of the system prompt. */
 let says: { route: string; plan: string; mended?: string; section?: string }
 
 beforeEach(async () => {
@@ -65,8 +65,8 @@ async function lastBundle(id: string) {
   return items.at(-1)!.evidenceBundle
 }
 
-describe('a limit', () => {
-  test('refuses a task whose estimate exceeds it, naming every one', async () => {
+describe('a limit of a research task', () => {
+  test('rejects a task whose estimate exceeds it, and the error lists every violation', async () => {
     const limits = { maxRetrievalSteps: 1, maxScannedResources: 1, maxToolCalls: 1, timeoutMs: 1 }
     const asked = { knowledgeSpaceId: spaceId, query: TWO_PART, limits }
     const refusal: KsError = await engineTest.engine.research.create(ADA, asked).then(
@@ -81,11 +81,11 @@ describe('a limit', () => {
   })
 
   test.each(['maxRetrievalSteps', 'maxScannedResources', 'maxToolCalls'] as const)(
-    'on %s ends the search at that number, and the task is closed with what it has',
+    'ends the search at the number of %s, and the task completes with what it found',
     async (limit) => {
       const { engine } = engineTest
       const long = await spaceWith(engine, { 'west.md': LONG })
-      // measured: one look for each question, so that what leads on is more than was estimated
+      // Measured: one search per question, so follow-up searches exceed the estimate.
       await research(engine, long, { query: FOUND })
       const { estimates } = await engine.research.plan(ADA, { knowledgeSpaceId: long, query: OPEN, topK: 3 })
       const names = { maxRetrievalSteps: 'retrievalSteps', maxScannedResources: 'scannedResources' } as const
@@ -104,10 +104,10 @@ describe('a limit', () => {
     },
   )
 
-  test('on time ends a model that does not answer, and what was found is reported', async () => {
+  test('ends a model call when the time is over, and the evidence so far is reported', async () => {
     const { engine } = engineTest
     await withModel()
-    // measured tasks make the estimate small enough
+    // Measured tasks make the estimate small enough.
     await research(engine, spaceId)
     fake.script({ kind: 'ok' }, { kind: 'hang' }, { kind: 'hang' })
     const started = performance.now()
@@ -119,7 +119,7 @@ describe('a limit', () => {
     expect(report.text).toContain('Fresnel')
   })
 
-  test('on time fails a task that has found nothing', async () => {
+  test('fails a task without evidence when the time is over', async () => {
     const { engine } = engineTest
     await withModel()
     await research(engine, spaceId)
@@ -133,8 +133,8 @@ describe('a limit', () => {
   })
 })
 
-describe('a language model', () => {
-  test('plans and writes; its tokens are priced, told, and add up', async () => {
+describe('a research task with a language model', () => {
+  test('plans and writes by the model, and its tokens are priced and summed', async () => {
     const { engine } = engineTest
     await withModel()
     const task = await research(engine, spaceId)
@@ -152,7 +152,7 @@ describe('a language model', () => {
     expect(told).toHaveLength(3)
   })
 
-  test('is asked for the mode once, when the task is made; the answer stays', async () => {
+  test('asks for the mode once, when it is created, and stores the result', async () => {
     const { engine } = engineTest
     await withModel()
     const task = await research(engine, spaceId, { mode: 'auto' })
@@ -166,7 +166,7 @@ describe('a language model', () => {
     expect(calls('Choose how')).toBe(2)
   })
 
-  test('that cannot be asked leaves the mode to the profile and the work to rules', async () => {
+  test('uses the mode of the profile and rules when the model fails', async () => {
     const { engine } = engineTest
     await withModel()
     fake.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status: 400 })))
@@ -180,7 +180,7 @@ describe('a language model', () => {
     expect(task.cost).toEqual({ totalUsd: 0, entries: [] })
   })
 
-  test('that talks nonsense instead of planning is not followed', async () => {
+  test('ignores a plan that cannot be parsed', async () => {
     const { engine } = engineTest
     await withModel()
     says.plan = 'Sure! Here is my plan.'
@@ -189,7 +189,7 @@ describe('a language model', () => {
     expect(calls('Break a research')).toBe(2)
   })
 
-  test('that is told what is wrong with its plan is followed when it mends it, and both calls count', async () => {
+  test('follows a plan that the model corrected after the error, and counts both calls', async () => {
     const { engine } = engineTest
     await withModel()
     says.plan = '["What makes the tides?", "Who'
@@ -206,7 +206,7 @@ describe('a language model', () => {
     expect(counted('plan')).toBeGreaterThan(2 * 60)
   })
 
-  test('is missing from this daemon: 503, for an explicit auto as for a mode', async () => {
+  test('fails with provider-not-configured when the daemon lacks the model, in auto mode and others', async () => {
     await withModel()
     await engineTest.engine.close()
     engineTest.engine = await openEngine(engineOptions(engineTest.dataDir))
@@ -219,7 +219,7 @@ describe('a language model', () => {
 })
 
 describe('a budget', () => {
-  test('refuses a task whose estimate exceeds it, as the plan said', async () => {
+  test('rejects a task whose estimate exceeds it, as the plan announced', async () => {
     const { engine } = engineTest
     await withModel()
     const asked = { knowledgeSpaceId: spaceId, query: TWO_PART, budgetUsd: 0.001 }
@@ -233,10 +233,10 @@ describe('a budget', () => {
     })
   })
 
-  test('is never overspent: a call that may be too dear is not made, and rules finish the task', async () => {
+  test('stays unexceeded: a call that may be too expensive is not made, and rules finish the task', async () => {
     const { engine } = engineTest
     await withModel()
-    // what was measured is cheap, so the task is admitted; the longest answer would be too dear
+    // Measured tasks are cheap, so the task is admitted; the longest response would be too expensive.
     await research(engine, spaceId)
     const { estimates } = await engine.research.plan(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
     const budgetUsd = estimates.costUsd.estimated + 0.5
@@ -250,7 +250,7 @@ describe('a budget', () => {
     expect(report.text).toContain('Fresnel')
   })
 
-  test('of nothing is enough without a model', async () => {
+  test('may be 0 without a model', async () => {
     expect(await research(engineTest.engine, spaceId, { budgetUsd: 0 })).toMatchObject({
       stage: 'completed',
       cost: { totalUsd: 0, budgetUsd: 0, budgetExceeded: false },
@@ -258,11 +258,11 @@ describe('a budget', () => {
   })
 })
 
-describe('a report', () => {
+describe('a research report', () => {
   test.each([
     ['auth', { kind: 'status', status: 401 }],
     ['context-too-long', { kind: 'status', status: 400, body: '{"error":{"code":"context_length_exceeded"}}' }],
-  ] as const)('whose model fails says so, with the class: %s', async (degradedClass, fault) => {
+  ] as const)('states the class of a failure of its model: %s', async (degradedClass, fault) => {
     const { engine } = engineTest
     await withModel()
     fake.script(...Array.from({ length: 20 }, () => fault))
@@ -274,7 +274,7 @@ describe('a report', () => {
     expect(report.text).toContain(report.degradedReasons[0])
   })
 
-  test('whose model has a smaller window than configured is written from less', async () => {
+  test('uses fewer passages when the window of the model is smaller than configured', async () => {
     const { engine } = engineTest
     await withModel()
     const tooLong = { kind: 'status' as const, status: 400, body: '{"error":{"code":"context_length_exceeded"}}' }
@@ -284,14 +284,14 @@ describe('a report', () => {
     expect(fake.requests.map(({ body }) => body.max_tokens).slice(2, 5)).toEqual([1024, 1024, 1024])
   })
 
-  test('that lacks nothing says that it is not degraded', async () => {
+  test('without a missing part is not marked as degraded', async () => {
     await withModel()
     const report = await engineTest.engine.research.report(ADA, (await research(engineTest.engine, spaceId)).id)
     expect(report.degradations?.filter(({ part }) => part === 'plan' || part === 'answer') ?? []).toEqual([])
     expect(report.generator).toBe('model')
   })
 
-  test('whose model declines has only those sections answered that the rules are sure of', async () => {
+  test('contains only sections that rules answer with certainty when the model declines', async () => {
     const { engine } = engineTest
     await withModel()
     says.section = 'The passages do not say [1].'
@@ -308,7 +308,7 @@ describe('a report', () => {
     expect(await lastBundle(id)).toMatchObject({ id: report.evidenceBundleId, state: 'not-enough-evidence' })
   })
 
-  test('is written from passages whose words are not those of the question', async () => {
+  test('can use passages that share no terms with the question', async () => {
     const { engine } = engineTest
     const query = 'Which person devised segmented glass for coastal beacons such as lighthouses?'
     const without = await engine.research.report(ADA, (await research(engine, spaceId, { query })).id)
@@ -321,8 +321,8 @@ describe('a report', () => {
   })
 })
 
-describe('a plan', () => {
-  test('says what it rests on, and rests on what was measured', async () => {
+describe('a research plan', () => {
+  test('names the basis of its estimates, and uses measured tasks of the same tenant', async () => {
     const { engine } = engineTest
     const asked = { knowledgeSpaceId: spaceId, query: TWO_PART }
     const first = await engine.research.plan(ADA, asked)
@@ -343,7 +343,7 @@ describe('a plan', () => {
   })
 })
 
-test('a space takes no more tasks than its quota', async () => {
+test('a space accepts no more active tasks than its quota', async () => {
   const small = await startEngine({ quotas: { maxActiveJobCount: 1 } })
   const id = await spaceWith(small.engine)
   const asked = { knowledgeSpaceId: id, query: TWO_PART }

@@ -51,7 +51,7 @@ function newTask(stage: ResearchStage, claim: string | null = 'one'): OwnTask {
 }
 
 describe('the stages of a research task', () => {
-  test('lead along one way to completed, and from each of it to failed and canceled', () => {
+  test('lead along one path to completed, and from each of them to failed and canceled', () => {
     for (const from of STAGES)
       for (const to of STAGES) {
         const place = WAY.indexOf(from)
@@ -62,7 +62,7 @@ describe('the stages of a research task', () => {
     expect(STAGES.filter(isTerminal)).toEqual(['completed', 'failed', 'canceled'])
   })
 
-  test('are kept by the store whatever is tried: one event a move, none for a move that is refused', () => {
+  test('follow that path in the store: one event per move, none for a rejected move', () => {
     const move = fc.record({
       from: fc.constantFrom(...STAGES),
       to: fc.constantFrom(...STAGES),
@@ -79,7 +79,7 @@ describe('the stages of a research task', () => {
             expect(() => db.now(moveTask(task, asked))).toThrow('does not move')
             continue
           }
-          // somebody else's claim moves nothing, nor does an earlier one of the same gateway, and an ended task is nobody's
+          // A foreign claim and an earlier claim of the same gateway move nothing, and an ended task has no claim.
           const moved = from === stage && (claim === undefined || claim === ours)
           expect(db.now(moveTask(task, asked))).toBe(moved)
           if (!moved) continue
@@ -98,7 +98,7 @@ describe('the stages of a research task', () => {
     )
   })
 
-  test('guard what is written: a step of a task that was moved, ended or taken over leaves nothing', () => {
+  test('protect writes: a step of a task that was moved, ended or taken over stores nothing', () => {
     const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
     const at = { now: 3, activeMs: 4 }
     const task = newTask('planning')
@@ -108,14 +108,14 @@ describe('the stages of a research task', () => {
     expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, at))).toBe(false)
     expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [task.id]))).toBeUndefined()
     expect(db.now(writeStep(row, step, at))).toBe(true)
-    // the same step again is refused by the table itself
+    // The table itself rejects the same step twice.
     expect(() => db.now(writeStep(row, step, at))).toThrow('UNIQUE')
     db.now(moveTask(task, { from: 'planning', to: 'canceled', now: 5 }))
     expect(db.now(writeStep(row, { ...step, key: 'other' }, at))).toBe(false)
   })
 })
 
-describe('the parts of a question', () => {
+describe('the sub-questions of a question', () => {
   test.each([
     [
       'How long are traces kept and why is the clean-up delayed?',
@@ -168,7 +168,7 @@ describe('the parts of a question', () => {
     expect(subQuestions(query)).toEqual(parts)
   })
 
-  test('are one to eight, none empty and none twice, whatever is asked', () => {
+  test('number one to eight, none empty and none repeated, for any text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme' }), (query) => {
         const parts = subQuestions(query)
@@ -179,7 +179,7 @@ describe('the parts of a question', () => {
     )
   })
 
-  test('are found in time, whatever the length', () => {
+  test('can be computed in bounded time for any length', () => {
     const before = process.cpuUsage()
     subQuestions('compare a and '.repeat(1100))
     subQuestions(`${' '.repeat(8000)}and${' '.repeat(7900)}`)

@@ -15,7 +15,7 @@ afterAll(() => test1.end())
 const CAROL = { tenant: ADA.tenant, subject: 'carol' }
 
 describe('a research task without a model', () => {
-  test('answers every part of its question from its evidence, with sources', async () => {
+  test('answers every sub-question from its evidence, with sources', async () => {
     const { engine } = test1
     const task = await research(engine, spaceId)
     expect(ResearchTaskJob.safeParse(task).error).toBeUndefined()
@@ -34,7 +34,7 @@ describe('a research task without a model', () => {
     for (const { cited } of report.sections) for (const number of cited) expect(numbers.has(number)).toBe(true)
   })
 
-  test('keeps marks like [3] within quoted text, and numbers its own citations', async () => {
+  test('keeps marks like [3] in quoted text, and numbers its own citations', async () => {
     const { engine } = test1
     const files = {
       'tides.md': 'The moon pulls the sea and makes the tides, see [3] and [9].\n',
@@ -48,7 +48,7 @@ describe('a research task without a model', () => {
     ])
   })
 
-  test('reads a part that points back with the words of the part before it', async () => {
+  test('adds the subject of the previous sub-question to one that refers back', async () => {
     const { engine } = test1
     const own = await spaceWith(engine, {
       'eckmuhl.md':
@@ -66,7 +66,7 @@ describe('a research task without a model', () => {
     expect(sections[1]!.answer).toContain('60 metres')
   })
 
-  test('keeps a bundle for each look, numbered from 1 without a gap, the last one for the whole', async () => {
+  test('stores a bundle per search, numbered from 1 without a gap, the last one for the entire question', async () => {
     const { engine } = test1
     const task = await research(engine, spaceId)
     const partials = []
@@ -82,7 +82,7 @@ describe('a research task without a model', () => {
     expect(partials.at(-1)!.evidenceBundle).toMatchObject({ id: report.evidenceBundleId, query: TWO_PART })
   })
 
-  test('tells its events once and in order, however often it is asked', async () => {
+  test('emits its events once and in order, for every reader', async () => {
     const { engine } = test1
     const { id } = await engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
     const live = await eventsOf(engine, id, 100)
@@ -105,7 +105,7 @@ describe('a research task without a model', () => {
     for await (const _ of after) throw new Error('nothing comes after the end')
   })
 
-  test('says what it did not find, and is completed all the same', async () => {
+  test('completes without evidence and lists the open questions', async () => {
     const { engine } = test1
     const task = await research(engine, spaceId, { query: 'Which orchestra plays at the opera of Vienna?' })
     expect(task.stage).toBe('completed')
@@ -113,7 +113,7 @@ describe('a research task without a model', () => {
     expect(report).toMatchObject({ state: 'not-enough-evidence', sources: [], open: [report.query] })
   })
 
-  test('says that the graph was not whole that led it on', async () => {
+  test('reports that the graph it followed was incomplete', async () => {
     const { engine, dataDir } = test1
     await rowsOf(dataDir).run(
       "CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END",
@@ -147,7 +147,7 @@ describe('a research task without a model', () => {
     expect(report.state).toBe('not-enough-evidence')
   })
 
-  test('reads the publication that was there when it was made', async () => {
+  test('reads the publication that was current when it was created', async () => {
     const { engine } = test1
     const own = await spaceWith(engine)
     const before = (await engine.research.report(ADA, (await research(engine, own)).id)).publicationId
@@ -156,8 +156,8 @@ describe('a research task without a model', () => {
   })
 })
 
-describe('whose task it is', () => {
-  test('nobody else sees it, of the tenant or of another', async () => {
+describe('access to research tasks', () => {
+  test('fails for other subjects and tenants', async () => {
     const { engine } = test1
     const { id } = await research(engine, spaceId)
     const signal = new AbortController().signal
@@ -178,7 +178,7 @@ describe('whose task it is', () => {
     await expect(engine.research.plan(BOB, asked)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  test('lists are newest first, by space and stage, and page', async () => {
+  test('includes lists by space and stage, newest first, page by page', async () => {
     const { engine } = test1
     const all = (await engine.research.list(ADA, { limit: 100, knowledgeSpaceId: spaceId })).items
     expect(all.map(({ id }) => id)).toEqual(
@@ -198,8 +198,8 @@ describe('whose task it is', () => {
   })
 })
 
-describe('an ending by hand', () => {
-  test('keeps what was found, is told, and happens once', async () => {
+describe('canceling a research task', () => {
+  test('keeps the evidence so far, emits an event, and works once', async () => {
     const { engine } = test1
     const { id } = await engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
     const canceled = await engine.research.cancel(ADA, id)
@@ -214,8 +214,8 @@ describe('an ending by hand', () => {
   })
 })
 
-describe('what was deleted', () => {
-  test('is quoted no more: passages leave the bundles, and the report is hidden', async () => {
+describe('deleted content in research tasks', () => {
+  test('disappears from the bundles, and the report is hidden', async () => {
     const { engine } = test1
     const own = await spaceWith(engine)
     const { id } = await research(engine, own)

@@ -24,13 +24,13 @@ beforeEach(async () => {
 afterEach(() => test.end())
 
 describe('a retention policy', () => {
-  it('is what the manifest of its space says', async () => {
+  it('appears in the manifest of its space', async () => {
     await test.engine.retention.setSpace(ADA, spaceId, { parseArtifactVersions: 9, answerTraceRetentionDays: 5 })
     const { retentionPolicy } = await test.engine.spaces.manifest(ADA, spaceId)
     expect(retentionPolicy).toEqual({ artifactVersionsToKeep: 9, failedCommitRetentionDays: 7, traceRetentionDays: 5 })
   })
 
-  it('is the documented one until it is changed, and keeps its id and times from the first read on', async () => {
+  it('starts with the documented defaults, and keeps its id and times from the first read on', async () => {
     const tenant = await test.engine.retention.ofTenant(ADA)
     expect(tenant).toMatchObject({ ...DEFAULTS, scope: 'tenant', knowledgeSpaceId: null, tenantId: ADA.tenant })
     const space = await test.engine.retention.ofSpace(ADA, spaceId)
@@ -40,7 +40,7 @@ describe('a retention policy', () => {
     expect(await test.engine.retention.ofSpace(CAROL, spaceId)).toEqual(space)
   })
 
-  it('of a space never follows that of its tenant, nor the other way round', async () => {
+  it('does not inherit between tenant and space', async () => {
     await test.engine.retention.setTenant(ADA, { answerTraceRetentionDays: 1, rawDocumentRetentionDays: 2 })
     expect(await test.engine.retention.ofSpace(ADA, spaceId)).toMatchObject(DEFAULTS)
     await test.engine.retention.setSpace(ADA, spaceId, { parseArtifactVersions: 9 })
@@ -53,7 +53,7 @@ describe('a retention policy', () => {
     })
   })
 
-  it('changes only what is named; null takes the limit off raw documents', async () => {
+  it('changes only the given fields; null removes the limit of raw documents', async () => {
     const first = await test.engine.retention.setSpace(ADA, spaceId, { rawDocumentRetentionDays: 5 })
     ahead = 1000
     const second = await test.engine.retention.setSpace(ADA, spaceId, { sessionInactivityMinutes: 1 })
@@ -66,7 +66,7 @@ describe('a retention policy', () => {
     expect(await test.engine.retention.setSpace(ADA, spaceId, {})).toEqual(third)
   })
 
-  it('takes any integer above 0, up to the largest that JSON carries', async () => {
+  it('accepts any positive integer up to the largest safe one', async () => {
     const most = Number.MAX_SAFE_INTEGER
     const body = { answerTraceRetentionDays: most, sessionInactivityMinutes: most, rawDocumentRetentionDays: most }
     expect(await test.engine.retention.setSpace(ADA, spaceId, body)).toMatchObject(body)
@@ -76,7 +76,7 @@ describe('a retention policy', () => {
     expect(status.activeSessions.items[0]).toMatchObject({ id: sessionId, expiresAt: '9999-12-31T23:59:59.999Z' })
   })
 
-  it('is not there for another tenant, and not after its space', async () => {
+  it('stays hidden from other tenants and disappears with its space', async () => {
     await test.engine.retention.setTenant(ADA, { parseArtifactVersions: 8 })
     expect(await test.engine.retention.ofTenant(BOB)).toMatchObject(DEFAULTS)
     const gone = { code: 'not-found' }
@@ -87,7 +87,7 @@ describe('a retention policy', () => {
     await expect(test.engine.retention.setSpace(ADA, spaceId, {})).rejects.toMatchObject(gone)
   })
 
-  it('says how long a session lives, also one that is there already', async () => {
+  it('sets the lifetime of sessions, also of existing ones', async () => {
     const { sessionId } = await ask(test.engine, ADA, spaceId, 'Is anybody here?')
     const again = async () => (await ask(test.engine, ADA, spaceId, 'And now?', { sessionId })).sessionId
     await test.engine.retention.setSpace(ADA, spaceId, { sessionInactivityMinutes: 5 })

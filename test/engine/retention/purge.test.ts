@@ -20,7 +20,7 @@ const rows = <T>(sql: string) => rowsOf(home.dataDir).all<T>(sql)
 
 const spoil = (sql: string, ...values: string[]) => rowsOf(home.dataDir).run(sql, ...values)
 
-test('what is no key of an object is told, and keeps nothing else from being removed', async () => {
+test('an invalid object key in a row is logged, and everything else is still removed', async () => {
   home = await startEngine({ log })
   const { id } = await home.engine.spaces.create(ADA, { name: 'Sea', slug: 'sea' })
   const [first, second] = await ingest(home.engine, ADA, id, { 'a.md': '# Tides\n\nEbb.', 'b.md': '# Winds\n\nTrade.' })
@@ -39,15 +39,15 @@ test('what is no key of an object is told, and keeps nothing else from being rem
   await until(() => !existsSync(join(home.dataDir, 'objects', keys[1]?.object_key ?? '')))
   expect(existsSync(join(home.dataDir, 'objects', second.asset.objectKey))).toBe(false)
   expect(new Set(TOLD.map(({ text }) => text))).toEqual(
-    new Set(['a row named an object by what is no key; nothing was removed for it']),
+    new Set(['a row contains an invalid object key; nothing was removed for it']),
   )
   expect(TOLD.map(({ fields }) => fields)).toContainEqual({ key: '../../etc/passwd' })
 })
 
-/** a value that the column takes and that is no time */
+/** A value that the column accepts and that is no time. */
 const NO_TIME = '9007199254740992'
 
-test('keeps rows with a damaged time of deletion, and removes deleted ones', async () => {
+test('rows with a damaged deletion time are kept, and deleted ones are removed', async () => {
   home = await startEngine({ log })
   const { spaces, sources, snapshots, documents, fs } = home.engine
   const damaged = await spaces.create(ADA, { name: 'Bay', slug: 'bay' })

@@ -20,7 +20,7 @@ afterEach(() => test.end())
 
 const read = <T>(sql: string) => rowsOf(test.dataDir).all<T>(sql)
 
-/** Rows of each table, by the space that they are of where they name one. */
+/** Rows of each table, by their space if they name one. */
 function rowsBySpace(): Map<string, number> {
   const counts = new Map<string, number>()
   const tables = read<{ name: string }>(
@@ -44,12 +44,12 @@ const objects = () =>
   readdirSync(join(test.dataDir, 'objects'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     .length
 
-/** Deleted documents whose rows are still there, and live versions whose pages are not indexed yet. */
+/** Deleted documents that still have rows, and live versions without a page index. */
 const LEFT_TO_DO = `SELECT 1 FROM documents WHERE deleted_at IS NOT NULL UNION ALL
   SELECT 1 FROM versions v WHERE from_revision IS NOT NULL AND until_revision IS NULL AND node_count > 0
     AND NOT EXISTS (SELECT 1 FROM page_index WHERE version_key = v.key)`
 
-/** A space with something of nearly everything that a space can hold. */
+/** A space with almost everything that a space can contain. */
 async function fill(name: string): Promise<string> {
   const { engine } = test
   const { id } = await engine.spaces.create(ADA, { name, slug: name })
@@ -64,7 +64,7 @@ async function fill(name: string): Promise<string> {
     ...{ defaultMode: 'fast', modes: ['fast', 'deep'], topK: 5, scoreThreshold: 0, rerank: { enabled: true } },
   })
   await engine.fs.write(ADA, id, { path: '/workspaces/plan/steps.md', content: `Steps of ${name}.\n` })
-  // what follows a publication or a deletion in the background changes rows, too
+  // Background work after a publication or deletion changes rows, too.
   await until(async () => {
     const { activeJobs, waitingJobs, backgroundTasks } = await engine.activity()
     return activeJobs + waitingJobs + backgroundTasks + read(LEFT_TO_DO).length === 0
@@ -72,7 +72,7 @@ async function fill(name: string): Promise<string> {
   return id
 }
 
-it('a deleted space leaves no row and no bytes, and takes nothing of the space beside it', async () => {
+it('a deleted space leaves no rows and no bytes, and another space loses nothing', async () => {
   const kept = await fill('kept')
   const [ofKept] = [objects()]
   const before = rowsBySpace()
@@ -85,16 +85,16 @@ it('a deleted space leaves no row and no bytes, and takes nothing of the space b
   await until(() => objects() === ofKept)
   const after = rowsBySpace()
   expect([...after.keys()].filter((table) => table.endsWith(` ${key}`))).toEqual([])
-  // tables that name no space: what hung on rows of it
+  // Tables without a space column: their rows depended on rows of the space.
   for (const table of ['session_turns', 'bulk_items', 'vectors', 'item_assets', 'version_parts'])
     expect([table, after.get(table) ?? 0]).toEqual([table, before.get(table) ?? 0])
-  // what is made behind a publication may come meanwhile, and what was owed may be paid
+  // Background work may add rows meanwhile, and complete due work.
   const taken = [...before].filter(([table, n]) => / \d+$/.test(table) && (after.get(table) ?? 0) < n)
   expect(taken.filter(([table]) => !/_due |_waits /.test(table))).toEqual([])
   expect((await ask(test.engine, ADA, kept, 'When was the lighthouse built?')).answer).toContain('1908')
 })
 
-it('versions beyond the policy go when no listing may show them any more, with their passages, and the newest stays', async () => {
+it('versions beyond the policy are removed with their passages when no listing can show them; the newest stays', async () => {
   const { engine } = test
   const { id } = await engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   await engine.retention.setSpace(ADA, id, { parseArtifactVersions: 2 })
@@ -115,7 +115,7 @@ it('versions beyond the policy go when no listing may show them any more, with t
   const artifacts = () => Promise.all([1, 2, 3, 4].map(artifact))
   expect(await artifacts()).toEqual([1, 2, 3, 4])
   ahead = DAY
-  // whatever wakes the runner lets it clean up
+  // Any wake of the runner starts the clean-up.
   await ingest(engine, ADA, id, { 'c.md': TEXT('Elsewhere') })
   await until(async () => (await artifacts()).filter((one) => one === 'gone').length === 2)
   expect(await artifacts()).toEqual(['gone', 'gone', 3, 4])
@@ -125,7 +125,7 @@ it('versions beyond the policy go when no listing may show them any more, with t
   expect((await ask(engine, ADA, id, 'When was the lighthouse of Here built?')).answer).toContain('1908')
 })
 
-it('a query that has begun keeps the passages of what is deleted meanwhile until it is over', async () => {
+it('a running query keeps the passages of content deleted meanwhile until it ends', async () => {
   const { engine } = test
   const { id } = await engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   const [accepted] = await ingest(engine, ADA, id, { 'a.md': TEXT('Here') })

@@ -32,8 +32,8 @@ async function send(filename: string, text: string) {
   return upload.commit({})
 }
 
-describe('pages that are read in a day', () => {
-  it('are counted, and past the budget uploads are refused until the next day; what is there already is taken', async () => {
+describe('the daily quota of parsed pages', () => {
+  it('rejects uploads above the budget until the next day, and still accepts existing bytes', async () => {
     let ahead = 0
     await start({ now: () => Date.now() + ahead })
     quotas.maxParserPagesPerDay = 2
@@ -48,15 +48,15 @@ describe('pages that are read in a day', () => {
   })
 })
 
-describe('bytes of documents', () => {
-  it('are accepted up to the quota and refused past it, until some are deleted', async () => {
+describe('the quota of document bytes', () => {
+  it('rejects uploads above it until some documents are deleted', async () => {
     await start()
     const size = note('Brest').length
     quotas.maxRawDocumentBytes = 2 * size
     const [first] = await put({ 'a.md': note('Brest'), 'b.md': note('Emden') })
     await expect(put({ 'c.md': 'x' })).rejects.toMatchObject(refused('maxRawDocumentBytes'))
     expect((await stats()).storage).toEqual({ documentCount: 2, rawDocumentBytes: 2 * size })
-    // what is there already adds nothing
+    // Existing bytes count once.
     expect((await put({ 'a.md': note('Brest') }))[0].asset.id).toBe(first.asset.id)
     await test.engine.documents.delete(ADA, spaceId, [first.asset.id])
     expect((await stats()).storage).toEqual({ documentCount: 1, rawDocumentBytes: size })
@@ -65,7 +65,7 @@ describe('bytes of documents', () => {
     expect((await stats()).storage).toEqual({ documentCount: 2, rawDocumentBytes: 2 * size })
   })
 
-  it('stay within the quota when uploads come at once', async () => {
+  it('holds for concurrent uploads, too', async () => {
     await start()
     quotas.maxRawDocumentBytes = 1000
     const results = await Promise.allSettled(
@@ -76,12 +76,12 @@ describe('bytes of documents', () => {
   })
 })
 
-describe('what compiling makes', () => {
+describe('quotas of compiled content', () => {
   it.each([
     ['maxNodeCount', 1],
     ['maxProjectionCount', 2],
     ['maxSegmentCount', 2],
-  ])('is held to %s: at %i one document fits, the next is refused', async (name, limit) => {
+  ])('enforce %s: at %i one document fits, the next is rejected', async (name, limit) => {
     await start()
     quotas[name] = limit
     const [item] = await put({ 'a.md': note('Brest') })
@@ -90,7 +90,7 @@ describe('what compiling makes', () => {
     expect((await stats()).storage.documentCount).toBe(1)
   })
 
-  it('fails the document alone that does not fit, with the reason, and leaves nothing of it', async () => {
+  it('fail only the document that exceeds them, with the reason, and leave nothing of it', async () => {
     await start()
     quotas.maxSegmentCount = 5
     const [small, large] = await put({
@@ -107,7 +107,7 @@ describe('what compiling makes', () => {
     await until(async () => (await test.engine.documents.get(ADA, spaceId, large.asset.id)).parserStatus === 'parsed')
   })
 
-  it('is held to maxArtifactBytes', async () => {
+  it('enforce maxArtifactBytes', async () => {
     await start()
     quotas.maxArtifactBytes = 1
     const [item] = await put({ 'a.md': note('Brest') })
@@ -117,7 +117,7 @@ describe('what compiling makes', () => {
     await put({ 'b.md': note('Emden') })
   })
 
-  it('may not double past the quota by a reindex', async () => {
+  it('reject a reindex whose old and new passages together exceed them', async () => {
     await start()
     const [first, second] = await put({ 'a.md': note('Brest'), 'b.md': note('Emden') })
     quotas.maxNodeCount = 3
@@ -130,8 +130,8 @@ describe('what compiling makes', () => {
   })
 })
 
-describe('questions', () => {
-  it('are refused when traces fill their quota', async () => {
+describe('quotas of queries', () => {
+  it('reject a query when traces fill their quota', async () => {
     await start()
     await ask(test.engine, ADA, spaceId, QUESTION)
     quotas.maxTraceBytes = 100_000
@@ -140,7 +140,7 @@ describe('questions', () => {
     await expect(ask(test.engine, ADA, spaceId, QUESTION)).rejects.toMatchObject(refused('maxTraceBytes'))
   })
 
-  it('open as many sessions as the quota says; a one-off gives way, a conversation does not', async () => {
+  it('limit open sessions; a new session replaces one with a single query, but no conversation', async () => {
     await start()
     quotas.maxActiveSessionCount = 2
     const talk = async () => {
@@ -155,14 +155,14 @@ describe('questions', () => {
     expect((await active()).items.map(({ id }) => id)).toEqual([first, next.sessionId])
     await ask(test.engine, ADA, spaceId, 'And the other?', { sessionId: next.sessionId })
     await expect(ask(test.engine, ADA, spaceId, QUESTION)).rejects.toMatchObject(refused('maxActiveSessionCount'))
-    // a refusal holds no place: the conversations go on
+    // A rejected query occupies no session: the conversations continue.
     for (let round = 0; round < 10; round++)
       await ask(test.engine, ADA, spaceId, QUESTION).catch((error) => expect(error.code).toBe('quota-exceeded'))
     expect((await ask(test.engine, ADA, spaceId, QUESTION, { sessionId: first })).sessionId).toBe(first)
     expect((await test.engine.activity()).runningQueries).toBe(0)
   })
 
-  it('that run count as sessions too', async () => {
+  it('count running queries as sessions', async () => {
     await start()
     quotas.maxActiveSessionCount = 1
     const body = { knowledgeSpaceId: spaceId, query: QUESTION, activeDocumentIds: [], activeEntityIds: [] }
@@ -174,7 +174,7 @@ describe('questions', () => {
 })
 
 describe('other limits', () => {
-  it('let a tenant have so many spaces, and every tenant for itself', async () => {
+  it('limit the spaces of each tenant separately', async () => {
     await start({ limits: { ...engineOptions('').limits, spacesPerTenant: 2 } })
     await test.engine.spaces.create(ADA, { name: 'Two', slug: 'two' })
     const third = { name: 'Three', slug: 'three' }
@@ -184,7 +184,7 @@ describe('other limits', () => {
     await test.engine.spaces.create(ADA, third)
   })
 
-  it('run as many compilations of a space at once as the quota says, and end all of them', async () => {
+  it('limit concurrent compilations of a space, and all of them finish', async () => {
     await start()
     quotas.maxActiveJobCount = 2
     let most = 0
@@ -199,7 +199,7 @@ describe('other limits', () => {
     expect((await stats()).projections.fts).toMatchObject({ ready: 12, building: 0, failed: 0 })
   })
 
-  it('show in the manifest, whichever the deployment set', async () => {
+  it('appear in the manifest with the values of the deployment', async () => {
     quotas.maxNodeCount = 7
     await start()
     const { quotaPolicy } = await test.engine.spaces.manifest(ADA, spaceId)

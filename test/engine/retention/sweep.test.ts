@@ -27,14 +27,14 @@ beforeEach(async () => {
 })
 afterEach(() => test.end())
 
-/** Starts the engine anew, with a clock that is so much ahead, and lets the clean-up run. */
+/** Restarts the engine with a clock that is ahead, and runs the clean-up. */
 async function later(milliseconds: number): Promise<void> {
   ahead += milliseconds
   schedule.intervalMs = 30
   await test.reopen()
 }
 
-/** Rows of a table, read beside the engine: nothing else says what is really gone. */
+/** Rows of a table, read directly: only the table shows what was removed. */
 const count = (what: string) => rowsOf(test.dataDir).value(`SELECT count(*) FROM ${what}`)
 
 const policy = (body: RetentionPolicyBody) => test.engine.retention.setSpace(ADA, spaceId, body)
@@ -44,8 +44,8 @@ const exists = (traceId: string) =>
     (error) => error.code,
   )
 
-describe('the clean-up removes what has outlived the policy', () => {
-  it('bulk jobs and jobs ninety days after they ended, but never the newest job of a document', async () => {
+describe('the retention clean-up', () => {
+  it('removes jobs and bulk jobs ninety days after they ended, but never the newest job of a document', async () => {
     const [{ asset, compilationJob }] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { all: true })
     await until(async () => (await test.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
@@ -63,7 +63,7 @@ describe('the clean-up removes what has outlived the policy', () => {
     expect(again[0]!.asset.id).toBe(asset.id)
   })
 
-  it('traces with their bundles, and none that is younger', async () => {
+  it('removes old traces with their bundles, and no younger ones', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const old: string[] = []
     for (let round = 0; round < 5; round++) old.push((await ask(test.engine, ADA, spaceId, QUESTION)).traceId)
@@ -79,7 +79,7 @@ describe('the clean-up removes what has outlived the policy', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
   })
 
-  it('in one space only, by that space its own policy', async () => {
+  it('applies the policy of each space to that space only', async () => {
     const other = (await test.engine.spaces.create(ADA, { name: 'Other', slug: 'other' })).id
     const theirs = (await test.engine.spaces.create(BOB, { name: 'Theirs', slug: 'theirs' })).id
     await policy({ answerTraceRetentionDays: 1 })
@@ -93,14 +93,14 @@ describe('the clean-up removes what has outlived the policy', () => {
     expect((await test.engine.queries.trace(BOB, bobs.traceId)).id).toBe(bobs.traceId)
   })
 
-  it('nothing while the policy is changed: only its next run does', async () => {
+  it('removes nothing at a change of the policy, but at its next run', async () => {
     const { traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
     ahead = 2 * DAY
     await policy({ answerTraceRetentionDays: 1 })
     expect(await exists(traceId)).toBe(true)
   })
 
-  it('raw documents, as if a user deleted them', async () => {
+  it('removes expired raw documents like a deletion by a user', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const object = join(test.dataDir, 'objects', item.asset.objectKey)
     expect(existsSync(object)).toBe(true)
@@ -115,7 +115,7 @@ describe('the clean-up removes what has outlived the policy', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).done.finishReason).toBe('no-retrieval-evidence')
   })
 
-  it('parse artifacts beyond the number of versions, once no snapshot can show them', async () => {
+  it('removes parse artifacts beyond the number of versions, once no snapshot can show them', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     await reindex(item.asset.id, 2)
     await policy({ parseArtifactVersions: 1 })
@@ -130,7 +130,7 @@ describe('the clean-up removes what has outlived the policy', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
   })
 
-  it('passages of superseded versions and old publications, but never a version that is kept', async () => {
+  it('removes passages of superseded versions and old publications, but no version that is kept', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': `${LIGHTHOUSE}\n## Keeper\n\nIt has a keeper.\n` })
     await reindex(item.asset.id, 1)
     const nodes = count('nodes')
@@ -148,12 +148,12 @@ describe('the clean-up removes what has outlived the policy', () => {
           .version,
       ).toBe(version)
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
-    // the versions of a document whose passages are gone can be deleted like any other
+    // The versions of a document without passages can be deleted as usual.
     await test.engine.documents.delete(ADA, spaceId, [item.asset.id])
     await until(() => count('versions') === 0)
   })
 
-  it('sessions that were idle too long, and answers kept under idempotency keys', async () => {
+  it('removes idle sessions and expired replies under idempotency keys', async () => {
     await ask(test.engine, ADA, spaceId, QUESTION)
     await test.engine.idempotency.begin(ADA, 'key', 'print')
     await test.engine.idempotency.finish(ADA, 'key', { status: 201, body: '{}', headers: {} })
@@ -167,7 +167,7 @@ describe('the clean-up removes what has outlived the policy', () => {
     await until(() => count('idempotency') === 0)
   })
 
-  it('commits that failed or were canceled, past the days of the manifest', async () => {
+  it('removes failed and canceled commits after the days in the manifest', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'bad.pdf': '%PDF-1.7 this is no pdf' })
     await until(() => count("staged_commits WHERE status = 'failed-terminal'") === 1)
     await later(6 * DAY)
@@ -175,15 +175,15 @@ describe('the clean-up removes what has outlived the policy', () => {
     expect(count("staged_commits WHERE status = 'failed-terminal'")).toBe(1)
     await later(2 * DAY)
     await until(() => count("staged_commits WHERE status = 'gc-complete'") === 1)
-    // the document that failed is still there, and so are its bytes
+    // The failed document still exists with its bytes.
     expect(existsSync(join(test.dataDir, 'objects', item.asset.objectKey))).toBe(true)
     expect((await test.engine.documents.get(ADA, spaceId, item.asset.id)).parserStatus).toBe('failed')
   })
 })
 
-describe('the clean-up leaves alone', () => {
-  it('what a query may still load that began before, until it ends', async () => {
-    // what is published now is already a month old by this clock
+describe('the clean-up during a query', () => {
+  it('keeps what a query that started earlier may still load, until it ends', async () => {
+    // A publication of now is already a month old by this clock.
     await later(31 * DAY)
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const body = { knowledgeSpaceId: spaceId, query: QUESTION, activeDocumentIds: [], activeEntityIds: [] }
@@ -200,8 +200,8 @@ describe('the clean-up leaves alone', () => {
   })
 })
 
-describe('the clean-up stops', () => {
-  it('within a slice when the engine closes, and goes on after the next start', async () => {
+describe('an interrupted clean-up', () => {
+  it('stops within a slice when the engine closes, and continues after the next start', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     for (let round = 0; round < 60; round++) await ask(test.engine, ADA, spaceId, QUESTION)
     await later(91 * DAY)
@@ -215,7 +215,7 @@ describe('the clean-up stops', () => {
     expect(count('evidence_bundles')).toBe(0)
   })
 
-  it('F37: believing a clock that jumped by more than a day, until it was steady for an hour', () => {
+  it('F37: distrusts a clock that jumped by more than a day until it was steady for an hour', () => {
     let wall = 1000 * DAY
     let steady = 0
     const pass = (milliseconds: number) => {

@@ -21,7 +21,7 @@ afterAll(async () => {
 const log = () =>
   db.now(sql.all('SELECT seq, op, first_node, last_node FROM projection_log WHERE space_key = 7 ORDER BY seq'))
 
-/** Writes a version with its nodes, as the compiler does. @returns the keys of its nodes */
+/** Writes a version with its nodes as the compiler does. @returns the keys of its nodes */
 async function store(docKey: number, text: string): Promise<number[]> {
   const prepared = await prepareDocument(await read('a.md', text))
   return db.writeNow(function* () {
@@ -36,7 +36,7 @@ async function store(docKey: number, text: string): Promise<number[]> {
   })
 }
 
-it('a version that is given up is taken out of the index that may know it', async () => {
+it('a discarded version is removed from the index that may have it', async () => {
   const keys = await store(3, `# Whales\n\n${words(900)}`)
   const dropped = db.writeNow(() => dropUnpublished(3, 1))
   expect(keys.length).toBeGreaterThan(1)
@@ -49,14 +49,14 @@ it('a version that is given up is taken out of the index that may know it', asyn
   expect(db.writeNow(() => dropUnpublished(3, 1))).toBe(0)
 })
 
-it('a published version is never given up', async () => {
+it('a published version is never discarded', async () => {
   await store(4, '# B\n\nText.')
   db.writeNow(() => sql.run('UPDATE versions SET from_revision = 1 WHERE doc_key = 4'))
   expect(db.writeNow(() => dropUnpublished(4, 1))).toBe(0)
   expect(db.now(sql.get('SELECT count(*) n FROM versions WHERE doc_key = 4'))).toEqual({ n: 1 })
 })
 
-it('keys of passages that are gone are not given again', async () => {
+it('row keys of removed passages are not reused', async () => {
   const first = await store(5, '# C\n\nText.')
   db.writeNow(() => dropUnpublished(5, 1))
   const second = await store(5, '# C\n\nText.')

@@ -42,7 +42,7 @@ function start(textEngine: TextEngine): SearchIndexes {
   return open
 }
 
-/** Three commits, one of them with deletions, closed in good order. */
+/** Makes three commits, one of them with deletions, and closes the index cleanly. */
 async function build(textEngine: TextEngine): Promise<string> {
   const indexes = start(textEngine)
   for (let part = 0; part < 3; part++) {
@@ -77,7 +77,7 @@ async function flipBit(path: string, random: () => number): Promise<void> {
 describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy'})`, () => {
   const content = (names: string[]) => names.filter((name) => !name.endsWith('.lock')).sort()
 
-  it('F28: are noticed before the library reads them, whichever bit is flipped', async () => {
+  it('F28: cause an error before the library reads them, whichever bit is flipped', async () => {
     const path = await build('tantivy')
     const random = seeded(21)
     let noticed = 0
@@ -100,7 +100,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     expect(messages).toEqual([])
   })
 
-  it.each([0, 1, 2, 3, 4, 5])('F30: are rebuilt from the source: round %i', async (round) => {
+  it.each([0, 1, 2, 3, 4, 5])('F30: come back from the source: round %i', async (round) => {
     const path = await build('tantivy')
     const random = seeded(100 + round)
     const names = content(await readdir(path))
@@ -113,7 +113,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     expect(await readdir(dir)).not.toContain('quarantine')
   })
 
-  it('are rebuilt after a head file that is no longer true', async () => {
+  it('come back from the source after the head file was changed to false values', async () => {
     const path = await build('tantivy')
     const meta = await readFile(join(path, 'meta.json'), 'utf8')
     await writeFile(join(path, 'meta.json'), meta.replace(/"max_doc": (\d+)/, '"max_doc": 9$1'))
@@ -124,7 +124,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     expect(hits.map((hit) => hit.key)).toEqual([900])
   })
 
-  it('are put aside once, not piled up', async () => {
+  it('go to quarantine once and do not accumulate', async () => {
     const path = await build('tantivy')
     for (let round = 0; round < 2; round++) {
       await truncate(join(path, 'meta.json'), 10)
@@ -152,7 +152,7 @@ describe('a damaged FTS5 file', () => {
         await writeFile(path, bytes)
       },
     ],
-  ])('is rebuilt when %s', async (_, damage) => {
+  ])('causes a rebuild when %s', async (_, damage) => {
     const path = await build('fts5')
     await damage(join(path, 'index.sqlite'))
     await expectWhole(start('fts5'))

@@ -13,7 +13,10 @@ import type {
 } from '../../../src/engine/search/ports.js'
 import { toHalf } from '../../../src/engine/storage/half.js'
 
-/** What the database is to the indexes, in memory: live nodes and a log of changes, one sequence a batch. */
+/**
+ * An in-memory replacement of the database for the indexes: live nodes and a log of changes, one sequence number a
+ * batch.
+ */
 export class FakeSource implements ReplaySource {
   readonly nodes = new Map<number, IndexedNode>()
   readonly log: IndexBatch[] = []
@@ -22,15 +25,15 @@ export class FakeSource implements ReplaySource {
   dimension: number | undefined
   oldestSeq = 0
   seq = 0
-  /** pages served so far, to see what was asked for */
+  /** Start positions of the requests for changes so far. */
   changesAsked: number[] = []
   vectorPages = 0
-  /** keys of vectors that were asked for one by one */
+  /** Keys of vectors that were requested one by one. */
   sent: number[] = []
-  /** how often every row was counted */
+  /** Number of complete row counts. */
   counts = 0
   pageSize = 50
-  /** waited before each page */
+  /** Delay before each page. */
   delayMs = 0
 
   constructor(vectorSpace?: string, dimension?: number) {
@@ -42,7 +45,7 @@ export class FakeSource implements ReplaySource {
     return asTenant('acme', work)
   }
 
-  /** Commits a change to the truth; the batch is what the caller then tells the indexes. */
+  /** Commits a change to the source; the caller passes the returned batch to the indexes. */
   commit(add: IndexedNode[], remove: number[] = []): FreshBatch {
     for (const key of remove) this.nodes.delete(key)
     for (const node of add) this.nodes.set(node.key, node)
@@ -97,7 +100,7 @@ export class FakeSource implements ReplaySource {
     for (const page of pages(this.#vectorsOf(vectorSpace), this.pageSize)) {
       await this.#wait()
       this.vectorPages++
-      // as the database has them
+      // In half precision, as the database stores them.
       const batch = vectorBatch(vectorSpace, page)
       yield { ...batch, vectors: Uint16Array.from(batch.vectors, toHalf) }
     }
@@ -154,12 +157,12 @@ function* pages<T>(items: T[], size: number): Iterable<T[]> {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size)
 }
 
-/** Tells the indexes of a change that was committed. */
+/** Passes a committed change to the indexes. */
 export function told(indexes: Pick<SearchIndexes, 'follow'>, space: string, batch: FreshBatch): Promise<void> {
   return indexes.follow(space, batch.seq, batch)
 }
 
-/** Sources of several spaces, by their ids. */
+/** A source for several spaces, by their ids. */
 export function sourcesOf(sources: Readonly<Record<string, FakeSource>>): ReplaySource {
   const of = (space: string): FakeSource => sources[space] ?? new FakeSource()
   return {

@@ -8,7 +8,7 @@ const wanted = (seq: number, nodes: number): Wanted => {
   return { seq, fresh: { first: seq, seq, add, remove: [] } }
 }
 
-it('changes that wait together are committed in order, in groups that others do not wait long for', async () => {
+it('the follow queue commits waiting changes in order, in groups of limited size', async () => {
   const commits: Wanted[][] = []
   const queue = new FollowQueue(async (group) => {
     commits.push(group)
@@ -20,7 +20,7 @@ it('changes that wait together are committed in order, in groups that others do 
   expect(commits.length).toBeLessThan(40)
 })
 
-it('small changes of one moment share a commit', async () => {
+it('the follow queue commits small simultaneous changes together', async () => {
   let commits = 0
   const queue = new FollowQueue(async () => {
     commits++
@@ -29,7 +29,7 @@ it('small changes of one moment share a commit', async () => {
   expect(commits).toBe(1)
 })
 
-it('what comes while a commit runs joins the next one', async () => {
+it('the follow queue adds changes that arrive during a commit to the next one', async () => {
   const commits: number[][] = []
   let end = () => {}
   const queue = new FollowQueue(async (group) => {
@@ -46,7 +46,7 @@ it('what comes while a commit runs joins the next one', async () => {
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** A queue whose process ends under its first commits. */
+/** A queue whose process dies during its first commits. */
 function dying(ends: number, byFault: boolean): { queue: FollowQueue; tries: () => number } {
   let tries = 0
   const queue = new FollowQueue(async () => {
@@ -55,19 +55,19 @@ function dying(ends: number, byFault: boolean): { queue: FollowQueue; tries: () 
   return { queue, tries: () => tries }
 }
 
-it('a change is taken although its process was ended from outside several times', async () => {
+it('the follow queue applies a change although its process was killed from outside several times', async () => {
   const { queue, tries } = dying(20, false)
   await queue.push(wanted(1, 1))
   expect(tries()).toBe(21)
 })
 
-it('a change under which its process ends by its own fault is given back after three times, as what may be the cause', async () => {
+it('the follow queue rejects a change after three crashes of the process, as their possible cause', async () => {
   const { queue, tries } = dying(100, true)
   await expect(queue.push(wanted(1, 1))).rejects.toBeInstanceOf(IndexProcessDied)
   expect(tries()).toBe(3)
 })
 
-it('a change under which its process was ended from outside for a minute is given back, too', async () => {
+it('the follow queue rejects a change whose process was killed from outside for a minute', async () => {
   let time = 0
   vi.spyOn(performance, 'now').mockImplementation(() => (time += 10_000))
   const { queue, tries } = dying(100, false)

@@ -98,7 +98,7 @@ async function untilStatus(
 describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantivy' as const, 'fts5' as const])(
   'search indexes with %s',
   (textEngine) => {
-    it('starts anew when its files are missing, behind the oldest change or ahead of the source', async () => {
+    it('rebuild when files are missing, too old for the log, or ahead of the source', async () => {
       start({ textEngine })
       await told(indexes, SPACE, source.commit(nodes(1, 50)))
       await indexes.close()
@@ -122,7 +122,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       expect(keysOf(await search(['number7', 'number100', 'number8']))).toEqual([7])
     })
 
-    it('F08: survives being killed twenty times under queries and changes: none fails, nothing is lost', async () => {
+    it('F08: survive twenty kills during queries and changes without failures or losses', async () => {
       start({ textEngine })
       await told(indexes, SPACE, source.commit(nodes(1, 300)))
       let running = true
@@ -147,7 +147,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       const work = [query(), query(), change()]
       let dead: number | undefined
       for (let i = 0; i < 20; i++) {
-        // Each new process answers something before it is killed, at another point of its work each time.
+        // Each new process answers something before it is killed, each time at another point of its work.
         const answered = queries
         while (queries === answered || indexes.pid() === undefined || indexes.pid() === dead)
           await new Promise((resolve) => setTimeout(resolve, 5))
@@ -171,7 +171,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 )
 
 describe('search indexes', () => {
-  it('loses nothing when changes are applied in another order than they were committed in', async () => {
+  it('lose nothing when changes are applied in another order than they were committed', async () => {
     start({ watermarkLagMs: 2_000 })
     await told(indexes, SPACE, source.commit(nodes(1, 3)))
     const earlier = source.commit(nodes(10, 3))
@@ -188,7 +188,7 @@ describe('search indexes', () => {
     expect(keysOf(await search(['number30', 'number40', 'number1']))).toEqual([30, 40])
   })
 
-  it('waits a bounded time for vectors alone, and for a caller no longer than that one does', async () => {
+  it('wait for vectors up to their own limit, and no longer than the caller', async () => {
     start()
     await told(indexes, SPACE, source.commit(nodes(1, 100)))
     await indexes.settle(SPACE)
@@ -203,7 +203,7 @@ describe('search indexes', () => {
       yield* stored(...of)
     }
     start({ graceMs: 0, vectorsGraceMs: 60_000 })
-    // the text is there, so it is the vectors that are waited for
+    // The text is complete, so the search waits for vectors.
     await expect.poll(async () => (await indexes.status(SPACE)).degraded).toEqual(['vectors are being loaded'])
     const stop = new AbortController()
     const request = { terms: ['number7'], textK: 10, vector: vectors[7]!, vectorSpace: MODEL, vectorK: 10 }
@@ -215,7 +215,7 @@ describe('search indexes', () => {
     expect((await first).degraded).toEqual([])
   })
 
-  it('says that it lacks vectors once it has waited long enough for them', async () => {
+  it('report missing vectors after the maximum wait', async () => {
     start()
     await told(indexes, SPACE, source.commit(nodes(1, 100)))
     await indexes.settle(SPACE)
@@ -237,7 +237,7 @@ describe('search indexes', () => {
     await expect.poll(async () => (await search(['number7'], vectors[7])).degraded).toEqual([])
   })
 
-  it('applies no change twice and loses none when the source keeps failing for a while', async () => {
+  it('apply no change twice and lose none while the source fails for a while', async () => {
     start()
     await told(indexes, SPACE, source.commit(nodes(1, 10)))
     const working = source.head.bind(source)
@@ -253,7 +253,7 @@ describe('search indexes', () => {
     expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
   })
 
-  it('loads a vector space that is activated after the process was lost', async () => {
+  it('load a vector space that is activated after the loss of the process', async () => {
     start()
     await told(indexes, SPACE, source.commit(nodes(1, 40)))
     const other = clusteredVectors(40, 8, 4, seeded(2))
@@ -266,10 +266,10 @@ describe('search indexes', () => {
     expect(await indexes.status(SPACE)).toMatchObject({ vectorSpace: 'next', vectorCount: 40 })
   })
 
-  it('throws away the files of a space under which the process faults again and again, and rebuilds them', async () => {
+  it('quarantine and rebuild the files of a space after repeated crashes', async () => {
     start()
     await told(indexes, SPACE, source.commit(nodes(1, 50)))
-    // a fault counts for a space only when it was being worked for, which on a busy machine is not sure the first time
+    // A crash counts for a space only if the process was working for it; on a busy machine the first one may not count.
     for (let fault = 0; fault < 20 && !(await readdir(dir)).includes('quarantine'); fault++) {
       await search(['number1'])
       const asked = Array.from({ length: 20 }, () => search(['number3']).catch((error) => error))
@@ -284,7 +284,7 @@ describe('search indexes', () => {
     expect(await readdir(dir)).toContain('quarantine')
   })
 
-  it('leaves no process behind when the daemon is killed', async () => {
+  it('leave no process behind when the daemon is killed', async () => {
     start()
     const script = `
       import { createSearchIndexes } from ${JSON.stringify(new URL('../../../dist/engine/search/indexes.js', import.meta.url).href)}
@@ -306,7 +306,7 @@ describe('search indexes', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('uses a graph above its size, and the same file again after a kill', async () => {
+  it('use a graph above its minimum size, and the same file after a kill', async () => {
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
     await told(indexes, SPACE, source.commit(nodes(1, 1_000)))
     await untilStatus((status) => status.graphCount === 1_000)
@@ -319,15 +319,15 @@ describe('search indexes', () => {
     expect((await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))).toEqual(before)
   })
 
-  it('takes vectors from the file of a graph after a restart, and only those that changed since from the source', async () => {
+  it('load vectors from the graph file after a restart, and only changed ones from the source', async () => {
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
     await told(indexes, SPACE, source.commit(nodes(1, 1_000)))
     await untilStatus((status) => status.graphCount === 1_000)
     await indexes.close()
-    // while nobody told the indexes: one is gone, one is new, and one has the vector of another
+    // While the indexes are closed: one node is removed, one is new, and one has the vector of another.
     const [fifth, last] = [source.nodes.get(5), source.nodes.get(1_000)]
     const batch = source.commit([...nodes(1_001, 1), { ...fifth!, vector: last!.vector! }], [7])
-    // the log of a database holds no vectors
+    // The log of a database contains no vectors.
     source.log.splice(-1, 1, { ...batch, add: batch.add.map(({ vector: _, ...node }) => node) })
     source.sent = []
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
@@ -341,7 +341,7 @@ describe('search indexes', () => {
     expect(twins.map(({ key }) => key).sort((a, b) => a - b)).toEqual([5, 1_000])
   })
 
-  it('keeps few spaces open and opens a closed one again', async () => {
+  it('keep a limited number of spaces open, and reopen a closed one', async () => {
     start({ maxOpen: 2 })
     for (const space of ['a', 'b', 'c', 'd']) {
       await told(indexes, space, { ...source.commit(nodes(1, 5)) })
@@ -352,7 +352,7 @@ describe('search indexes', () => {
     }
   })
 
-  it('removes everything of a dropped space', async () => {
+  it('remove all files of a dropped space', async () => {
     start()
     await told(indexes, SPACE, source.commit(nodes(1, 5)))
     expect(await readdir(dir)).toEqual([SPACE])

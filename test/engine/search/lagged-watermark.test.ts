@@ -10,7 +10,7 @@ function lagged(): { watermarks: LaggedWatermark; stored: number[] } {
   return { watermarks, stored }
 }
 
-test('each watermark is written its lag after it was noted, also one that was noted while another waited', async () => {
+test('a watermark is written one lag after it was noted, also if an earlier one is pending', async () => {
   const { watermarks, stored } = lagged()
   watermarks.note(1)
   await vi.advanceTimersByTimeAsync(1500)
@@ -22,7 +22,7 @@ test('each watermark is written its lag after it was noted, also one that was no
   expect(stored).toEqual([1, 2])
 })
 
-test('what is noted together is written once, and nothing after a stop', async () => {
+test('watermarks that are noted together are written once, and none after a stop', async () => {
   const { watermarks, stored } = lagged()
   watermarks.note(3)
   watermarks.note(4)

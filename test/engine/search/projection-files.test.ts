@@ -16,7 +16,7 @@ const OTHER = '0190a1b2-0000-7000-8000-000000000004'
 const MODEL = 'test/model@1'
 const DIMENSION = 16
 const NODES = 600
-/** passages that another space has beyond these */
+/** Additional passages of the other space. */
 const MORE = 90
 const GRAPH = { graphFrom: 400, staleFrom: 200, settleMs: 5 }
 const vectors = clusteredVectors(2 * NODES + MORE, DIMENSION, 20, seeded(31))
@@ -35,7 +35,7 @@ afterEach(async () => {
   removeFolder(dir)
 })
 
-/** A space of its own source: the same keys everywhere, other words and other vectors. */
+/** A space with its own source: the same keys, but different words and vectors. */
 function sourceOf(word: string, firstVector: number, nodes = NODES): FakeSource {
   const source = new FakeSource(MODEL, DIMENSION)
   source.commit(
@@ -67,7 +67,7 @@ async function end(indexes: SearchIndexes): Promise<void> {
   await indexes.close()
 }
 
-/** Fills a space, text and graph, and closes in good order. */
+/** Fills text index and graph of a space, and closes cleanly. */
 async function build(space: string, source: FakeSource, textEngine: TextEngine): Promise<void> {
   const indexes = start(source, textEngine)
   await untilWhole(indexes, space, source.nodes.size)
@@ -86,7 +86,7 @@ async function found(indexes: SearchIndexes, space: string, word: string): Promi
   return textCount
 }
 
-/** How many of some passages are the nearest to their own vector. */
+/** Counts the sampled passages that are nearest to their own vector. */
 async function nearestToThemselves(indexes: SearchIndexes, space: string, firstVector: number): Promise<number> {
   let own = 0
   for (let key = 1; key <= NODES; key += 30) {
@@ -99,9 +99,9 @@ async function nearestToThemselves(indexes: SearchIndexes, space: string, firstV
 }
 
 describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantivy' as const, 'fts5' as const])(
-  'files of a projection, text by %s',
+  'projection files, text by %s',
   (textEngine) => {
-    it('F32: of another space answer nothing here and are built anew', { timeout: 120_000 }, async () => {
+    it('F32: from another space return nothing and are rebuilt', { timeout: 120_000 }, async () => {
       await build(OTHER, sourceOf('foreign', NODES, NODES + MORE), textEngine)
       const mine = sourceOf('own', 0)
       await build(MINE, mine, textEngine)
@@ -121,7 +121,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
   },
 )
 
-/** What befalls a file. */
+/** Kinds of damage to a file. */
 const DAMAGES: [string, (path: string) => Promise<void>][] = [
   ...[0, 1, 95, 96].map((length): (typeof DAMAGES)[number] => [`cut to ${length}`, (path) => truncate(path, length)]),
   ['cut in its middle', async (path) => truncate(path, Math.floor((await stat(path)).size / 2))],
@@ -136,7 +136,7 @@ const DAMAGES: [string, (path: string) => Promise<void>][] = [
   ],
 ]
 
-it('F29: a graph whose files have any other length answers as before, and is built anew', {
+it('F29: a graph with files of a wrong length gives the same results and is rebuilt', {
   timeout: 240_000,
 }, async () => {
   const source = sourceOf('own', 0)

@@ -1,6 +1,6 @@
 import { decodeHalfInto, encodeHalf } from '../../../src/engine/storage/half.js'
 
-/** Seeded numbers, so that a failing test fails again (mulberry32). */
+/** Seeded pseudorandom numbers, so that a failing test is reproducible (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -22,7 +22,7 @@ export function unit(values: Float32Array): Float32Array {
   return values.map((value) => value / length)
 }
 
-/** Unit vectors around `clusters` centres, as embeddings lie, in the precision in which the database has them. */
+/** Unit vectors around `clusters` centres, like embeddings, in the precision of the database. */
 export function clusteredVectors(count: number, dimension: number, clusters: number, random: () => number) {
   const centres = Array.from({ length: clusters }, () => Float32Array.from({ length: dimension }, () => normal(random)))
   return Array.from({ length: count }, (_, i) => {

@@ -11,7 +11,7 @@ import { newId } from '../../../src/lib/ids.js'
 import { FakeSource, sourcesOf, told, vectorBatch } from './fake-source.js'
 import { clusteredVectors, seeded } from './random.js'
 
-/** What every adapter is opened with. */
+/** Options of every adapter. */
 export interface SuiteOptions {
   source: ReplaySource
   log: (message: string) => void
@@ -19,7 +19,7 @@ export interface SuiteOptions {
   vectorsGraceMs?: number
 }
 
-/** Where one test keeps its indexes: opening them again finds what was there. */
+/** Storage of one test's indexes: a second `open` finds the earlier state. */
 export interface Place {
   textEngine: SearchEngine
   open(options: SuiteOptions): Promise<SearchIndexes>
@@ -30,7 +30,7 @@ const MODEL = 'test/model@1'
 const DIMENSION = 16
 const vectors = clusteredVectors(3_000, DIMENSION, 20, seeded(11))
 
-/** What `SearchIndexes` promises, whatever keeps them. */
+/** The contract of search indexes, for every implementation. */
 export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Place>): void {
   describe(`search indexes: ${name}`, () => {
     let SPACE: string
@@ -91,7 +91,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       }
     }
 
-    it('finds what was applied by its words and by its vector, with both scores', async () => {
+    it('finds applied nodes by terms and by vector, with both scores', async () => {
       await start()
       await told(indexes, SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
       const found = await search(['fox', 'quick'], vectors[7])
@@ -118,11 +118,11 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 2, textCount: 203, vectorCount: 203 })
     })
 
-    it('fills in at the start what it lacks or holds too much, and says so until then', async () => {
+    it('fills differences from the rows at the start, and reports degraded until then', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.close()
-      // the log goes on without changes of these passages: nothing that is replayed brings them or takes them away
+      // The log continues without changes of these nodes: the replay neither adds nor removes them.
       source.nodes.set(900, node(900))
       source.nodes.delete(3)
       source.nodes.delete(4)
@@ -135,7 +135,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await search(['number3', 'number900', 'number7']))).toEqual([7, 900])
     })
 
-    it('notices while it runs that an index differs from the rows, and fills it', async () => {
+    it('detects differences from the rows while it runs, and fills them', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.settle(SPACE)
@@ -151,7 +151,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(messages.join('\n')).toContain('the text index holds 61 passages, the rows')
     })
 
-    it('keeps the order of changes that come at once, and commits them together', async () => {
+    it('keeps the order of simultaneous changes, and commits them together', async () => {
       await start()
       const batches = [
         source.commit([node(1, 'first')]),
@@ -167,7 +167,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 5, textCount: 251, vectorCount: 251 })
     })
 
-    it('equals the rows whatever it is told of the log: in any order, twice, with gaps, ready made or not', async () => {
+    it('equals the rows for notifications in any order, twice, with gaps, with or without content', async () => {
       await start()
       const random = seeded(35)
       const waiting: Promise<void>[] = []
@@ -179,7 +179,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
         const batch = source.commit([...nodes(1_000 + i * 10, Math.floor(random() * 5)), ...again], gone)
         late.push(batch)
         if (random() < 0.7) continue
-        // of what waits, some is told twice, some without its content, and some is never told
+        // Some of the waiting batches are passed twice, some without content, and some never.
         for (const told of late.sort(() => random() - 0.5)) {
           const dice = random()
           if (dice < 0.2) continue
@@ -200,7 +200,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await search(['zebra'], undefined, { k: 1_000 }))).toEqual(changed.sort((a, b) => a - b))
     })
 
-    it('reads the log for what it lacks alone, and not where it is told the very next entries', async () => {
+    it('reads the log only for missing entries, and not if it receives the next ones directly', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 3)))
       expect(source.changesAsked).toEqual([0])
@@ -214,7 +214,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 8, textCount: 24 })
     })
 
-    it('a search that needs what another process wrote reads it first', async () => {
+    it('catches up with writes of another process before a search that requires them', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 3)))
       source.commit(nodes(50, 2), [2])
@@ -225,7 +225,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(found)).toEqual([51])
     })
 
-    it('a search says that it could not wait for what another process wrote', async () => {
+    it('reports degraded if it cannot catch up with another process in time', async () => {
       await start({ graceMs: 50 })
       await told(indexes, SPACE, source.commit(nodes(1, 3)))
       source.commit(nodes(50, 2))
@@ -237,7 +237,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await search(['number51']))).toEqual([51])
     })
 
-    it('a search waits for nothing that is said to be under way, and sees it when it was followed', async () => {
+    it('does not wait in a search for a change that is under way, and shows it after the notification', async () => {
       await start({ graceMs: 50 })
       await told(indexes, SPACE, source.commit(nodes(1, 3)))
       const batch = source.commit(nodes(50, 2))
@@ -250,7 +250,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await indexes.search(SPACE, wanted))).toEqual([2, 51])
     })
 
-    it('leaves the same index when a batch is applied twice', async () => {
+    it('stays the same when a batch is applied twice', async () => {
       await start()
       const batch = source.commit(nodes(1, 20))
       await told(indexes, SPACE, batch)
@@ -259,7 +259,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 19, textWatermark: 2 })
     })
 
-    it('answers what is there while vectors are still coming, and says so', async () => {
+    it('answers with the loaded part while vectors are loading, and reports that', async () => {
       for (let i = 0; i < 20; i++) source.commit(nodes(i * 50 + 1, 50))
       source.delayMs = 60
       await start({ graceMs: 100, vectorsGraceMs: 100 })
@@ -267,7 +267,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(early.degraded.join()).toMatch(/catching up|being loaded/)
       source.delayMs = 0
       await untilStatus((status) => status.vectorCount === 1_000 && status.textCount === 1_000)
-      // the last vector is there a moment before the loading is over
+      // The last vector appears shortly before loading is complete.
       await expect.poll(async () => (await search(['number7'], vectors[900])).degraded).toEqual([])
       const late = await search(['number7'], vectors[900])
       expect(keysOf(late)).toEqual(expect.arrayContaining([7, 900]))
@@ -303,7 +303,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await ask({ scope, docs: [4, 5] })).every((key) => (key % 10) + 1 === 4)).toBe(true)
     })
 
-    it('clamps what is asked for and refuses what cannot be compared', async () => {
+    it('clamps k, and rejects vectors that cannot be compared', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 30)))
       for (const k of [0, -5, Number.NaN]) expect((await search(['common'], undefined, { k })).hits).toHaveLength(1)
@@ -325,11 +325,11 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 30, vectorCount: 30 })
     })
 
-    it('counts no rows while counters and indexes agree, and builds nothing anew for a counter that is wrong', async () => {
+    it('counts no rows while counters and indexes agree, and rebuilds nothing for a wrong counter', async () => {
       await start()
       for (let i = 0; i < 10; i++) await told(indexes, SPACE, source.commit(nodes(i * 10 + 1, 10)))
       await new Promise((resolve) => setTimeout(resolve, 1_200))
-      // on a busy machine one may have been compared while the next was on its way
+      // On a busy machine one comparison may overlap the next change.
       const before = source.counts
       await told(indexes, SPACE, source.commit(nodes(500, 0)))
       await new Promise((resolve) => setTimeout(resolve, 1_500))
@@ -343,7 +343,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       }
       await told(indexes, SPACE, source.commit(nodes(500, 0)))
       await expect.poll(() => source.counts).toBe(before + 1)
-      // a change that comes while the rows are counted has them counted again
+      // A change during the row count causes another count.
       await new Promise((resolve) => setTimeout(resolve, 1_000))
       await told(indexes, SPACE, source.commit(nodes(500, 0)))
       await new Promise((resolve) => setTimeout(resolve, 1_500))
@@ -352,7 +352,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 100, vectorCount: 100, degraded: [] })
     })
 
-    it('says for good that an index differs which no filling makes whole, and goes on answering', async () => {
+    it('keeps reporting a difference that no fill can remove, and keeps answering', async () => {
       source.commit(nodes(1, 30))
       const wrong = source.expected.bind(source)
       source.expected = async () => ({ ...(await wrong()), nodes: 40, vectors: 41 })
@@ -368,7 +368,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await search(['number500']))).toEqual([500])
     })
 
-    it('changes from one vector space to another', async () => {
+    it('switches from one vector space to another', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 40)))
       const other = clusteredVectors(40, 8, 4, seeded(2))
@@ -389,7 +389,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
     })
 
-    it('stops waiting when the caller gives up, and refuses work after it is closed', async () => {
+    it('stops waiting when the caller aborts, and rejects requests after close', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 5)))
       const gone = AbortSignal.abort(new Error('nobody waits'))
@@ -403,7 +403,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(indexes.pid()).toBeUndefined()
     })
 
-    it('starts anew when it is behind the oldest change, or ahead of the source', async () => {
+    it('rebuilds if it is too old for the log, or ahead of the source', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 50)))
       await indexes.close()
@@ -423,7 +423,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       await untilStatus(({ vectorCount, textCount }) => vectorCount === 1 && textCount === 1)
     })
 
-    it('goes on by itself after the source failed for a while', async () => {
+    it('recovers after the source failed for a while', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 10)))
       await indexes.close()
@@ -439,11 +439,11 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
     })
 
-    it('throws away what it holds and builds it anew from the source', async () => {
+    it('rebuilds its content from the source on request', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 40)))
       await indexes.settle(SPACE)
-      // without an entry of the log nobody notices
+      // Without a log entry the change goes unnoticed.
       source.nodes.set(3, node(3, 'written over'))
       await indexes.rebuild(SPACE)
       expect(keysOf(await search(['written']))).toEqual([3])
@@ -451,7 +451,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 40, vectorCount: 40, textWatermark: 1 })
     })
 
-    it('forgets all of a dropped space, and shows nothing of one space in another', async () => {
+    it('removes all of a dropped space, and shows no node of one space in another', async () => {
       const other = newId()
       const others = new FakeSource(MODEL, DIMENSION)
       await start({ source: sourcesOf({ [SPACE]: source, [other]: others }) })
@@ -469,7 +469,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(keysOf(await ask(other))).toEqual([901, 902])
     })
 
-    it('ranks by how rare words are, how often they stand, and how long a passage is', async () => {
+    it('ranks by rarity of terms, their frequency, and the length of a passage', async () => {
       await start()
       const filler = Array.from({ length: 40 }, (_, i) => node(100 + i, `padding common filler${i}`))
       await told(
@@ -493,7 +493,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       ])
     })
 
-    it('finds what says a compound in parts, and what says parts in a compound', async () => {
+    it('finds the separate words of a compound in the query', async () => {
       await start()
       const filler = Array.from({ length: 20 }, (_, i) => node(100 + i, `filler${i} padding`))
       await told(
@@ -518,7 +518,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(whole.rewordings).toEqual([{ asked: ['urlaubsanspruch'], told: ['urlaub', 'anspruch'] }])
     })
 
-    it('gives the background of cosines where it is wanted and there are enough', async () => {
+    it('returns background statistics of cosines if requested and if there are enough vectors', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 400)))
       const request = { terms: [], vector: vectors[5]!, vectorSpace: MODEL, textK: 10, vectorK: 10 }
@@ -528,7 +528,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(Math.abs(background?.middle ?? 1)).toBeLessThan(0.5)
     })
 
-    it('finds each of many passages by the words that it shares with others', async () => {
+    it('finds each of many passages by terms that it shares with others', async () => {
       await start()
       const random = seeded(7)
       const word = () => `w${Math.floor(random() ** 3 * 300)}`
@@ -545,7 +545,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect(best / asked.length).toBeGreaterThan(0.9)
     })
 
-    it('takes any text for terms: signs, other scripts, quotes and control characters', async () => {
+    it('accepts any text as term: punctuation, other scripts, quotes and control characters', async () => {
       await start()
       await told(indexes, SPACE, source.commit([node(1, "c++ .net o'neil 检索 größe 😀 foo:bar back\\slash")]))
       const odd = [

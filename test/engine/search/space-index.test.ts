@@ -32,11 +32,11 @@ function slice(from: number, count: number) {
 }
 
 describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantivy' as const, 'fts5' as const])(
-  'indexes of one space with %s',
+  'the indexes of one space with %s',
   (engine) => {
     const options = { engine, watermarkLagMs: 0, graph: {}, log: () => {}, onBuild: () => {} }
 
-    it('commits all that was staged, however long ago the commit before was', async () => {
+    it('commit all staged nodes, however long ago the previous commit was', async () => {
       const index = await SpaceIndex.open({ ...options, dir: join(dir, SPACE) })
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
       await index.stage(slice(1, 10))
@@ -53,20 +53,20 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       await index.close()
     })
 
-    it('moves no watermark past passages that were staged and are gone', async () => {
+    it('do not advance the watermark past staged nodes that were lost', async () => {
       const index = await SpaceIndex.open({ ...options, dir: join(dir, SPACE) })
       await index.stage(slice(1, 10))
       await index.commit(1, 1)
       await index.stage(slice(20, 10))
-      // opening it anew begins with what is committed
+      // Opening starts again from the committed state.
       expect(await index.state()).toEqual({ watermark: 1, textCount: 10 })
       await index.stage(slice(40, 10))
-      await expect(index.commit(2, 2)).rejects.toThrow('2 slices were sent to be committed, 1 are here')
+      await expect(index.commit(2, 2)).rejects.toThrow('2 slices were sent for this commit, 1 were received')
       expect(index.status()).toMatchObject({ textCount: 10, watermark: 1 })
       await index.close()
     })
 
-    it('tells who works for a space that was closed to make room, and commits nothing of it', async () => {
+    it('report an evicted space to its users, and commit none of its staged nodes', async () => {
       const closed: string[] = []
       const pool = new SpacePool({ ...options, dir, maxOpen: 1, onClosed: (space) => closed.push(space) })
       await pool.open('a', (index) => index.state())

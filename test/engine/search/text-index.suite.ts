@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { TextIndex } from '../../../src/engine/search/text-index.js'
 
-/** What every text engine does. `open` opens or creates the index of a directory. */
+/** The contract of every text engine. `open` opens or creates the index of a directory. */
 export function runTextIndexSuite(name: string, open: (dir: string) => Promise<TextIndex>): void {
   describe(`text index: ${name}`, () => {
     let dir = ''
@@ -25,7 +25,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       await index.close()
       index = await open(join(dir, 'index'))
     }
-    /** Enough other nodes for a term of one node to be a rare one. */
+    /** Enough other nodes to make a term of a single node rare. */
     const filler = Array.from({ length: 20 }, (_, i) => ({ key: 10_000 + i, doc: 77, text: `filler${i} padding` }))
     const fill = async (count: number) => {
       await index.stage(
@@ -60,7 +60,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect((await asked(scope)).rewordings).toEqual([])
     })
 
-    it('shows what was staged only after the commit', async () => {
+    it('shows staged nodes only after the commit', async () => {
       await index.stage([{ key: 1, doc: 1, text: 'alpha beta' }], [])
       expect(await keysOf(['alpha'])).toEqual([])
       await index.commit(1)
@@ -68,7 +68,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(index.count()).toBe(1)
     })
 
-    it('finds what says a compound in parts, all of them, and what says parts in a compound', async () => {
+    it('finds all separate words of a compound, and compounds of separate words', async () => {
       await index.stage(
         [
           { key: 1, doc: 1, text: 'anspruch urlaub tag' },
@@ -109,7 +109,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(scores[1]).toBeGreaterThan(0)
     })
 
-    it('gives more weight to a term that is asked twice', async () => {
+    it('gives more weight to a repeated query term', async () => {
       await index.stage(
         [{ key: 1, doc: 1, text: 'alpha other' }, { key: 2, doc: 1, text: 'beta other' }, ...filler],
         [],
@@ -119,7 +119,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect((await keysOf(['alpha', 'alpha', 'beta']))[0]).toBe(1)
     })
 
-    it('answers a query of one term, and nothing to no terms', async () => {
+    it('answers a query of one term, and returns nothing for no terms', async () => {
       await fill(5)
       expect(await keysOf(['word3'])).toEqual([4])
       expect(await keysOf([])).toEqual([])
@@ -142,7 +142,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['common'], 0)).toHaveLength(0)
     })
 
-    it('finds only nodes of the documents of a filter, and scores them as without it', async () => {
+    it('finds only nodes of the filtered documents, with the same scores as without a filter', async () => {
       await fill(200)
       const filtered = await index.search(['odd', 'word7'], 100, [8])
       expect(filtered.keys.every((key) => (key - 1) % 10 === 7)).toBe(true)
@@ -156,7 +156,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['odd'], 200, many)).toHaveLength(100)
     })
 
-    it('replaces a node of the same key and keeps one of a key that is removed and added', async () => {
+    it('replaces a node with the same key, also if the key is removed and added in one batch', async () => {
       await index.stage([{ key: 1, doc: 1, text: 'before' }], [])
       await index.commit(1)
       await index.stage([{ key: 1, doc: 2, text: 'after' }], [1])
@@ -167,7 +167,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(index.count()).toBe(1)
     })
 
-    it('is the same after a batch is applied twice', async () => {
+    it('stays the same after a batch is applied twice', async () => {
       for (const seq of [1, 1]) {
         await index.stage(
           [
@@ -182,7 +182,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['one', 'two'])).toHaveLength(2)
     })
 
-    it('removes nodes and takes unknown keys for removed', async () => {
+    it('removes nodes and ignores unknown keys', async () => {
       await fill(10)
       await index.stage([], [1, 2, 777])
       await index.commit(11)
@@ -190,7 +190,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['word0', 'word1', 'word2'])).toEqual([3])
     })
 
-    it('forgets what is rolled back', async () => {
+    it('discards staged changes on rollback', async () => {
       await fill(3)
       await index.stage([{ key: 50, doc: 1, text: 'lost' }], [1])
       await index.rollback()
@@ -199,7 +199,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['word0'])).toEqual([1])
     })
 
-    it('keeps content and watermark over a reopening, and the watermark never goes back', async () => {
+    it('keeps content and watermark after reopening, and the watermark never decreases', async () => {
       await fill(20)
       await index.commit(7)
       expect(index.watermark).toBe(20)
@@ -209,7 +209,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['word13'])).toEqual([14])
     })
 
-    it('does not move the watermark past what was never committed', async () => {
+    it('does not advance the watermark past uncommitted changes', async () => {
       await fill(5)
       await index.stage([{ key: 9, doc: 1, text: 'unfinished' }], [])
       await reopen()
@@ -229,7 +229,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(Array.from({ length: 5_000 }, (_, i) => `x${i}`))).toEqual([])
     })
 
-    it('A69: takes any text for terms: signs, other scripts, quotes and control characters', async () => {
+    it('A69: accepts any text as term: punctuation, other scripts, quotes and control characters', async () => {
       const odd = ['c++', '.net', "o'neil", '"', 'a"b', '检索', 'größe', '😀', 'foo:bar', 'NEAR(a', '*', '\0', '\ud800']
       await index.stage([{ key: 1, doc: 1, text: odd.filter((term) => !term.includes('\0')).join(' ') }], [])
       await index.commit(1)
@@ -238,7 +238,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['x'.repeat(100_000)])).toEqual([])
     })
 
-    it('goes on writing after a rest', async () => {
+    it('continues to write after a rest', async () => {
       await fill(3)
       await index.rest()
       await index.stage([{ key: 10, doc: 1, text: 'later' }], [])
@@ -246,7 +246,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['later'])).toEqual([10])
     })
 
-    it('keeps what is staged when it is told to rest before the commit', async () => {
+    it('keeps staged nodes when it rests before the commit', async () => {
       await fill(3)
       await index.stage([{ key: 10, doc: 1, text: 'staged' }], [1])
       await index.rest()

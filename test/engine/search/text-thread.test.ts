@@ -25,7 +25,7 @@ function of(space: string): FakeSource {
   return source
 }
 
-/** Each space has a truth of its own. */
+/** Each space has its own source. */
 const perSpace: ReplaySource = {
   inSpace: (_space, work) => work(),
   head: (space) => of(space).head(),
@@ -66,8 +66,8 @@ afterEach(async () => {
   removeFolder(dir)
 })
 
-describe.skipIf(loadTantivy().binding === undefined)('the thread that writes text indexes', () => {
-  it('commits one space while questions of it and of others are answered, and who follows waits for what can be seen', async () => {
+describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text indexes', () => {
+  it('commits one space while all spaces answer queries, and reports a change only when it is visible', async () => {
     let isDone = false
     const following = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-3000')])).then(() => {
       isDone = true
@@ -80,12 +80,12 @@ describe.skipIf(loadTantivy().binding === undefined)('the thread that writes tex
       if (!isDone && seen.length === 0) answered++
     }
     await following
-    // in the thread of the searches the commit would let through only what came before it
+    // In the thread of the searches, the commit would block all later queries.
     expect(answered).toBeGreaterThan(20)
     expect(await keysOf(BUSY, 'kestrel')).toEqual([2])
   })
 
-  it('takes changes of other spaces once a long commit ends, and none is lost', async () => {
+  it('applies changes of other spaces after a long commit, and loses none', async () => {
     const held = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-1000')]))
     const others = Array.from({ length: 10 }, (_, i) =>
       told(indexes, i % 2 === 0 ? QUIET : BUSY, of(i % 2 === 0 ? QUIET : BUSY).commit([node(10 + i, 'curlew')])),
@@ -96,15 +96,15 @@ describe.skipIf(loadTantivy().binding === undefined)('the thread that writes tex
     expect(await indexes.status(BUSY)).toMatchObject({ textCount: 7, textWatermark: 7 })
   })
 
-  it('is ended with its process when it hangs, although searches are answered', async () => {
+  it('dies with its process when it hangs, even if searches are answered', async () => {
     const before = indexes.pid()
     indexes.hurry()
     const following = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-600000')]))
     following.catch(() => {})
     while (indexes.pid() === before) expect(await keysOf(QUIET, 'heron')).toEqual([1])
-    expect(messages.join('\n')).toContain('does not answer and is ended')
+    expect(messages.join('\n')).toContain('does not answer and is killed')
     await expect.poll(() => keysOf(QUIET, 'heron')).toEqual([1])
-    // the passage is gone from the truth before it is tried again and again
+    // Removes the passage from the source, so that it is not retried.
     busy().nodes.delete(2)
     busy().log.splice(1)
     await indexes.close()

@@ -43,7 +43,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** The oracle: every vector compared, best first. */
+/** The expected result: compares every vector, best first. */
 function nearest(all: Map<number, Float32Array>, query: Float32Array, k: number): number[] {
   return [...all]
     .map(([key, vector]) => ({ key, score: vector.reduce((sum, value, i) => sum + value * query[i]!, 0) }))
@@ -52,7 +52,7 @@ function nearest(all: Map<number, Float32Array>, query: Float32Array, k: number)
     .map(({ key }) => key)
 }
 
-/** What holds with and without a graph. `ready` waits until the kind of search to be tested is in use. */
+/** The contract with and without a graph. `ready` waits until the tested kind of search is in use. */
 function runVectorSuite(
   name: string,
   limits: Partial<GraphLimits>,
@@ -95,7 +95,7 @@ function runVectorSuite(
       expect(await check()).toBeGreaterThanOrEqual(minRecall)
     })
 
-    it('finds only vectors of the documents of a filter', async () => {
+    it('finds only vectors of the filtered documents', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(3))
       const index = make(limits, undefined, sketched)
       index.put(entries(vectors), false)
@@ -107,7 +107,7 @@ function runVectorSuite(
       expect((await index.search(query, 10, [999])).keys).toEqual([])
     })
 
-    it('takes a changed vector in place of the old one', async () => {
+    it('replaces the old vector of a node by a changed one', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(5))
       const index = make(limits, undefined, sketched)
       index.put(entries(vectors), false)
@@ -121,7 +121,7 @@ function runVectorSuite(
       expect(keys.filter((key) => key === 17)).toHaveLength(1)
     })
 
-    it('gives fewer than k where there are fewer, and nothing where there is nothing', async () => {
+    it('returns fewer than k hits from a smaller index, and none from an empty one', async () => {
       const index = make(limits, undefined, sketched)
       expect((await index.search(new Float32Array(DIMENSION), 10)).keys).toEqual([])
       const vectors = clusteredVectors(700, DIMENSION, 5, seeded(9))
@@ -139,42 +139,39 @@ runVectorSuite('exact without sketches', never, async () => {}, 1, false)
 runVectorSuite('hnsw', small, (index) => until(() => index.graphCount >= 700), 0.98)
 
 describe('exact search', () => {
-  it.each([1, 3, 16, 17, 100, 384])(
-    'misses none of the best at %i dimensions, whatever the vectors are',
-    async (dimension) => {
-      const random = seeded(dimension)
-      const kinds = [
-        () => unit(Float32Array.from({ length: dimension }, () => normal(random))),
-        // One large number makes a coarse sketch; a row of zeros has none.
-        () => unit(Float32Array.from({ length: dimension }, (_, i) => (i === 0 ? 20 : normal(random)))),
-        () => new Float32Array(dimension),
-        () => unit(new Float32Array(dimension).fill(1).map((value) => value + 0.001 * normal(random))),
-      ]
-      const vectors = Array.from({ length: 5_000 }, (_, i) => kinds[i % kinds.length]!())
-      const rows = new VectorRows(dimension)
-      const plain = new VectorRows(dimension, false)
-      vectors.forEach((vector, i) => {
-        rows.put({ key: i, doc: i % 7, vector })
-        plain.put({ key: i, doc: i % 7, vector })
-      })
-      expect(rows.sketch !== undefined).toBe(true)
-      const allow = new Uint8Array(5_000).map((_, i) => (i % 3 === 0 ? 1 : 0))
-      for (const filter of [
-        { mask: LIVE, wanted: LIVE },
-        { mask: LIVE, wanted: LIVE, allow },
-      ]) {
-        for (const k of [1, 10, 100]) {
-          const query = kinds[k % kinds.length]!()
-          const [fast, slow] = await Promise.all([rows, plain].map((store) => scan(store, query, k, filter)))
-          const scores = (top: typeof fast) => Array.from(top!.scores.subarray(0, top!.size)).sort((a, b) => a - b)
-          expect(scores(fast)).toEqual(scores(slow))
-        }
+  it.each([1, 3, 16, 17, 100, 384])('misses none of the best at %i dimensions, for any vectors', async (dimension) => {
+    const random = seeded(dimension)
+    const kinds = [
+      () => unit(Float32Array.from({ length: dimension }, () => normal(random))),
+      // One large number makes a coarse sketch; a row of zeros has none.
+      () => unit(Float32Array.from({ length: dimension }, (_, i) => (i === 0 ? 20 : normal(random)))),
+      () => new Float32Array(dimension),
+      () => unit(new Float32Array(dimension).fill(1).map((value) => value + 0.001 * normal(random))),
+    ]
+    const vectors = Array.from({ length: 5_000 }, (_, i) => kinds[i % kinds.length]!())
+    const rows = new VectorRows(dimension)
+    const plain = new VectorRows(dimension, false)
+    vectors.forEach((vector, i) => {
+      rows.put({ key: i, doc: i % 7, vector })
+      plain.put({ key: i, doc: i % 7, vector })
+    })
+    expect(rows.sketch !== undefined).toBe(true)
+    const allow = new Uint8Array(5_000).map((_, i) => (i % 3 === 0 ? 1 : 0))
+    for (const filter of [
+      { mask: LIVE, wanted: LIVE },
+      { mask: LIVE, wanted: LIVE, allow },
+    ]) {
+      for (const k of [1, 10, 100]) {
+        const query = kinds[k % kinds.length]!()
+        const [fast, slow] = await Promise.all([rows, plain].map((store) => scan(store, query, k, filter)))
+        const scores = (top: typeof fast) => Array.from(top!.scores.subarray(0, top!.size)).sort((a, b) => a - b)
+        expect(scores(fast)).toEqual(scores(slow))
       }
-    },
-  )
+    }
+  })
 })
 
-describe('vector graph', () => {
+describe('the vector graph', () => {
   async function built(vectors: Float32Array[], log?: (message: string) => void): Promise<VectorIndex> {
     const index = make(small, log)
     index.put(entries(vectors), false)
@@ -197,7 +194,7 @@ describe('vector graph', () => {
     return { next, messages }
   }
 
-  it('takes later vectors into the graph and builds it anew when many are dead', async () => {
+  it('takes later vectors in, and is rebuilt when many of its points are dead', async () => {
     const vectors = clusteredVectors(600, DIMENSION, 10, seeded(1))
     const index = await built(vectors)
     index.put(entries(clusteredVectors(400, DIMENSION, 10, seeded(2)), 1_001), false)
@@ -210,7 +207,7 @@ describe('vector graph', () => {
     expect(index.rows.end).toBeLessThanOrEqual(1_000)
   })
 
-  it('compares beside the graph only the rows outside of it, and takes them in once things come to rest', async () => {
+  it('leaves only rows outside of it to an exact comparison, and takes them in after a quiet period', async () => {
     const index = await built(clusteredVectors(600, DIMENSION, 10, seeded(1)))
     index.put(entries(clusteredVectors(20, DIMENSION, 10, seeded(2)), 1_001), false)
     index.put(entries(clusteredVectors(1, DIMENSION, 1, seeded(3)), 7), false)
@@ -243,7 +240,7 @@ describe('vector graph', () => {
     }
   })
 
-  it('finds as an exact comparison does after many small additions and removals, also after a restart', async () => {
+  it('finds nearly the same as an exact comparison after many changes, also after a restart', async () => {
     const random = seeded(11)
     const vectors = clusteredVectors(600, DIMENSION, 10, random)
     const later = clusteredVectors(600, DIMENSION, 10, random)
@@ -283,7 +280,7 @@ describe('vector graph', () => {
     expect(await recall(next)).toBeGreaterThanOrEqual(0.98)
   })
 
-  it('is used again after a restart, with the vectors the source still has', async () => {
+  it('serves again after a restart, with the vectors that the source still has', async () => {
     const vectors = clusteredVectors(600, DIMENSION, 10, seeded(4))
     const { next, messages } = await reload(vectors, async () => {})
     expect(messages).toEqual([])
@@ -292,7 +289,7 @@ describe('vector graph', () => {
     const query = vectors[42] ?? new Float32Array()
     expect((await next.search(query, 1)).keys).toEqual([43])
     next.remove([43])
-    // The source gives half precision back; key 1 has another vector by now, and 500 to 600 are gone.
+    // The source returns half precision; key 1 now has another vector, and 500 to 600 are removed.
     const rounded = entries(vectors)
       .slice(1, 499)
       .map((entry) => ({ ...entry, vector: entry.vector.map((v) => v + 1e-5) }))
@@ -306,7 +303,7 @@ describe('vector graph', () => {
     expect((await next.search(unit(new Float32Array(DIMENSION).fill(1)), 1)).keys).toEqual([1])
   })
 
-  it('does not bring back by a late page of the source what was removed or changed meanwhile', async () => {
+  it('does not restore removed or changed vectors from a late page of the source', async () => {
     const [a, b, c] = clusteredVectors(3, DIMENSION, 3, seeded(8))
     if (a === undefined || b === undefined || c === undefined) throw new Error('three vectors were made')
     const index = make(never)
@@ -328,7 +325,7 @@ describe('vector graph', () => {
     ['a missing file', 'graph.hnsw', async (path: string) => rm(path)],
     ['a flipped bit in the table of points', 'points.bin', async (path: string) => flip(path, 0.3)],
     ['a manifest that is no JSON', 'MANIFEST.json', async (path: string) => truncate(path, 20)],
-  ])('is not loaded with %s: search stays exact', async (_, file, damage) => {
+  ])('does not load with %s: search stays exact', async (_, file, damage) => {
     const vectors = clusteredVectors(520, DIMENSION, 10, seeded(6))
     const { next, messages } = await reload(vectors, async () => damage(await graphPath(file)))
     expect(messages).toHaveLength(1)

@@ -65,7 +65,7 @@ describe('notion', () => {
   })
   afterAll(() => place.end())
 
-  test('pages are read whole, however many answers they come in, and as often as they are asked to wait', async () => {
+  test('reads pages completely across several responses, and waits as often as the server asks', async () => {
     place.pageSize = 2
     for (const name of ['a', 'b', 'c', 'd', 'e'])
       await place.put(`${name}.md`, Array.from({ length: 5 }, (_, n) => `Part ${n} of page ${name}.`).join('\n\n'))
@@ -98,7 +98,7 @@ describe('notion', () => {
     place.pages.clear()
   })
 
-  test('blocks become Markdown', async () => {
+  test('converts blocks to Markdown', async () => {
     const nested = block('bulleted_list_item', { rich_text: richText('outer') }, true)
     place.children.set(nested.id, [block('bulleted_list_item', { rich_text: richText('inner') })])
     const table = block('table', { table_width: 2, has_column_header: true }, true)
@@ -153,7 +153,7 @@ describe('notion', () => {
     place.pages.clear()
   })
 
-  test('a page that is called otherwise is still one document', async () => {
+  test('keeps one document for a renamed page', async () => {
     await place.put('Old name.md', 'The moon pulls the sea.')
     const id = await add(place)
     await importAll(id)
@@ -170,7 +170,7 @@ describe('notion', () => {
     place.pages.clear()
   })
 
-  test('without a token it is not configured', async () => {
+  test('requires a token', async () => {
     const id = await add({ ...place, metadata: { provider: 'notion' } })
     await expect(pagesOf(id)).rejects.toMatchObject({ code: 'not-configured' })
     await expect(sources().test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
@@ -186,7 +186,7 @@ describe.skipIf(gitMissing !== undefined)('git', () => {
   })
   afterAll(() => place.end())
 
-  test('pages are plain Markdown files with the time of the commit that changed them last', async () => {
+  test('lists regular Markdown files with the time of the commit that last changed them', async () => {
     await place.put('docs/a.md', '# A\n\nFirst.')
     await place.put('docs/deep/b.markdown', '# B\n\nSecond.')
     await place.put('other/c.md', '# C\n\nThird.')
@@ -207,19 +207,19 @@ describe.skipIf(gitMissing !== undefined)('git', () => {
     expect((await pagesOf(folder)).map(({ pageId }) => pageId)).toEqual(['docs/a.md', 'docs/deep/b.markdown'])
     const { documents } = await importAll(folder)
     expect(documents.map(({ filename }) => filename)).toEqual(['docs/a.md', 'docs/deep/b.markdown'])
-    // nothing of the repository stays outside the documents
+    // No repository data remains outside the documents.
     const work = join(home.dataDir, 'tmp', 'sources')
     expect(existsSync(work) ? readdirSync(work) : []).toEqual([])
   })
 
-  test('one branch is read; one that is not there is said so', async () => {
+  test('reads one branch, and reports an unknown one', async () => {
     place.git('switch', '-q', '-c', 'next')
     await place.put('next.md', '# Next\n\nOnly here.')
     place.git('switch', '-q', 'main')
     const next = await pagesOf(await add(place, { parameters: { branch: 'next' } }))
     expect(next.find(({ pageId }) => pageId === 'next.md')).toMatchObject({ workspaceId: 'next' })
     const none = await add(place, { parameters: { branch: 'none' } })
-    await expect(pagesOf(none)).rejects.toMatchObject({ message: expect.stringContaining('there is no such branch') })
+    await expect(pagesOf(none)).rejects.toMatchObject({ message: expect.stringContaining('the branch does not exist') })
     for (const parameters of [
       { branch: '--upload-pack=id' },
       { branch: '../x' },
@@ -232,7 +232,7 @@ describe.skipIf(gitMissing !== undefined)('git', () => {
       })
   })
 
-  test('a repository that has moved is found, and its new host gets no credentials', async () => {
+  test('follows a moved repository without sending credentials to the new host', async () => {
     const moved = await startSite()
     const refs = '/info/refs?service=git-upload-pack'
     moved.pages.set(`/old.git${refs}`, redirect(`${place.uri}${refs}`, 301))
@@ -241,11 +241,11 @@ describe.skipIf(gitMissing !== undefined)('git', () => {
     await moved.end()
   })
 
-  test('what is no repository, or a broken one, is said to be so', async () => {
+  test('reports a response that is no repository, and a broken repository', async () => {
     const site = await startSite({ '/x.git/info/refs?service=git-upload-pack': 'hello' })
     const id = await add({ ...place, uri: `${site.url}/x.git` })
-    await expect(pagesOf(id)).rejects.toMatchObject({ message: expect.stringContaining('not of git') })
-    expect(await sources().test(ADA, spaceId, id)).toEqual({ valid: false, error: 'an answer that is not of git' })
+    await expect(pagesOf(id)).rejects.toMatchObject({ message: expect.stringContaining('not from git') })
+    expect(await sources().test(ADA, spaceId, id)).toEqual({ valid: false, error: 'a response that is not from git' })
     const line = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
     const evil = 'refs/heads/../../../../../ks-evil-marker'
     const head = `${'1'.repeat(40)} HEAD\0side-band-64k shallow symref=HEAD:${evil}\n`
@@ -261,7 +261,7 @@ describe.skipIf(gitMissing !== undefined)('git', () => {
 })
 
 describe('s3', () => {
-  test('buckets, folders and what is beyond the first keys are told apart', async () => {
+  test('keeps buckets, folders and keys beyond the first page apart', async () => {
     const place = await startS3()
     await place.client.send(new CreateBucketCommand({ Bucket: 'more' }))
     const put = (Bucket: string, Key: string) =>
@@ -301,14 +301,14 @@ describe('s3', () => {
       'docs/a/same.md',
       expect.stringMatching(/^docs\/a\/renamed~[0-9a-f]{16}\.md$/),
     ])
-    expect(done.failed).toEqual([{ filename: 'same.md', error: 'names no bucket' }])
+    expect(done.failed).toEqual([{ filename: 'same.md', error: 'has no bucket' }])
     const again = await sources().importFiles(ADA, spaceId, id, { files })
     expect(again.documents).toEqual(done.documents)
     expect(await documentsOf(id)).toHaveLength(4)
     await place.end()
   })
 
-  test('F43: a server that is busy is asked again, a body that breaks off leaves nothing', async () => {
+  test('F43: retries a busy server, and stores nothing of a truncated body', async () => {
     let busy = 2
     const hits: string[] = []
     const server = createServer((request, response) => {
@@ -353,7 +353,7 @@ describe('s3', () => {
 const davMissing = missingWebdav()
 if (davMissing !== undefined) console.info(`webdav: skipped, ${davMissing}`)
 describe.skipIf(davMissing !== undefined)('webdav', () => {
-  test('names of any kind, folders and large files', async () => {
+  test('handles unusual names, folders and large files', async () => {
     const place = await startWebdav()
     const names = ['a b.md', 'c#d?.md', '100%.md', 'größe.md', 'sub folder/inner.md', "q'uote&amp;.md"]
     for (const name of names) await place.put(name, `# ${name}\n\nText.`)

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type Answer, type Site, startSite } from '../../helpers/site.js'
 
-/** What no connector does, whatever its place is called and whatever that place answers: reach anything inside. */
+/** No connector reaches internal addresses, whatever its address and the responses. */
 
 const KEYS = { accessKeyId: 'AKIA', secretAccessKey: 'secret' }
 const PROVIDERS = [
@@ -15,7 +15,7 @@ const PROVIDERS = [
 ]
 type Provider = (typeof PROVIDERS)[number]
 
-const REFUSED = 'its address is not of the public internet and not listed in egressAllow'
+const REFUSED = 'its address is neither public nor listed in egressAllow'
 
 let home: TestEngine
 let spaceId = ''
@@ -28,7 +28,7 @@ beforeAll(async () => {
   home = await startEngine({
     sources: {
       egressAllow: ['127.0.0.2'],
-      // each name answers with its lists in turn; the last one stays
+      // Each name resolves to its lists in turn; the last one is repeated.
       resolve: (name, done) => {
         const lists = names.get(name) ?? []
         const list = (lists.length > 1 ? lists.shift() : lists[0]) ?? []
@@ -60,7 +60,7 @@ const create = ({ provider, type, credentials }: Provider, uri: string, more: Re
   })
 const message = (error: Error) => error.message
 
-/** Everything that asks the place something; the reasons why nothing came of it. */
+/** Every operation that sends a request; the reasons of the failures. */
 async function askAll({ type }: Provider, id: string): Promise<string[]> {
   const { error } = await sources().test(ADA, spaceId, id)
   if (type === 'connector') {
@@ -117,7 +117,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
     '[fe80::1%25lo]',
     '[ff02::1]',
   ]
-  test('A46: is not made of an address inside, however it is written', async () => {
+  test('A46: cannot be created with any spelling of an internal address', async () => {
     for (const host of literal)
       for (const port of [portOf(canary.url), portOf(six.url)])
         await expect(create(provider, `http://${host}:${port}${provider.path}`), host).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
         })
   })
 
-  test('is not made of another scheme, nor with credentials in its address', async () => {
+  test('cannot be created with another scheme or with credentials in its address', async () => {
     const odd = [
       'file:///etc/passwd',
       'ftp://x/',
@@ -140,7 +140,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
       await expect(create(provider, uri), uri).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  test('does not open what the operator did not, whatever its metadata says', async () => {
+  test('cannot allow addresses by its metadata that the operator did not allow', async () => {
     const uri = `http://localhost:${portOf(canary.url)}${provider.path}`
     names.set('localhost', [['127.0.0.1', '::1']])
     const { id } = await create(provider, uri, { egressAllow: ['0.0.0.0/0'], egress: { allow: ['127.0.0.1'] } })
@@ -150,7 +150,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
     ).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  test('A50: dials the address that was checked: one of a name’s that is inside refuses the name', async () => {
+  test('A50: dials the checked address, and rejects a name with any internal address', async () => {
     names.set('mixed.test', [['93.184.216.34', '127.0.0.1']])
     names.set('six.test', [['127.0.0.2', '::1']])
     names.set('mapped.test', [['::ffff:127.0.0.1']])
@@ -159,15 +159,15 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
       const { id } = await create(provider, `http://${name}:${portOf(canary.url)}${provider.path}`)
       for (const reason of await askAll(provider, id)) expect(reason, name).toContain(REFUSED)
     }
-    // nobody listens at the first answer; every later one is inside
+    // Nothing listens at the first address; every later one is internal.
     names.set('rebind.test', [['127.0.0.2'], ['127.0.0.1']])
     const { id } = await create(provider, `http://rebind.test:${portOf(canary.url)}${provider.path}`)
     const [first, ...later] = await askAll(provider, id)
-    expect(first).toMatch(/connection refused|not of the public internet/)
+    expect(first).toMatch(/connection refused|neither public nor listed/)
     for (const reason of later) expect(reason).toContain(REFUSED)
   })
 
-  test('A49: follows no redirect to the inside, to another scheme, or round in circles; credentials stay', async () => {
+  test('A49: follows no redirect to internal addresses, other schemes or in circles, and leaks no credentials', async () => {
     const seen: (string | undefined)[] = []
     const other = await startHost((request, response) => {
       seen.push(request.headers.authorization)
@@ -195,7 +195,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
   })
 })
 
-test('A30: a drive’s answers lead nowhere: names of other hosts, folders above, buckets that are addresses', async () => {
+test('A30: responses of a drive cannot lead to other hosts, parent folders or addresses as buckets', async () => {
   const [s3, webdav] = PROVIDERS
   const keys = [
     '../../etc/passwd',
@@ -224,8 +224,8 @@ test('A30: a drive’s answers lead nowhere: names of other hosts, folders above
   const drive = await create(s3!, `${host.url}/bucket/`)
   const files = keys.filter((key) => key !== '').map((id) => ({ id, name: 'x.md' }))
   const done = await sources().importFiles(ADA, spaceId, drive.id, { files })
-  // what an address can name is an opaque key of the bucket; what it cannot is refused
-  expect(done.failed.map(({ error }) => error)).toContain('a key that no address can name')
+  // A valid key is an opaque name in the bucket; others are rejected.
+  expect(done.failed.map(({ error }) => error)).toContain('a key that no URL can contain')
   expect(asked.every((path) => path.startsWith('/bucket/'))).toBe(true)
   for (const bucket of ['127.0.0.1:1/x', 'arn:aws:s3:::x', '../x', 'a--x-s3', 'http://x'])
     await expect(sources().files(ADA, spaceId, drive.id, { bucket, maxKeys: 1 })).rejects.toMatchObject({
@@ -236,7 +236,7 @@ test('A30: a drive’s answers lead nowhere: names of other hosts, folders above
   const { buckets } = await sources().files(ADA, spaceId, folder.id, { maxKeys: 100 })
   expect(buckets[0]?.files.map(({ id }) => id)).toEqual(['ab', 'ok.md', 'x'.repeat(3000), 'y'])
   const taken = await sources().importFiles(ADA, spaceId, folder.id, { files: [...files, { id: '/etc/x', name: 'x' }] })
-  expect(taken.failed.map(({ error }) => error)).toContain('is outside the place of the source')
+  expect(taken.failed.map(({ error }) => error)).toContain('is outside the location of the source')
   expect(asked.every((path) => path.startsWith('/dav/'))).toBe(true)
   await expect(sources().files(ADA, spaceId, folder.id, { prefix: '../x/', maxKeys: 1 })).rejects.toMatchObject({
     code: 'invalid-request',

@@ -17,8 +17,8 @@ import { summaryOf } from '../../../src/engine/sources/sync-summary.js'
 const invalid = expect.objectContaining({ code: 'invalid-request' })
 const DAY_MS = 24 * 60 * 60 * 1000
 
-describe('what reads a source', () => {
-  it('is the connector of its provider, for its type', () => {
+describe('the connector of a source', () => {
+  it('depends on the provider and the type of the source', () => {
     const kinds = (type: 'connector' | 'object-storage' | 'web' | 'upload') =>
       ['notion', 'git', 's3', 'webdav', 'other', undefined].map((provider) => connectorOf(type, { provider })?.kind)
     expect(kinds('connector')).toEqual(['pages', 'pages', undefined, undefined, undefined, undefined])
@@ -28,7 +28,7 @@ describe('what reads a source', () => {
     expect(connectorOf('connector', { provider: 'git', pluginId: 'mine' })).toBeUndefined()
   })
 
-  it('is there for web sources of the own crawler and for those with a connector', () => {
+  it('exists for sources of the built-in crawler and for those with a known provider', () => {
     expect(isSynced('web', {})).toBe(true)
     expect(isSynced('web', { provider: 'other' })).toBe(false)
     expect(isSynced('connector', { provider: 'git' })).toBe(true)
@@ -36,7 +36,7 @@ describe('what reads a source', () => {
     expect(isSynced('upload', {})).toBe(false)
   })
 
-  it('where there is none, is told with what there would be', () => {
+  it('when missing, causes an error that lists the available ones', () => {
     const said = (type: 'web' | 'connector' | 'object-storage') => noConnector(type, 'x')
     expect(said('web')).toMatchObject({ code: 'not-configured', message: expect.stringContaining('crawler') })
     expect(said('connector')).toMatchObject({ code: 'not-configured', message: expect.stringContaining('notion, git') })
@@ -46,14 +46,14 @@ describe('what reads a source', () => {
     })
   })
 
-  it('is told its parameters as an object', () => {
+  it('receives its parameters as an object', () => {
     expect(parametersOf({})).toEqual(new Map())
     expect(parametersOf({ parameters: { a: 1 } })).toEqual(new Map([['a', 1]]))
     for (const parameters of [[], 'a', 1]) expect(() => parametersOf({ parameters })).toThrow(invalid)
   })
 })
 
-describe('the place of a connector', () => {
+describe('the address of a source', () => {
   const check =
     (
       type: 'connector' | 'object-storage',
@@ -75,7 +75,7 @@ describe('the place of a connector', () => {
     ['s3://bucket/docs/'],
     ['s3://bucket'],
     ['https://s3.example/'],
-  ])('of s3 may be %s', (uri) => {
+  ])('may be %s for s3', (uri) => {
     expect(check('object-storage', 's3', uri)).not.toThrow()
     expect(check('object-storage', 's3', uri, { parameters: { region: 'eu-west-1' } })).not.toThrow()
   })
@@ -95,17 +95,17 @@ describe('the place of a connector', () => {
     ['https://s3.example/bucket', { credentials: { secretAccessKey: 'a' } }],
     ['https://s3.example/bucket', { credentials: { accessKeyId: 'a', secretAccessKey: 'b c' } }],
     ['https://s3.example/bucket', { credentials: { accessKeyId: 'a', secretAccessKey: 'b', other: 'c' } }],
-  ])('of s3 may not be %s with %j', (uri, rest) => {
+  ])('may not be %s with %j for s3', (uri, rest) => {
     expect(check('object-storage', 's3', uri, rest)).toThrow(invalid)
   })
 
-  it('of s3 takes a pair of keys, with a token of a session', () => {
+  it('accepts a key pair for s3, with an optional session token', () => {
     const keys = { accessKeyId: 'a', secretAccessKey: 'b' }
     for (const credentials of [keys, { ...keys, sessionToken: 'c' }, {}])
       expect(check('object-storage', 's3', 'https://s3.example/bucket', { credentials })).not.toThrow()
   })
 
-  it('of notion takes a token and nothing else', () => {
+  it('accepts only a token for notion', () => {
     expect(
       check('connector', 'notion', 'https://www.notion.so/team', { credentials: { token: 'secret' } }),
     ).not.toThrow()
@@ -115,7 +115,7 @@ describe('the place of a connector', () => {
     expect(check('connector', 'notion', 'ftp://www.notion.so/')).toThrow(invalid)
   })
 
-  it('that no connector reads is not looked at', () => {
+  it('stays unchecked when no connector reads it', () => {
     expect(check('connector', 'other', 'no uri at all', { parameters: { a: 1 } })).not.toThrow()
   })
 })
@@ -127,7 +127,7 @@ describe('credentials', () => {
     for (const one of [folder, other]) removeFolder(one)
   })
 
-  it('are opened for whom they were sealed, with the key of their directory, as they were', () => {
+  it('can be opened unchanged, only for their source and with the key of their directory', () => {
     const box = createCredentialBox(folder)
     const sealed = box.seal('source-1', { token: 'hush' })
     expect(box.open('source-1', sealed)).toEqual({ token: 'hush' })
@@ -144,13 +144,13 @@ describe('credentials', () => {
   })
 })
 
-describe('what a server said of bytes', () => {
+describe('the stored cache validators', () => {
   const source = (uri: string, metadata: object, credentials: Uint8Array | null = null) => ({
     ...{ uri, metadata: JSON.stringify(metadata), credentials },
   })
   const reading = readingOf(source('https://a.example/', { provider: 'web' }))
 
-  it('counts for the same settings and credentials alone', () => {
+  it('apply to the same settings and credentials only', () => {
     expect(readingOf(source('https://a.example/', { provider: 'web', note: 'x' }))).toBe(reading)
     const others = [
       source('https://b.example/', { provider: 'web' }),
@@ -162,7 +162,7 @@ describe('what a server said of bytes', () => {
     expect(new Set([reading, ...others.map(readingOf)]).size).toBe(6)
   })
 
-  it('is relied on for a week, and never from the future', () => {
+  it('expire after a week, and never come from the future', () => {
     const kept = { mediaType: 'text/html', at: 10 * DAY_MS, reading }
     const read = (now: number, by = reading) => readKept(JSON.stringify(kept), by, now)
     expect(read(kept.at)).toEqual(kept)
@@ -174,7 +174,7 @@ describe('what a server said of bytes', () => {
   })
 })
 
-it('the summary of a sync counts what came and what failed, and keeps some of the failures', () => {
+it('the summary of a sync counts successes and failures, and keeps the first failures', () => {
   const failures = Array.from({ length: 25 }, (_, n) => ({ url: `u${n}`, error: 'e' }))
   expect(summaryOf({ imported: 3, replaced: 2, skipped: 4, failures }, 'schedule', 0)).toEqual({
     ...{ at: '1970-01-01T00:00:00.000Z', trigger: 'schedule', total: 34, completed: 9, failed: 25 },

@@ -7,7 +7,7 @@ import { startS3 } from '../../helpers/places/s3.js'
 import { missingWebdav, startWebdav } from '../../helpers/places/webdav.js'
 import { until } from '../../helpers/until.js'
 
-/** What every connector does, said once. */
+/** The common behaviour of all connectors. */
 
 const PLACES: [name: string, start: () => Promise<RemotePlace>, missing: Missing][] = [
   ['s3', startS3, undefined],
@@ -64,7 +64,7 @@ for (const [name, start, missing] of PLACES) {
     }
     const state = async () => (await sources().get(ADA, spaceId, id)).metadata
 
-    test('says whether it can be read', async () => {
+    test('reports whether it can be read', async () => {
       expect(await sources().test(ADA, spaceId, id)).toEqual({ valid: true })
       const wrong = await add(place.wrong)
       expect(await sources().test(ADA, spaceId, wrong)).toMatchObject({
@@ -79,7 +79,7 @@ for (const [name, start, missing] of PLACES) {
       expect((await sources().get(ADA, spaceId, wrong)).status).toBe('error')
     })
 
-    test('lists what is there and makes documents of what is asked for, each once', async () => {
+    test('lists its items and makes one document of each requested item', async () => {
       await place.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
       await place.put('winds.md', '# Winds\n\nThe trade winds blow west.')
       expect((await list()).map((item) => item.name.replace('.md', '')).sort()).toEqual(['tides', 'winds'])
@@ -102,7 +102,7 @@ for (const [name, start, missing] of PLACES) {
       else expect(metadata.importedFiles).toMatchObject({ [item.id]: { name: 'tides.md' } })
     })
 
-    test('replaces what was changed, and names what cannot be had', async () => {
+    test('replaces changed items, and reports those that cannot be read', async () => {
       await place.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
       const item = await found('tides.md')
       const first = await take([item])
@@ -114,11 +114,11 @@ for (const [name, start, missing] of PLACES) {
       expect(second.documents).toHaveLength(1)
       expect(second.documents[0]?.filename).toBe(first.documents[0]?.filename)
       expect(second.documents[0]?.documentAssetId).not.toBe(first.documents[0]?.documentAssetId)
-      expect(second.failed).toEqual([{ filename: expect.any(String), error: 'is not there' }])
+      expect(second.failed).toEqual([{ filename: expect.any(String), error: 'does not exist' }])
       expect((await documents()).map((one) => one.id)).toEqual([second.documents[0]?.documentAssetId])
     })
 
-    test('is read again by its schedule: what was imported and has changed, and nothing else', async () => {
+    test('re-reads by its schedule only items that were imported and have changed', async () => {
       await place.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
       await place.put('winds.md', '# Winds\n\nThe trade winds blow west.')
       await take([await found('tides.md'), await found('winds.md')])
@@ -148,7 +148,7 @@ for (const [name, start, missing] of PLACES) {
       expect(await documents()).toEqual([])
     })
 
-    test('is nobody else’s to read, and not read while it is switched off', async () => {
+    test('stays unreadable for other tenants and while it is disabled', async () => {
       const asked = place.hits.length
       await expect(offered(sources(), BOB, { spaceId, sourceId: id, type: place.type })).rejects.toMatchObject({
         code: 'not-found',
@@ -162,7 +162,7 @@ for (const [name, start, missing] of PLACES) {
   })
 }
 
-test('what a source is not, it is told', async () => {
+test('operations of another kind of source are rejected', async () => {
   const add = async (type: 'connector' | 'object-storage' | 'upload', metadata = {}) =>
     (
       await sources().create(ADA, spaceId, {

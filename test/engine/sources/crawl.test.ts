@@ -64,7 +64,7 @@ test('a site of 300 pages is imported up to the limit, skipped when unchanged, a
   expect(await counts(wide)).toEqual(tally(301, 0, 0, 0))
 })
 
-test('robots, site maps, copies, redirects, loops and broken pages are counted once each, twice alike', async () => {
+test('robots rules, site maps, copies, redirects, loops and broken pages are counted once each, in two runs', async () => {
   site = await startSite()
   const set = (path: string, links: string[] = [], head = '') =>
     site.pages.set(path, page(path, `This is the page ${path}.`, links, head))
@@ -99,7 +99,7 @@ test('robots, site maps, copies, redirects, loops and broken pages are counted o
     `<urlset><url><loc>${site.url}/d/mapped.html</loc></url><url><loc>${site.url}/d/gone2.html</loc></url></urlset>`,
   )
   const id = await add(`${site.url}/d/`)
-  // d/, a, original, mapped, new; gone, gone2, loop1
+  // Imported: d/, a, original, mapped, new; failed: gone, gone2, loop1.
   expect(await counts(id)).toEqual(tally(5, 0, 0, 3))
   expect(await counts(id)).toEqual(tally(0, 0, 5, 3))
   expect(site.hits).not.toContain('/d/private/x.html')
@@ -113,7 +113,7 @@ test('robots, site maps, copies, redirects, loops and broken pages are counted o
   ])
 })
 
-test('a site of 300 addresses of every kind gives the right numbers, and the same ones again', {
+test('a site of 300 addresses of every kind gives the expected counts, and the same ones again', {
   timeout: 120_000,
 }, async () => {
   site = await startSite()
@@ -132,7 +132,7 @@ test('a site of 300 addresses of every kind gives the right numbers, and the sam
   each(220, 230, (n) => fine(`moved-${n}`))
   each(230, 240, (n) => site.pages.set(at(n), redirect(at(n % 2 === 0 ? n + 1 : n - 1))))
   each(240, 250, (n) => fine(n, 'A copy.', [], `<link rel="canonical" href="${at(n - 240)}">`))
-  // 250 to 260 are not there
+  // 250 to 260 do not exist.
   each(260, 265, (n) => site.pages.set(at(n), broken))
   each(265, 270, (n) => site.pages.set(at(n), (request) => request.socket.destroy()))
   each(270, 280, (n) => site.pages.set(`/docs/private/${n}`, page('Private', 'Not for crawlers.')))
@@ -141,7 +141,7 @@ test('a site of 300 addresses of every kind gives the right numbers, and the sam
   site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /docs/private/\n')
   site.pages.set('/elsewhere.html', page('Elsewhere', 'Beside the source.'))
   const id = await add(`${site.url}/docs/`, { parameters: { maxPages: 1000 } })
-  // the start, 200 pages, 10 that moved, 10 with one text; loops, missing, broken, cut off, led inside
+  // The start, 200 pages, 10 moved ones, 10 with the same text; loops, missing, broken, truncated and internal ones.
   const pages = 1 + 200 + 10 + 10
   const failures = 10 + 10 + 5 + 5 + 5
   expect(await counts(id)).toEqual(tally(pages, 0, 0, failures))
@@ -155,7 +155,7 @@ test('a site of 300 addresses of every kind gives the right numbers, and the sam
   expect(await documentsOf(id)).toHaveLength(pages + 3)
 })
 
-test('F42: a page that breaks keeps its document, and a site that is down fails the crawl', async () => {
+test('F42: a broken page keeps its document, and an unreachable site fails the crawl', async () => {
   site = await startSite({
     '/': page('Start', 'Home of things.', ['/b.html']),
     '/b.html': page('B', 'The second page.'),
@@ -180,7 +180,7 @@ test('F42: a page that breaks keeps its document, and a site that is down fails 
   expect((await sources().get(ADA, spaceId, id)).status).toBe('active')
 })
 
-test('two who ask at once share one crawl, and a source that is switched off is not crawled', async () => {
+test('two concurrent crawl requests share one crawl, and a disabled source is not crawled', async () => {
   site = await startSite({ '/': page('Start', 'Home of shared things.') })
   const id = await add(`${site.url}/`)
   expect(await Promise.all([counts(id), counts(id)])).toEqual([tally(1, 0, 0, 0), tally(1, 0, 0, 0)])
@@ -188,7 +188,7 @@ test('two who ask at once share one crawl, and a source that is switched off is 
   await expect(counts(id)).rejects.toMatchObject({ code: 'invalid-request' })
 })
 
-test('switching off or deleting a source ends its crawl', async () => {
+test('disabling or deleting a source ends its crawl', async () => {
   site = await startSite({ '/': () => undefined })
   const id = await add(`${site.url}/`)
   const crawl = expect(counts(id)).rejects.toMatchObject({ code: 'crawl-failed' })
@@ -198,7 +198,7 @@ test('switching off or deleting a source ends its crawl', async () => {
   await crawl
 })
 
-test('a source is synced when its time has come, not before, and not when it is switched off', async () => {
+test('a source is synced at its time, not earlier, and not while it is disabled', async () => {
   site = await startSite({ '/': page('Start', 'Home of timely things.') })
   const id = await add(`${site.url}/`, { syncPolicy: { everyHours: 2 } })
   const off = await add(`${site.url}/`, { syncPolicy: { everyHours: 1 } })
@@ -212,7 +212,7 @@ test('a source is synced when its time has come, not before, and not when it is 
   await until(async () => (await stateOf()).lastSyncStatus === 'ok')
   const done = await stateOf()
   expect(Date.parse(done.nextSyncAt!) - now).toBe(2 * 3_600_000)
-  // nobody syncs again while the clock stands, nor after a restart; a clock put back by a year moves the plan back
+  // No sync repeats while the clock stands still or after a restart; a clock set back by a year moves the plan back.
   await home.reopen()
   now -= 365 * 24 * 3_600_000
   await until(async () => Date.parse((await stateOf()).nextSyncAt!) - now === 2 * 3_600_000)
@@ -220,7 +220,7 @@ test('a source is synced when its time has come, not before, and not when it is 
   expect((await sources().get(ADA, spaceId, off)).metadata.syncState).not.toHaveProperty('lastSyncAt')
 })
 
-test('a deleted source takes its documents along or lets them go, and is nobody else’s to see', async () => {
+test('deleting a source deletes or keeps its documents, and other tenants cannot see it', async () => {
   site = await startSite({
     '/': page('Start', 'Home of lost things.', ['/b.html']),
     '/b.html': page('B', 'Lost page.'),
@@ -245,7 +245,7 @@ test('a deleted source takes its documents along or lets them go, and is nobody 
     await expect(home.engine.documents.get(ADA, spaceId, one.id)).rejects.toMatchObject({ code: 'not-found' })
 })
 
-test('a site whose robots.txt and pages are made to cost time does not hold up anybody else', {
+test('a site whose robots.txt and pages are expensive to process does not block other work', {
   timeout: 180_000,
 }, async () => {
   const rules = Array.from({ length: 2000 }, (_, n) => `Disallow: /*${'ab*'.repeat(60)}${n}$`)
@@ -275,7 +275,7 @@ test('a base address of megabytes is not repeated in every link', async () => {
   expect(await counts(id)).toMatchObject({ status: 'completed', imported: 2 })
 })
 
-test('a page that vanished takes its document with it, linked or not; one that was not reached says when it was seen', async () => {
+test('a page that disappeared loses its document, linked or not; an unreachable one keeps the time it was last seen', async () => {
   site = await startSite({
     '/': page('Start', 'Home of pages that go.', ['/linked.html', '/unlinked.html', '/broken.html', '/kept.html']),
     ...Object.fromEntries(
@@ -303,7 +303,7 @@ test('a page that vanished takes its document with it, linked or not; one that w
   expect(times['broken.html']).toBe(new Date(first).toISOString())
 })
 
-test('a page may be missing for as many crawls as its source allows, and comes back as if nothing had been', async () => {
+test('a page may be missing for as many crawls as its source allows, and its count restarts when it returns', async () => {
   site = await startSite({
     '/': page('Start', 'Home of a page that comes back.', ['/b.html']),
     '/b.html': page('B', 'The page that comes back.'),

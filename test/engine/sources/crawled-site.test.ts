@@ -13,7 +13,7 @@ const page = (text: string, ...links: string[]) =>
 const NOTHING_KEPT: KeptSite = { validators: () => undefined, page: async () => undefined }
 const signal = new AbortController().signal
 
-/** A reading thread that is told of and answers what a test says. */
+/** A reader thread that records its calls and returns what the test gives. */
 function reading(answers: Record<string, unknown> = {}) {
   const asked: [string, ...unknown[]][] = []
   const ask = async (what: string, ...told: unknown[]) => {
@@ -32,20 +32,20 @@ describe('robots.txt', () => {
     return { asked, read: () => readRobots(`${AT}/docs/`, thread, access(site)), site }
   }
 
-  it('is read at the root of the site, with what the source signs in with', async () => {
+  it('gets requested at the root of the site with the credentials of the source', async () => {
     const { asked, read, site } = robots('User-agent: *')
     expect(await read()).toEqual({ sitemaps: ['m'], delayMs: 7 })
     expect(asked).toEqual([['robots', 'User-agent: *']])
     expect(site.asked).toEqual([{ url: `${AT}/robots.txt`, credentials: { authorization: 'x' } }])
   })
 
-  it.each([300, 301, 400, 404, 428])('allows everything where it answers %i', async (status) => {
+  it.each([300, 301, 400, 404, 428])('allows everything after status %i', async (status) => {
     const { asked, read } = robots({ status })
     expect(await read()).toEqual({ sitemaps: [], delayMs: 0 })
     expect(asked).toEqual([])
   })
 
-  it.each([429, 500, 503])('forbids everything for now where it answers %i', async (status) => {
+  it.each([429, 500, 503])('forbids everything for now after status %i', async (status) => {
     await expect(robots({ status }).read()).rejects.toThrow(new EgressFailure(`robots.txt answered ${status}`))
   })
 
@@ -67,7 +67,7 @@ describe('site maps', () => {
     return { read: asked.map(([, body]) => body), urls: site.urls() }
   }
 
-  it('are those that are named, or the usual one', async () => {
+  it('come from robots.txt, or from the default address', async () => {
     expect(await maps(['m1', 'm2', 'm1'], { m1: 'one', m2: 'two' })).toEqual({
       read: ['one', 'two'],
       urls: ['m1', 'm2'],
@@ -75,13 +75,13 @@ describe('site maps', () => {
     expect(await maps([], { [`${AT}/sitemap.xml`]: 'usual' })).toEqual({ read: ['usual'], urls: [`${AT}/sitemap.xml`] })
   })
 
-  it('name further ones, ten in all', async () => {
+  it('may list further ones, ten in all', async () => {
     const names = Array.from({ length: 14 }, (_, place) => `m${place}`)
     const { urls } = await maps(['m0'], Object.fromEntries(names.map((name) => [name, name])), { m0: names.slice(1) })
     expect(urls).toEqual(names.slice(0, 10))
   })
 
-  it('that are not there, or cannot be had, name none', async () => {
+  it('add nothing when they are missing or fail', async () => {
     const pages = {
       gone: { status: 404, body: 'x' },
       part: { status: 206, body: 'x' },
@@ -93,7 +93,7 @@ describe('site maps', () => {
   })
 })
 
-describe('a page that is fetched', () => {
+describe('a fetched page', () => {
   const URL_A = `${AT}/a`
   const waiting = [{ address: URL_A, depth: 1 }]
   const etag = { etag: '"1"' }
@@ -103,7 +103,7 @@ describe('a page that is fetched', () => {
   }
   const visit = async (site: FakeSite, kept = NOTHING_KEPT) => (await visitor(access(site, kept), 0)(waiting))[0]
 
-  it('is what came, with what its server says of it', async () => {
+  it('contains the body and the cache validators of the response', async () => {
     const site = new FakeSite({ [URL_A]: { body: 'text', headers: { etag: '"7"' } } })
     expect(await visit(site)).toMatchObject({
       ...{ address: URL_A, depth: 1 },
@@ -113,20 +113,20 @@ describe('a page that is fetched', () => {
     expect(await visit(new FakeSite({ [URL_A]: { status: 203, body: 'text' } }))).toHaveProperty('fetched')
   })
 
-  it.each([204, 206, 304, 404, 500])('is none where its server answers %i', async (status) => {
+  it.each([204, 206, 304, 404, 500])('becomes a failure after status %i', async (status) => {
     expect(await visit(new FakeSite({ [URL_A]: { status } }))).toEqual({
       ...{ address: URL_A, depth: 1, failure: `answered ${status}`, status },
     })
   })
 
-  it('is none where it cannot be had; a mistake is no answer', async () => {
+  it('becomes a failure after a network error; an unexpected error is thrown', async () => {
     expect(await visit(new FakeSite({ [URL_A]: new EgressFailure('no route') }))).toEqual({
       ...{ address: URL_A, depth: 1, failure: 'no route' },
     })
     await expect(visit(new FakeSite({ [URL_A]: new Error('a mistake') }))).rejects.toThrow('a mistake')
   })
 
-  it('is the one that is kept where its server says so, asked under a condition', async () => {
+  it('equals the stored one after a conditional request with status 304', async () => {
     const site = new FakeSite({ [URL_A]: { status: 304, headers: { etag: 'W/"1"' } } })
     expect(await visit(site, keptPage)).toMatchObject({
       fetched: { status: 200, isKept: true, validators: etag, mediaType: 'text/plain', body: Buffer.from('kept') },
@@ -141,7 +141,7 @@ describe('a page that is fetched', () => {
     ['another state was meant', { status: 304, headers: { etag: '"2"' } }, {}],
     ['another address answered', { status: 304, url: `${AT}/b` }, {}],
     ['the condition was refused', { status: 412 }, {}],
-  ])('is asked for whole where %s', async (_, answer, changes) => {
+  ])('comes from a second, unconditional request when %s', async (_, answer, changes) => {
     const site = new FakeSite({ [URL_A]: 'whole' })
     site.before = (_url, condition) => (condition === undefined ? undefined : answer)
     expect(await visit(site, { ...keptPage, ...changes })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a page that is fetched', () => {
     expect(site.asked.map(({ condition }) => condition !== undefined)).toEqual([true, false])
   })
 
-  it('that changed comes with the first answer', async () => {
+  it('comes from the first response when it has changed', async () => {
     const site = new FakeSite({ [URL_A]: { body: 'new', headers: { etag: '"2"' } } })
     expect(await visit(site, keptPage)).toMatchObject({
       fetched: { isKept: false, validators: { etag: '"2"' }, body: Buffer.from('new') },
@@ -160,7 +160,7 @@ describe('a page that is fetched', () => {
     expect(await visit(site, keptPage)).toMatchObject({ status: 404 })
   })
 
-  it('is one of four at once, or waits for the pause that the site asks for', async () => {
+  it('comes from one of four concurrent requests, or after the delay that the site requests', async () => {
     const batch = Array.from({ length: 6 }, (_, place) => ({ address: `${AT}/${place}`, depth: 0 }))
     const most = async (delayMs: number) => {
       const site = new FakeSite()
@@ -203,7 +203,7 @@ describe('a crawl', () => {
   }
   const names = () => small.documents().map(({ filename }) => filename)
 
-  it('makes documents of pages, and none anew of those that are as they were', async () => {
+  it('makes documents of pages, and no new ones of unchanged pages', async () => {
     const first = await crawl()
     expect(first.counts).toEqual({ imported: 3, replaced: 0, skipped: 0, failures: [] })
     expect(first.pages.map(({ sourceUrl, title }) => [sourceUrl, title])).toEqual([
@@ -222,7 +222,7 @@ describe('a crawl', () => {
     expect(names()).toHaveLength(3)
   })
 
-  it('ends the documents of pages that are gone, and leaves those that cannot be had', async () => {
+  it('deletes the documents of removed pages, and keeps those of unreachable ones', async () => {
     await crawl()
     site.pages.set(`${AT}/a`, new EgressFailure('no route')).set(`${AT}/b`, { status: 410 })
     const { counts: second } = await crawl()
@@ -233,7 +233,7 @@ describe('a crawl', () => {
     expect(names()).toHaveLength(2)
     site.pages.set(`${AT}/`, page('start, without links'))
     site.pages.set(`${AT}/a`, page('first', '/'))
-    // nothing leads to it any more, and it is there
+    // The page exists although no other page links to it.
     expect(await counts()).toEqual([0, 1, 0, 0])
     expect(names()).toHaveLength(2)
     site.pages.delete(`${AT}/a`)
@@ -241,7 +241,7 @@ describe('a crawl', () => {
     expect(names()).toHaveLength(1)
   })
 
-  it('fails where nothing could be read, with the first reason', async () => {
+  it('fails with the first reason when nothing could be read', async () => {
     site.pages.set(`${AT}/`, { status: 500 })
     await expect(crawl()).rejects.toThrow(new EgressFailure('answered 500'))
     site.pages.set(`${AT}/robots.txt`, 'User-agent: *\nDisallow: /')
@@ -249,14 +249,14 @@ describe('a crawl', () => {
     expect(names()).toEqual([])
   })
 
-  it('takes as many pages, and goes as deep, as its source says', async () => {
+  it('respects the limits of pages and depth of its source', async () => {
     source = await small.made({ uri: `${AT}/`, metadata: { parameters: { maxPages: 2 } } })
     expect(await counts()).toEqual([2, 0, 0, 0])
     source = await small.made({ uri: `${AT}/`, metadata: { parameters: { maxDepth: 0 } } })
     expect(await counts()).toEqual([1, 0, 0, 0])
   })
 
-  it('of a page that cannot be read tells so, and keeps what was there', async () => {
+  it('reports a page that cannot be compiled, and keeps the previous document', async () => {
     source = await small.made({ uri: `${AT}/a.txt` })
     site.pages.set(`${AT}/a.txt`, { body: 'plain', mediaType: 'text/plain' })
     expect(await counts()).toEqual([1, 0, 0, 0])
@@ -266,7 +266,7 @@ describe('a crawl', () => {
     expect(small.documents()[0]?.parser_status).toBe('parsed')
   })
 
-  it('asks for pages by what their server said of them, and reads what is kept', async () => {
+  it('sends conditional requests by stored validators, and reads the stored page after status 304', async () => {
     site.pages.set(`${AT}/`, { body: page('start', '/a', '/b'), headers: { etag: '"s"' } })
     await crawl()
     site.asked.length = 0
@@ -275,7 +275,7 @@ describe('a crawl', () => {
     expect(site.asked.find(({ url }) => url === `${AT}/`)?.condition).toEqual({ 'if-none-match': '"s"' })
   })
 
-  it('and a test of its source ask with what it signs in with', async () => {
+  it('uses the same credentials as a test of its source', async () => {
     source = await small.made({ uri: `${AT}/`, metadata: { credentials: { token: 't' } } })
     const test = () => testSource(small.parts, small.again(source), site, signal)
     expect(await test()).toEqual({ valid: true })

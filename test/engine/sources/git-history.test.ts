@@ -3,7 +3,7 @@ import { type GitObjects, pagesOf, TooMany } from '../../../src/engine/sources/c
 
 type Tree = { [name: string]: string | Tree }
 
-/** A repository of commits, the newest last; texts that begin with `@` say a mode: `@120000 target`. */
+/** A repository of commits, the newest last; a text `@120000 target` sets the file mode. */
 function repository(commits: Tree[], { fetched = commits.length, parents = true } = {}) {
   const trees = new Map<string, { mode: string; path: string; oid: string }[]>()
   const asked: string[] = []
@@ -36,7 +36,7 @@ function repository(commits: Tree[], { fetched = commits.length, parents = true 
   return { pages, asked }
 }
 
-it('pages are the Markdown files of the newest commit, each with the time of the commit that changed it last', async () => {
+it('pages are the Markdown files of the newest commit, each with the time of its last change', async () => {
   const { pages } = repository([
     { 'a.md': '1', 'b.md': '1', docs: { 'c.markdown': '1' } },
     { 'a.md': '2', 'b.md': '1', docs: { 'c.markdown': '1' } },
@@ -45,13 +45,13 @@ it('pages are the Markdown files of the newest commit, each with the time of the
   expect(await pages()).toEqual(['a.md 2 2000', 'b.md 1 1000', 'docs/c.markdown 1 1000', 'docs/d.MD x 3000'])
 })
 
-it('where the history that was fetched ends, the oldest commit is the time of all that is left', async () => {
+it('files unchanged in a shallow history get the time of its oldest commit', async () => {
   const commits: Tree[] = [{ 'a.md': '1' }, { 'a.md': '1', 'b.md': '1' }, { 'a.md': '1', 'b.md': '2' }]
   expect(await repository(commits, { fetched: 2 }).pages()).toEqual(['a.md 1 2000', 'b.md 2 3000'])
   expect(await repository(commits, { fetched: 0 }).pages()).toEqual([])
 })
 
-it('a folder is read with what is below it, and nothing beside it is looked into', async () => {
+it('a folder is read recursively, and objects outside it are not read', async () => {
   const { pages, asked } = repository([
     { 'a.md': '1', docs: { 'b.md': '1', deep: { 'c.md': '1' } }, docs2: { 'd.md': '1' }, other: { 'e.md': '1' } },
   ])
@@ -61,7 +61,7 @@ it('a folder is read with what is below it, and nothing beside it is looked into
   expect(await pages('nowhere/')).toEqual([])
 })
 
-it('links, modules and files of other kinds are passed over, plain files of every right are not', async () => {
+it('links, submodules and other file types are skipped; regular files with any permissions are read', async () => {
   const { pages } = repository([
     {
       ...{ 'run.md': '@100755 x', 'group.md': '@100664 y', 'link.md': '@120000 /etc/passwd', 'module.md': '@160000 z' },
@@ -71,7 +71,7 @@ it('links, modules and files of other kinds are passed over, plain files of ever
   expect(await pages()).toEqual(['group.md y 1000', 'run.md x 1000'])
 })
 
-it('a file that became one of another kind, or a folder, is changed by that commit', async () => {
+it('a file that changed its mode or became a folder counts as changed by that commit', async () => {
   const { pages } = repository([
     { 'a.md': '1', 'b.md': { 'x.md': '1' } },
     { 'a.md': '@100755 1', 'b.md': '1' },
@@ -79,7 +79,7 @@ it('a file that became one of another kind, or a folder, is changed by that comm
   expect(await pages()).toEqual(['a.md 1 2000', 'b.md 1 2000'])
 })
 
-it('more files or entries than are read are refused', async () => {
+it('a repository above the limit of files or entries is rejected', async () => {
   const many = (count: number, name: (n: number) => string) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), '1']))
   expect(await repository([many(10_000, (n) => `${n}.md`)]).pages()).toHaveLength(10_000)

@@ -4,7 +4,7 @@ import { pageToMarkdown, plainText } from '../../../src/engine/sources/connector
 import { reduceS3Answer } from '../../../src/engine/sources/connectors/s3-xml.js'
 import { parseRobots } from '../../../src/engine/sources/web/robots.js'
 
-/** The rule of RFC 9309 as it is written, rule by rule. */
+/** The rule of RFC 9309, applied rule by rule. */
 function allowsByTheBook(rules: readonly [allow: boolean, path: string][], path: string): boolean {
   let best: [boolean, string] | undefined
   for (const rule of rules) {
@@ -20,7 +20,7 @@ function allowsByTheBook(rules: readonly [allow: boolean, path: string][], path:
   return best?.[0] ?? true
 }
 
-test('a compiled robots.txt decides as its rules do one by one', () => {
+test('a compiled robots.txt decides like its rules applied one by one', () => {
   const part = fc.constantFrom('a', 'b', 'ab', '*', '/', 'aa')
   const path = fc.array(part, { maxLength: 5 }).map((parts) => `/${parts.join('')}`)
   const rule = fc.tuple(
@@ -40,7 +40,7 @@ test('a compiled robots.txt decides as its rules do one by one', () => {
   )
 })
 
-test('A52: no rule of a robots.txt is left out, and a pause that it asks for is bounded', () => {
+test('A52: every rule of a robots.txt counts, and its requested delay is bounded', () => {
   const rules = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p${n}/`)
   const robots = parseRobots(`User-agent: us/2.0\nCrawl-delay: 3600\n${rules.join('\n')}`, 'us')
   expect(robots.allows(new URL('https://h/p19999/x'))).toBe(false)
@@ -49,7 +49,7 @@ test('A52: no rule of a robots.txt is left out, and a pause that it asks for is 
   expect(parseRobots('User-agent: *\nCrawl-delay: 0.5\nDisallow:', 'us').delayMs).toBe(500)
 })
 
-test('texts of a Notion page that are made to cost time are read in linear time', () => {
+test('expensive texts of a Notion page are converted in linear time', () => {
   const blanks = `x${' '.repeat(400_000)}x`
   const rich = (text: string) => [{ plain_text: text, annotations: {} }]
   const block = (type: string, text: string) => ({ type, value: { rich_text: rich(text) }, children: [] })
@@ -64,12 +64,12 @@ test('texts of a Notion page that are made to cost time are read in linear time'
   expect(plainText('a\n  # b\n1. c\n\n- d')).toBe('a\n  \\# b\n1\\. c\n\n\\- d')
 })
 
-test('of an answer of S3 only what is used reaches its client', () => {
+test('a response of S3 reaches the client reduced to the elements it uses', () => {
   const answer =
     '<?xml version="1.0"?><ListBucketResult xmlns="x"><Name>b</Name><Contents a="1"><Key> a&amp;b&#13; </Key><Owner><ID>1</ID><Key>no</Key></Owner><Size>3</Size></Contents><x/><IsTruncated>false</IsTruncated></ListBucketResult>'
   expect(reduceS3Answer(answer)).toBe(
     '<ListBucketResult><Name>b</Name><Contents><Key> a&amp;b&#13; </Key><Size>3</Size></Contents><IsTruncated>false</IsTruncated></ListBucketResult>',
   )
   expect(reduceS3Answer('<a>'.repeat(100_000))).toBe('')
-  expect(() => reduceS3Answer(`<ListBucketResult>${'<Contents></Contents>'.repeat(30_000)}`)).toThrow('not of S3')
+  expect(() => reduceS3Answer(`<ListBucketResult>${'<Contents></Contents>'.repeat(30_000)}`)).toThrow('not from S3')
 })

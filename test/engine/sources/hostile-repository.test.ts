@@ -15,7 +15,7 @@ const CANARY = 'outside-canary-7c1f'
 let home: TestEngine
 let place: GitPlace
 let spaceId = ''
-/** what a command that ran would write to */
+/** Where a command would write if it ran. */
 let markers = ''
 const touch = (name: string) => `touch ${join(markers, name)}`
 
@@ -35,7 +35,7 @@ afterAll(async () => {
   if (markers !== '') removeFolder(markers)
 })
 
-/** A repository with everything that makes `git` run a command or leave its folder when it is cloned with all of it on. */
+/** A repository with everything that makes `git` run a command or leave its folder in a clone with all features on. */
 function fillRepository(): void {
   const { folder, git, commit } = place
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
@@ -58,12 +58,12 @@ function fillRepository(): void {
   commit()
   git('update-index', '--add', '--cacheinfo', `160000,${git('rev-parse', 'HEAD').trim()},sub`)
   git('commit', '-q', '-m', 'submodule')
-  // hooks of the place that is read are its own: a reader that ran them would have copied them
+  // Hooks of the served repository belong to it: a reader that ran them would have copied them.
   for (const hook of ['post-checkout', 'post-merge', 'post-index-change', 'fsmonitor-watchman'])
     writeFileSync(join(folder, '.git', 'hooks', hook), `#!/bin/sh\n${touch(hook)}\n`, { mode: 0o755 })
 }
 
-/** The settings of a user who has all of it on. */
+/** The settings of a user with all features on. */
 function trapPrograms(): void {
   const config = join(markers, 'gitconfig')
   const section = (name: string, entries: string[]) => `[${name}]\n${entries.map((one) => `\t${one}\n`).join('')}`
@@ -95,8 +95,8 @@ const create = (uri: string, metadata: Record<string, unknown>) =>
 
 const LAID_OUT = ['askpass', 'gitconfig', 'outside.md']
 
-describe.skipIf(missing !== undefined)('A31: a repository that would have git run commands', () => {
-  test('is read as text: nothing runs, no link is followed, no module fetched', async () => {
+describe.skipIf(missing !== undefined)('A31: a repository that tries to make git run commands', () => {
+  test('serves text only: nothing runs, no link is followed, no submodule is fetched', async () => {
     const { id } = await create(place.uri, place.metadata)
     const items = await offered(home.engine.sources, ADA, { spaceId, sourceId: id, type: 'connector' })
     const names = items.map(({ name }) => name)
@@ -126,7 +126,7 @@ describe.skipIf(missing !== undefined)('A31: a repository that would have git ru
     ])
   })
 
-  test('is not read by commands in its address or branch', async () => {
+  test('cannot inject commands by its address or branch', async () => {
     const odd = [
       `ext::sh -c ${touch('ext')}`,
       `ssh://-oProxyCommand=${touch('proxy')}/x`,

@@ -20,7 +20,7 @@ const PLACE = { test: async () => undefined, close: async () => undefined }
 const metadataOf = (name: string) =>
   JSON.parse(small.documents().find(({ filename }) => filename === name)?.metadata ?? '{}')
 
-describe('files', () => {
+describe('imported files', () => {
   let drive: DriveConnection
   let files: Map<string, string | undefined>
   let keptAsked: unknown[]
@@ -49,7 +49,7 @@ describe('files', () => {
   const bring = async (asking: { id: string; name: string; bucket?: string; mimeType?: string }[]) =>
     (await importFiles(small.place(small.again(source)), drive, asking)).outcomes
 
-  it('are named by their ids, below their bucket unless the source itself names that', async () => {
+  it('get names from their ids, below their bucket unless the source names the bucket', async () => {
     for (const id of ['docs/a.txt', 'b.txt', 'c.txt']) files.set(id, `text of ${id}`)
     const outcomes = await bring([
       { id: 'docs/a.txt', name: 'a.txt', bucket: 'own' },
@@ -66,14 +66,14 @@ describe('files', () => {
     expect(metadataOf('other/b.txt')).toMatchObject({ fileId: 'b.txt', bucket: 'other', mimeType: 'text/markdown' })
     expect(metadataOf('c.txt')).not.toHaveProperty('bucket')
     expect(metadataOf('c.txt')).not.toHaveProperty('mimeType')
-    // one that is called otherwise than its id says gets a mark
+    // A file whose name differs from its id gets a suffix.
     files.set('x/1', 'text')
     expect(await bring([{ id: 'x/1', name: 'report.txt' }])).toMatchObject([
       { filename: expect.stringMatching(/^x\/report~[0-9a-f]{16}\.txt$/) },
     ])
   })
 
-  it('that their server says are what they were keep their document', async () => {
+  it('keep their document when the server reports them as unchanged', async () => {
     files.set('a.txt', 'text')
     await bring([{ id: 'a.txt', name: 'a.txt' }])
     files.set('a.txt', 'unchanged')
@@ -81,7 +81,7 @@ describe('files', () => {
     expect(keptAsked).toMatchObject([undefined, { etag: '"4"', mediaType: 'text/plain', at: small.clock.now }])
   })
 
-  it('are asked for whole where the bytes are damaged, the name is another or a week has passed', async () => {
+  it('get requested unconditionally when the bytes are damaged, the name differs or a week has passed', async () => {
     files.set('a.txt', 'text')
     await bring([{ id: 'a.txt', name: 'a.txt' }])
     files.set('a.txt', 'unchanged')
@@ -100,7 +100,7 @@ describe('files', () => {
     expect(keptAsked).toEqual([undefined])
   })
 
-  it('are all read again by the schedule, by what is known of them', async () => {
+  it('get re-read by the schedule with their stored details', async () => {
     files.set('a.txt', 'one').set('b.txt', 'two')
     await bring([
       { id: 'a.txt', name: 'a.txt', bucket: 'own' },

@@ -11,7 +11,7 @@ import { openSmallSources, type SmallSources } from './small-source.js'
 
 let small: SmallSources
 let source: SourceRow
-/** pages of the place, by id, and what is asked of it */
+/** Pages of the source by id, and the requests for them. */
 let pages: Map<string, string | Error>
 let asked: string[]
 beforeEach(async () => {
@@ -62,8 +62,8 @@ const kinds = async (ids: string[], connection = wiki(), more = {}) =>
 const documentOf = (name: string) => small.documents().find(({ filename }) => filename === name)
 const metadataOf = (name = 'a.md') => JSON.parse(documentOf(name)?.metadata ?? '{}')
 
-describe('pages', () => {
-  it('become documents, each once, that say what they were made of', async () => {
+describe('imported pages', () => {
+  it('become one document each, with metadata of their origin', async () => {
     pages.set('a', 'one').set('b', 'two')
     const done = await importPages(small.place(source), wiki(), [named('a'), named('b', { name: 'mine' }), named('a')])
     const [first, second] = [documentOf('a.md'), documentOf('b.md')]
@@ -87,7 +87,7 @@ describe('pages', () => {
     })
   })
 
-  it('that were not edited since are not read again', async () => {
+  it('stay unread when they were not edited since', async () => {
     pages.set('a', 'one')
     await take(['a'])
     asked.length = 0
@@ -101,7 +101,7 @@ describe('pages', () => {
     expect(small.documents()).toHaveLength(1)
   })
 
-  it('of the same bytes keep their document, which says anew what is known of them', async () => {
+  it('keep their document when the bytes are the same, and update its metadata', async () => {
     pages.set('a', 'one')
     const [first] = await take(['a'])
     const [second] = await take(['a'], wiki('2026-02-02'))
@@ -110,7 +110,7 @@ describe('pages', () => {
     expect(small.store.rows('SELECT 1 FROM jobs')).toHaveLength(1)
   })
 
-  it('that changed take the place of what they were', async () => {
+  it('replace their document when they changed', async () => {
     pages.set('a', 'one')
     const [first] = await take(['a'])
     pages.set('a', 'one and more')
@@ -123,7 +123,7 @@ describe('pages', () => {
     expect(small.store.indexes.texts(small.space.id)).toEqual(['one and more'])
   })
 
-  it('under another name take the place of what they were, too', async () => {
+  it('replace their document under another name, too', async () => {
     pages.set('a', 'one')
     await take(['a'])
     const renamed = { ...wiki(), read: async () => ({ ...(await wiki().read(named('a'))), path: 'new.md' }) }
@@ -131,7 +131,7 @@ describe('pages', () => {
     expect(small.documents().map(({ filename }) => filename)).toEqual(['new.md'])
   })
 
-  it('that cannot be read leave the document before them, and nothing of themselves', async () => {
+  it('keep the previous document when they cannot be read', async () => {
     pages.set('a', 'one')
     await take(['a'])
     pages.set('a', '!malformed')
@@ -142,7 +142,7 @@ describe('pages', () => {
     expect(small.store.indexes.texts(small.space.id)).toEqual(['one'])
   })
 
-  it('whose bytes came another way are the document that was there, which says from then on what it is', async () => {
+  it('adopt an existing document with the same bytes and set its metadata', async () => {
     pages.set('a', 'one')
     const upload = await beginUpload(small.store.context, ADA, small.space.id, { many: false })
     await upload.add({ filename: 'a.md', content: Readable.from([Buffer.from('one')]) })
@@ -152,7 +152,7 @@ describe('pages', () => {
     expect(small.documents()).toHaveLength(1)
   })
 
-  it('whose document was deleted meanwhile have failed', async () => {
+  it('count as failed when their document was deleted meanwhile', async () => {
     pages.set('a', 'one')
     const place = {
       ...small.place(source),
@@ -164,7 +164,7 @@ describe('pages', () => {
 })
 
 describe('an import', () => {
-  it('goes on past what cannot be had, and names it', async () => {
+  it('continues after failed items and lists them', async () => {
     pages
       .set('a', 'one')
       .set('b', new ItemFailure('is a secret'))
@@ -186,22 +186,22 @@ describe('an import', () => {
     expect(done.outcomes).toMatchObject([{}, { placeFailed: false }, { placeFailed: true }, {}])
   })
 
-  it('does not ask a place on that fails three times in a row', async () => {
+  it('stops requesting a source that fails three times in a row', async () => {
     pages.set('a', 'one')
     for (const id of ['b', 'c', 'd', 'e', 'f', 'g']) pages.set(id, new EgressFailure('is down'))
     const outcomes = await take(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
     const errors = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : []))
     expect(errors.filter((error) => error === 'is down').length).toBeGreaterThanOrEqual(3)
-    expect(errors.at(-1)).toBe('was not tried: the ones before it could not be read')
+    expect(errors.at(-1)).toBe('was not tried: the previous items could not be read')
     expect(asked).not.toContain('g')
-    // an item that fails by itself says nothing of the place
+    // An item that fails alone is no failure of the source.
     asked.length = 0
     for (const id of ['b', 'c', 'd', 'e', 'f']) pages.set(id, new ItemFailure('is not there'))
     await take(['b', 'c', 'd', 'e', 'f'])
     expect(asked).toHaveLength(5)
   })
 
-  it('fails where nothing could be had because of the place', async () => {
+  it('fails when every item failed because of the source', async () => {
     pages.set('a', new EgressFailure('is down')).set('b', new EgressFailure('is down, too'))
     await expect(take(['a', 'b'])).rejects.toThrow(new EgressFailure('is down'))
     pages.set('b', new ItemFailure('is not there'))
@@ -214,13 +214,13 @@ describe('an import', () => {
     [new KsError('storage-full', 'the disk is full'), 'storage-full'],
     [new KsError('not-configured', 'no token'), 'not-configured'],
     [new Error('a mistake'), 'a mistake'],
-  ])('ends with what ends it as a whole, and with nothing else: %s', async (error, ends) => {
+  ])('ends on a fatal error only: %s', async (error, ends) => {
     pages.set('a', 'one').set('b', error)
     if (ends === undefined) expect(await kinds(['a', 'b'])).toEqual(['imported', 'failed'])
     else await expect(take(['a', 'b'])).rejects.toBe(error)
   })
 
-  it('that is stopped tells so', async () => {
+  it('throws the reason of its abort', async () => {
     pages.set('a', 'one')
     const place = small.place(source)
     const reason = new EgressFailure('the daemon is stopping')
@@ -236,7 +236,7 @@ describe('an import', () => {
     expect(asked).toEqual([])
   })
 
-  it('goes on where one before it was cut off', async () => {
+  it('continues an interrupted one', async () => {
     pages.set('a', 'one')
     await take(['a'])
     pages.set('a', '!malformed')
@@ -256,8 +256,8 @@ describe('an import', () => {
   })
 })
 
-describe('what is imported again', () => {
-  it('is what was edited since, of what was imported before; what is gone is named', async () => {
+describe('a repeated import', () => {
+  it('includes imported items that were edited since, and lists missing ones', async () => {
     pages.set('a', 'one').set('b', 'two').set('c', 'three')
     await importPages(small.place(source), wiki(), [named('a', { name: 'A' }), named('b')])
     pages.delete('b')
@@ -268,7 +268,7 @@ describe('what is imported again', () => {
       labels: ['a', 'b'],
       outcomes: [
         { kind: 'skipped' },
-        { kind: 'failed', filename: 'b', error: 'is not there any more', placeFailed: false },
+        { kind: 'failed', filename: 'b', error: 'no longer exists', placeFailed: false },
       ],
     })
     expect(asked).toEqual([])
@@ -279,7 +279,7 @@ describe('what is imported again', () => {
     expect(JSON.parse(small.documents().find(({ filename }) => filename === 'a.md')?.metadata ?? '{}').name).toBe('A')
   })
 
-  it('is nothing where nothing was, and then the place is not even asked', async () => {
+  it('sends no requests when nothing was imported before', async () => {
     const connection = {
       ...wiki(),
       list: async () => {

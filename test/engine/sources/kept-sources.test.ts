@@ -33,7 +33,7 @@ describe('a source', () => {
   const update = async (changes: Parameters<typeof updateSource>[4], of = source) =>
     updateSource(small.parts, ADA, small.space.id, of.id, changes)
 
-  it('is told in full, and to those alone who may know of it', async () => {
+  it('can be read with all fields, by its readers only', async () => {
     const made = await createSource(small.parts, ADA, small.space.id, {
       ...{ ...body, name: 'mine', permissionScope: ['ada'], metadata: { ...HOURLY, parameters: { maxPages: 3 } } },
     })
@@ -54,7 +54,7 @@ describe('a source', () => {
     await expect(createSource(small.parts, BOB, small.space.id, body)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('is one of a list in pages', async () => {
+  it('appears in a list with pages', async () => {
     const made = [source, await small.made(), await small.made()].map(({ id }) => id)
     const list = (limit: number, cursor?: string) =>
       small.store.db.now(listSources(ADA, small.space.id, { limit, ...(cursor === undefined ? {} : { cursor }) }))
@@ -66,7 +66,7 @@ describe('a source', () => {
     expect(() => list(2, 'x')).toThrow(expect.objectContaining({ code: 'invalid-cursor' }))
   })
 
-  it('keeps what a change does not name', async () => {
+  it('keeps fields that a change omits', async () => {
     const secret = await small.made({ metadata: { ...HOURLY, credentials: { token: 't' } } })
     const opened = (of: SourceRow) => (of.credentials === null ? null : small.parts.box.open(of.id, of.credentials))
     expect(opened(secret)).toEqual({ token: 't' })
@@ -88,7 +88,7 @@ describe('a source', () => {
     expect(opened(small.again(secret))).toBeNull()
   })
 
-  it('is planned anew where its policy changed, and not else', async () => {
+  it('gets a new plan only when its sync policy changes', async () => {
     const { next_sync_at } = source
     small.clock.now += 1000
     await update({ metadata: { ...HOURLY, parameters: {} } })
@@ -99,7 +99,7 @@ describe('a source', () => {
     expect(small.again(source).next_sync_at).toBeNull()
   })
 
-  it('that is being synced stays so, unless it is switched off', async () => {
+  it('stays in the status syncing during a sync, unless it is disabled', async () => {
     expect((await update({ status: 'disabled' })).status).toBe('disabled')
     expect((await update({ status: 'active' })).status).toBe('active')
     small.store.run("UPDATE sources SET status = 'syncing'")
@@ -108,14 +108,14 @@ describe('a source', () => {
     expect((await update({ status: 'disabled' })).status).toBe('disabled')
   })
 
-  it('is written by one who knows its version', async () => {
+  it('changes only with its current version', async () => {
     await expect(update({ name: 'x', expectedVersion: 7 })).rejects.toMatchObject({ code: 'version-mismatch' })
     expect((await update({ name: 'x', expectedVersion: 1 })).version).toBe(2)
     await expect(update({ metadata: { syncPolicy: 7 } })).rejects.toMatchObject({ code: 'invalid-sync-policy' })
   })
 })
 
-/** Publishes pages of the source, by address; returns the ids of their documents. */
+/** Publishes pages of the source by address; returns the ids of their documents. */
 async function crawled(urls: string[], of = source): Promise<string[]> {
   const ids: string[] = []
   for (const url of urls) {
@@ -136,7 +136,7 @@ describe('the documents of a deleted source', () => {
     await finishDeletions(small.store.context, signal)
   }
 
-  it('go with it, also where they are many', async () => {
+  it('disappear with it, however many there are', async () => {
     const ids = await crawled(['a', 'b'])
     const other = await small.made()
     const [kept] = await crawled(['c'], other)
@@ -147,21 +147,21 @@ describe('the documents of a deleted source', () => {
     expect(small.store.rows('SELECT id FROM sources')).toEqual([{ id: other.id }])
   })
 
-  it('stay as what came without a source, where everybody may know of them', async () => {
+  it('become documents without a source when every caller may read them', async () => {
     await crawled(['a'])
     await remove('keep')
     expect(small.store.rows('SELECT source_id FROM documents')).toEqual([{ source_id: null }])
     expect(small.store.rows('SELECT id FROM sources')).toEqual([])
   })
 
-  it('stay with the readers of the source, where it had some', async () => {
+  it('stay restricted to the readers of the source', async () => {
     source = await small.made({ permissionScope: ['ada'] })
     await crawled(['a'])
     await remove('keep')
     expect(small.store.rows('SELECT source_id FROM documents')).toEqual([{ source_id: `kept-${source.id}` }])
   })
 
-  it('are finished by the next call where one was cut off', async () => {
+  it('disappear with the next call when a deletion was interrupted', async () => {
     await crawled(['a'])
     const cut = new AbortController()
     cut.abort()
@@ -177,7 +177,7 @@ describe('pages of earlier crawls', () => {
   const settle = (known: Parameters<typeof settlePages>[1], missingAfter: number) =>
     settlePages(small.place(source), known, missingAfter)
 
-  it('that were seen say when, and forget that they were missing', async () => {
+  it('record when they were seen, and reset their count of missing crawls', async () => {
     const [a = '', b = ''] = await crawled(['a', 'b'])
     expect(
       await settle(
@@ -197,7 +197,7 @@ describe('pages of earlier crawls', () => {
     expect(metadataOf(b)).toEqual({ sourceUrl: 'b' })
   })
 
-  it('that are missing go after as many crawls as the source says; those gone for good at once', async () => {
+  it('disappear after the number of missing crawls of the source; permanently removed ones at once', async () => {
     const [a, b, c] = await crawled(['a', 'b', 'c'])
     const gone = [
       { url: 'a', forGood: false },
@@ -212,7 +212,7 @@ describe('pages of earlier crawls', () => {
     expect(there()).toEqual([c])
   })
 
-  it('keep what their server said of their bytes, until it is forgotten', async () => {
+  it('keep the cache validators of their bytes until these are dropped', async () => {
     const [a = '', b = ''] = await crawled(['a', 'b'])
     const kept = { etag: '"1"', mediaType: 'text/html', at: 1, reading: 'r' }
     await noteKept(

@@ -4,7 +4,7 @@ import { listDavFolder, parseMultistatus } from '../../../src/engine/sources/con
 
 const element = (name: string, inner: string) => `<${name}>${inner}</${name}>`
 
-it('an answer of S3 keeps every element that is used, in its place, and nothing else', () => {
+it('a reduced response of S3 keeps the used elements in place and nothing else', () => {
   const used = [
     element('IsTruncated', 'true') + element('EncodingType', 'url') + element('NextContinuationToken', 'n1'),
     element('Contents', element('Key', 'a&amp;b&lt;') + element('Size', '5')),
@@ -20,7 +20,7 @@ it('an answer of S3 keeps every element that is used, in its place, and nothing 
   expect(reduceS3Answer(failed)).toBe(failed)
 })
 
-it('what an answer of S3 leaves open is closed from the inside, and what was never opened is not', () => {
+it('elements that a response of S3 leaves open are closed from the inside, and unmatched ends are dropped', () => {
   expect(reduceS3Answer('<ListBucketResult><Contents><Key>a')).toBe(
     '<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>',
   )
@@ -29,11 +29,11 @@ it('what an answer of S3 leaves open is closed from the inside, and what was nev
   )
 })
 
-it('an answer of more elements or text than S3 sends is refused', () => {
+it('a response with more elements or text than S3 sends is rejected', () => {
   const listing = (count: number, inner: string) => element('ListBucketResult', element('Key', inner).repeat(count))
   expect(reduceS3Answer(listing(24_999, 'a'))).toBe(listing(24_999, 'a'))
-  expect(() => reduceS3Answer(listing(25_000, 'a'))).toThrow('an answer that is not of S3')
-  expect(() => reduceS3Answer(listing(5, 'a'.repeat(1024 * 1024)))).toThrow('an answer that is not of S3')
+  expect(() => reduceS3Answer(listing(25_000, 'a'))).toThrow('a response that is not from S3')
+  expect(() => reduceS3Answer(listing(5, 'a'.repeat(1024 * 1024)))).toThrow('a response that is not from S3')
 })
 
 const response = (href: string, size?: string, isFolder = false) =>
@@ -48,7 +48,7 @@ const response = (href: string, size?: string, isFolder = false) =>
   )
 const multistatus = (...responses: string[]) => element('d:multistatus', responses.join(''))
 
-it('a multistatus names each resource with its size, and folders as such', () => {
+it('a multistatus lists each resource with its size, and marks folders', () => {
   expect(
     parseMultistatus(
       multistatus(
@@ -69,7 +69,7 @@ it('a multistatus names each resource with its size, and folders as such', () =>
   ])
 })
 
-it('a resource goes by its first address, whatever the prefix of the names', () => {
+it('a resource uses its first address, whatever the namespace prefix', () => {
   const xml =
     '<multistatus><response><href>/a</href><prop><href>/b</href><x:other>/c</x:other></prop></response></multistatus>'
   expect(parseMultistatus(xml)).toEqual([{ href: '/a', isFolder: false }])
@@ -79,7 +79,7 @@ const FOLDER = { base: 'https://dav.example/files/', folder: 'docs/', prefix: ''
 const list = (xml: string, rest: Partial<typeof FOLDER> = {}) =>
   listDavFolder(xml, { ...FOLDER, asked: 'https://dav.example/files/docs/', ...rest })
 
-it('a folder holds what stands directly in it, by relative and full addresses, in order', () => {
+it('a folder contains its direct children, by relative and full addresses, sorted', () => {
   expect(
     list(
       multistatus(
@@ -101,7 +101,7 @@ it('a folder holds what stands directly in it, by relative and full addresses, i
   ])
 })
 
-it('addresses that lead elsewhere, or are none, are no entries of a folder', () => {
+it('foreign and invalid addresses are no entries of a folder', () => {
   expect(
     list(
       multistatus(
@@ -115,7 +115,7 @@ it('addresses that lead elsewhere, or are none, are no entries of a folder', () 
   ).toEqual([{ id: 'docs/a.md', name: 'a.md', type: 'file' }])
 })
 
-it('a folder is listed by what its ids begin with, and no further than asked', () => {
+it('a folder can be listed by a prefix of ids and up to a limit', () => {
   const xml = multistatus(response('/files/docs/b2'), response('/files/docs/a'), response('/files/docs/b1'))
   expect(list(xml, { prefix: 'docs/b' }).map(({ id }) => id)).toEqual(['docs/b1', 'docs/b2'])
   expect(list(xml, { most: 2 }).map(({ id }) => id)).toEqual(['docs/a', 'docs/b1'])

@@ -30,7 +30,7 @@ const documentsOf = async (id: string) => {
   return all.filter(({ sourceId }) => sourceId === id)
 }
 
-test('a page that leads to another one now ends its document, linked or not', async () => {
+test('a page that now redirects to another one loses its document, linked or not', async () => {
   site = await startSite({
     '/': page('Start', 'Home of pages that move.', ['/linked.html', '/unlinked.html', '/kept.html']),
     '/linked.html': page('Linked', 'The page that moves and stays linked.'),
@@ -48,7 +48,7 @@ test('a page that leads to another one now ends its document, linked or not', as
   expect(await names()).toEqual(['/', '/kept.html', '/new.html'].map((path) => `${site.url}${path}`))
 })
 
-test('of more unlinked pages than a crawl may ask for, those unseen for the longest time come first', async () => {
+test('a crawl limited to fewer unlinked pages than exist starts with those unseen for the longest time', async () => {
   const paths = ['/a.html', '/b.html', '/c.html', '/d.html']
   site = await startSite({ '/': page('Start', 'Home of pages that are linked no more.', paths) })
   for (const path of paths) site.pages.set(path, page(path, `The page ${path}, which stays.`))
@@ -67,7 +67,7 @@ test('of more unlinked pages than a crawl may ask for, those unseen for the long
   expect(asked.flat().sort()).toEqual(paths)
 })
 
-test('a crawl follows links as deep as maxDepth says', async () => {
+test('a crawl follows links up to maxDepth', async () => {
   site = await startSite({
     '/': page('Start', 'Home of a long way.', ['/one.html']),
     '/one.html': page('One', 'The first page behind it.', ['/two.html']),

@@ -45,7 +45,7 @@ async function send(caller: Caller, filename: string, text: string, into?: strin
   return accepted!
 }
 
-test('a source is not there for a subject outside of its scope, whatever is done with it', async () => {
+test('every operation on a source fails with not-found for a subject outside its scope', async () => {
   const { sources } = running.engine
   const deeds = [
     () => sources.get(CAROL, spaceId, sourceId),
@@ -68,7 +68,7 @@ test('a source is not there for a subject outside of its scope, whatever is done
   expect((await sources.list({ ...ADA, subject: 'grace' }, spaceId, PAGE)).items).toHaveLength(1)
 })
 
-test('its documents are neither deleted, compiled again nor replaced by such a subject', async () => {
+test('documents of a source cannot be deleted, recompiled or replaced by a subject outside its scope', async () => {
   const { documents } = running.engine
   const id = secret.asset.id
   expect((await documents.delete(CAROL, spaceId, [id])).items).toMatchObject([{ documentId: id, status: 'not_found' }])
@@ -78,14 +78,14 @@ test('its documents are neither deleted, compiled again nor replaced by such a s
   expect((await documents.reindex(CAROL, spaceId, { all: true })).items).toEqual([])
   const item = { filename: 'secret.md', sha256: secret.asset.sha256 }
   await expect(documents.check(CAROL, spaceId, { sourceId, items: [item] })).rejects.toMatchObject(GONE)
-  // the same name without a source is another document
+  // The same name without a source is another document.
   const own = await send(CAROL, 'secret.md', 'The vault stands below the harbour.')
   expect(own.asset.id).not.toBe(id)
   expect((await documents.list(CAROL, spaceId, PAGE)).items.map((one) => one.id)).toEqual([own.asset.id])
   expect(await documents.get(ADA, spaceId, id)).toMatchObject({ parserStatus: 'parsed', version: 1 })
 })
 
-test('its jobs, bulk jobs and commits are not there for such a subject, also when the source is gone', async () => {
+test('jobs, bulk jobs and commits of a source stay hidden from a subject outside its scope, also after its deletion', async () => {
   const { documents, jobs, integrity, sources } = running.engine
   const open = await send(ADA, 'open.md', 'The library opens at noon.')
   const mixed = await documents.bulkUpload(ADA, spaceId, [secret, open])
@@ -105,14 +105,14 @@ test('its jobs, bulk jobs and commits are not there for such a subject, also whe
   await look()
 })
 
-test('a source is not there for who made it outside of its scope', async () => {
+test('a source stays hidden from its creator outside its scope', async () => {
   const { sources } = running.engine
   const about = { name: 'Other', type: 'upload' as const, uri: 'upload:other', metadata: {} }
   const another = await sources.create(ADA, spaceId, { ...about, permissionScope: ['grace'] })
   await expect(sources.get(ADA, spaceId, another.id)).rejects.toMatchObject({ code: 'not-found' })
 })
 
-test('what is kept when its source is deleted stays with the readers of the source, also after a restart', async () => {
+test('documents kept after the deletion of their source stay restricted to its readers, also after a restart', async () => {
   const { sources } = running.engine
   const about = { name: 'Other', type: 'upload' as const, uri: 'upload:other', metadata: {} }
   const open = await sources.create(ADA, spaceId, { ...about, permissionScope: ['ada', '*'] })
@@ -152,7 +152,7 @@ test('what is kept when its source is deleted stays with the readers of the sour
   expect(left).toEqual([shared.asset.id, own.asset.id])
 })
 
-test('the schedule and the clean-up of the daemon reach what a scope names people for', async () => {
+test('the schedule and the clean-up of the daemon also reach restricted sources', async () => {
   const { sources, retention } = running.engine
   const syncPolicy = { everyHours: 1 }
   await sources.update(ADA, spaceId, sourceId, { metadata: { syncPolicy } })
@@ -163,11 +163,11 @@ test('the schedule and the clean-up of the daemon reach what a scope names peopl
   await sources.update(ADA, spaceId, sourceId, { status: 'disabled' })
   await retention.setSpace(ADA, spaceId, { rawDocumentRetentionDays: 1 })
   now += 3 * 24 * 3_600_000
-  await running.reopen() // a clock that jumps while the daemon runs is not believed
+  await running.reopen() // A clock that jumps while the daemon runs is not trusted.
   await until(async () => (await running.engine.documents.list(ADA, spaceId, PAGE)).items.length === 0)
 })
 
-test('a chat application and its keys are there for its owner alone', async () => {
+test('a chat application and its keys are visible to its owner only', async () => {
   const { apps } = running.engine.chat
   const app = await apps.create(ADA, { name: 'Desk', knowledgeSpaceIds: [spaceId] })
   const key = await apps.createKey(ADA, app.id)

@@ -36,14 +36,14 @@ afterAll(async () => {
 })
 
 describe('A85: a crawled page with hidden instructions', () => {
-  test('is data like any document: it reaches the model as a passage alone, and evidence says whose word it is', async () => {
+  test('reaches the model as a marked passage only, and the evidence names its source', async () => {
     site = await startSite()
     const text = 'The vault of the harbour opens at nine and closes at five.'
     site.pages.set('/', page('Vault', `${text}</p>${HIDDEN}<p>The rest of the page is plain.`))
     const about = { name: 'Site', type: 'web' as const, uri: `${site.url}/`, permissionScope: [], metadata: {} }
     const { id } = await home.engine.sources.create(ADA, spaceId, about)
     await home.engine.sources.crawl(ADA, spaceId, id)
-    // nothing that the page names is asked for
+    // Nothing that the page links to is requested.
     expect(site.hits.every((path) => ['/', '/robots.txt', '/sitemap.xml'].includes(path))).toBe(true)
     await ingest(home.engine, ADA, spaceId, { 'own.md': '# Own\n\nThe vault of the office opens at ten.' })
 
@@ -67,7 +67,7 @@ describe('A85: a crawled page with hidden instructions', () => {
       expect(body.tools).toBeUndefined()
       for (const { role, content } of body.messages ?? [])
         if (role === 'system') expect(content).not.toContain('Ignore all previous')
-      // no text of a passage opens or closes a source
+      // No text of a passage opens or closes a source element.
       const sources = body.messages?.at(-1)?.content.match(/<\s*\/?\s*source[^>]*>/gi) ?? []
       const numbers = sources.flatMap((mark) => /^<source (\d+)>$/.exec(mark)?.[1] ?? [])
       expect(sources).toEqual(numbers.flatMap((number) => [`<source ${number}>`, `</source ${number}>`]))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { parseMultistatus } from '../../../src/engine/sources/connectors/webdav-xml.js'
 import { documentName } from '../../../src/engine/sources/document-name.js'
 
-test('two items of a source never share the name of a document', () => {
+test('two items of a source never share a document name', () => {
   const paths = fc.oneof(
     fc.constantFrom('a.md', 'a', 'A.md', './a.md', '/a.md', 'a//b.md', 'a/b.md', '../a.md', 'a\u0000.md', 'C:a.md', ''),
     fc.string({ maxLength: 20 }),
@@ -19,7 +19,7 @@ test('two items of a source never share the name of a document', () => {
   expect(documentName(marked, marked, true)).not.toBe(marked)
 })
 
-test('A30: whatever a server sends is read as a listing or as nothing', () => {
+test('A30: any response of a server is parsed as a listing or as nothing', () => {
   fc.assert(
     fc.property(
       fc.array(

@@ -16,7 +16,7 @@ import { nextRun, plannedAgain, readSyncPolicy } from '../../../src/engine/sourc
 const invalid = expect.objectContaining({ code: 'invalid-request' })
 const HOUR_MS = 3_600_000
 
-describe('a plan of syncs', () => {
+describe('the sync policy of a source', () => {
   const read = (syncPolicy: unknown) => readSyncPolicy({ syncPolicy })
 
   it.each([
@@ -26,7 +26,7 @@ describe('a plan of syncs', () => {
     [{ dailyAt: ['23:59', '19:00', '09:30'], utcOffset: '+14:00' }],
     [{ dailyAt: ['12:00'], utcOffset: '-09:30' }],
     [{ dailyAt: Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`) }],
-  ])('%j is read as it is', (policy) => {
+  ])('accepts %j unchanged', (policy) => {
     expect(read(policy)).toEqual(policy)
     expect(readSyncPolicy({})).toBeUndefined()
   })
@@ -53,7 +53,7 @@ describe('a plan of syncs', () => {
     ['.utcOffset', { dailyAt: ['00:00'], utcOffset: '01:00' }],
     ['.utcOffset', { dailyAt: ['00:00'], utcOffset: '+14:01' }],
     ['.utcOffset', { dailyAt: ['00:00'], utcOffset: 60 }],
-  ])('the refusal names metadata.syncPolicy%s for %j', (key, policy) => {
+  ])('rejects metadata.syncPolicy%s of %j by name', (key, policy) => {
     expect(() => read(policy)).toThrow(
       expect.objectContaining({
         code: 'invalid-sync-policy',
@@ -73,11 +73,11 @@ describe('a plan of syncs', () => {
     [{ dailyAt: ['01:00'], utcOffset: '+02:30' }, '01T22:30', '02T22:30'],
     [{ dailyAt: ['23:00'], utcOffset: '-05:00' }, '01T03:00', '01T04:00'],
     [{ dailyAt: ['23:00'], utcOffset: '-05:00' }, '01T04:00', '02T04:00'],
-  ])('%j after %s runs next at %s', (policy, after, next) => {
+  ])('plans the next run of %j after %s at %s', (policy, after, next) => {
     expect(new Date(nextRun(policy, at(after)))).toEqual(new Date(at(next)))
   })
 
-  it('a run is planned anew only where it is further off than a whole period', () => {
+  it('replans a run only when it is further ahead than one period', () => {
     const now = at('01T10:00')
     expect(plannedAgain({ everyHours: 2 }, now + 2 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
     expect(plannedAgain({ everyHours: 2 }, now + 3 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
@@ -87,8 +87,8 @@ describe('a plan of syncs', () => {
   })
 })
 
-describe('what a client says of a source', () => {
-  it('keeps the keys of the client, and none that are written here', () => {
+describe('the metadata of a source', () => {
+  it('keep the keys of the client, without reserved ones', () => {
     const own = { note: 'x', parameters: { maxPages: 3 } }
     const ours = { tenantId: 't', syncState: {}, sync: 1, crawled: 1, imported: 1, importedFiles: 1 }
     expect(readContent('web', { ...own, ...ours, credentials: { token: 'a' }, syncPolicy: { everyHours: 1 } })).toEqual(
@@ -101,14 +101,14 @@ describe('what a client says of a source', () => {
     expect(readContent('upload', {})).toEqual({ metadata: {}, credentials: undefined, policy: undefined })
   })
 
-  it('credentials that are null or empty take away those that are stored', () => {
+  it('remove stored credentials when they are null or empty', () => {
     expect(readContent('web', { credentials: null }).credentials).toBeNull()
     expect(readContent('web', { credentials: {} }).credentials).toBeNull()
     expect(() => readContent('web', { credentials: 'secret' })).toThrow(invalid)
     expect(() => readContent('web', { credentials: ['secret'] })).toThrow(invalid)
   })
 
-  it('limits of a crawl are checked where the crawler here reads the source, and nowhere else', () => {
+  it('restrict crawl limits only for sources of the built-in crawler', () => {
     const metadata = { parameters: { maxPages: 0 } }
     expect(() => readContent('web', metadata)).toThrow(invalid)
     expect(readContent('connector', metadata).metadata).toEqual(metadata)
@@ -118,7 +118,7 @@ describe('what a client says of a source', () => {
     ).toEqual([...[true, true, false, false]])
   })
 
-  it('a crawl has usual limits, and those that are named within bounds', () => {
+  it('default the crawl limits and check their bounds', () => {
     const read = (parameters: unknown) => readCrawlLimits({ parameters })
     expect(readCrawlLimits({})).toEqual({ maxPages: 200, maxDepth: 5, missingAfter: 1 })
     const [least, most] = [
@@ -132,7 +132,7 @@ describe('what a client says of a source', () => {
       expect(() => read(parameters)).toThrow(invalid)
   })
 
-  it('a web source signs in with a token or a name and a password', () => {
+  it('accept a token or a name with a password for web sources', () => {
     expect(webHeaders(undefined)).toEqual({})
     expect(webHeaders({})).toEqual({})
     expect(webHeaders({ token: 'abc' })).toEqual({ authorization: 'Bearer abc' })
@@ -150,7 +150,7 @@ describe('what a client says of a source', () => {
       expect(() => webHeaders(credentials)).toThrow(invalid)
   })
 
-  it('an address names no secret, no other protocol, and no place that is never dialled', () => {
+  it('reject an address with a secret, another protocol or a blocked host', () => {
     const check = (type: 'web' | 'connector', uri: string) => () => checkUri(type, uri, (host) => host === '8.8.8.8')
     for (const uri of ['no address', 'https://a.example/', 'http://8.8.8.8/']) expect(check('web', uri)).not.toThrow()
     for (const uri of [
@@ -166,14 +166,14 @@ describe('what a client says of a source', () => {
   })
 })
 
-describe('what a place is asked with', () => {
+describe('the request settings of a connector', () => {
   const place = (parameters: Record<string, unknown>): Place => ({
     uri: 'https://a.example/',
     parameters: new Map(Object.entries(parameters)),
     credentials: undefined,
   })
 
-  it('an address gets a slash at its end and loses its fragment', () => {
+  it('give an address a trailing slash and drop its fragment', () => {
     expect(httpUrl('https://a.example/x#part', 'it').href).toBe('https://a.example/x/')
     expect(httpUrl('http://a.example/x/', 'it').href).toBe('http://a.example/x/')
     for (const uri of ['nothing', 'ftp://a.example/', 'https://a.example/?a=1'])
@@ -182,18 +182,18 @@ describe('what a place is asked with', () => {
     expect(() => decodedPath(new URL('https://a.example/%FF/'))).toThrow(invalid)
   })
 
-  it('a parameter is a text of its form, and a stranger is refused by name', () => {
+  it('check the form of a parameter, and reject unknown ones by name', () => {
     expect(textParameter(place({ branch: 'main' }), 'branch', /^[a-z]+$/)).toBe('main')
     expect(textParameter(place({ branch: null }), 'branch', /^[a-z]+$/)).toBeUndefined()
     expect(textParameter(place({}), 'branch', /^[a-z]+$/)).toBeUndefined()
     expect(() => textParameter(place({ branch: 'MAIN' }), 'branch', /^[a-z]+$/)).toThrow(invalid)
     expect(() => textParameter(place({ branch: 1 }), 'branch', /1/)).toThrow(invalid)
     expect(() => onlyParameters(place({ a: 1 }), ['a', 'b'], 'it')).not.toThrow()
-    expect(() => onlyParameters(place({ a: 1, c: 1 }), ['a', 'b'], 'it')).toThrow(/may hold a, b, received "c"/)
-    expect(() => onlyParameters(place({ c: 1 }), [], 'it')).toThrow(/may hold none, received "c"/)
+    expect(() => onlyParameters(place({ a: 1, c: 1 }), ['a', 'b'], 'it')).toThrow(/may contain a, b, received "c"/)
+    expect(() => onlyParameters(place({ c: 1 }), [], 'it')).toThrow(/may contain none, received "c"/)
   })
 
-  it('a secret is plain text, and no message repeats it', () => {
+  it('accept plain ASCII secrets, and no error message repeats them', () => {
     expect(secretText({ token: 'a!~' }, 'token')).toBe('a!~')
     expect(secretText({}, 'token')).toBeUndefined()
     expect(secretText(undefined, 'token')).toBeUndefined()
@@ -204,15 +204,15 @@ describe('what a place is asked with', () => {
     expect(() => onlySecrets({ token: 'a', key: 'b' }, ['token'], 'it')).toThrow(invalid)
   })
 
-  it('the status of an answer is a matter of one item, or of the whole place', () => {
+  it('classify a response status as a failure of one item or of the source', () => {
     const ofItem = (status: number) => {
       const problem = itemProblem(status)
       return problem === undefined ? 'fine' : problem instanceof ItemFailure ? `item ${problem.message}` : 'place'
     }
     const statuses = [200, 299, 206, 300, 400, 401, 403, 404, 410, 414, 422, 429, 500]
     expect(statuses.map(ofItem)).toEqual([
-      ...['fine', 'fine', 'item did not come whole', 'place', 'item answered 400', 'place'],
-      ...['item may not be read with these credentials', 'item is not there', 'item is not there'],
+      ...['fine', 'fine', 'item was not received completely', 'place', 'item answered 400', 'place'],
+      ...['item may not be read with these credentials', 'item does not exist', 'item does not exist'],
       ...['item answered 414', 'item answered 422', 'place', 'place'],
     ])
     const ofPlace = (status: number) => placeProblem(status)?.message ?? 'fine'

@@ -41,11 +41,11 @@ const waiting = ({ signal }: { signal: AbortSignal }) =>
     signal.addEventListener('abort', () => reject(signal.reason))
   })
 
-/** What a client is told of syncs. */
+/** What a client sees of syncs. */
 const told = () => small.store.db.now(getSource(ADA, small.space.id, source.id)).metadata.syncState
 
 describe('a run of a source', () => {
-  it('is seen while it goes on, and ends with what it did', async () => {
+  it('shows as syncing while it runs, and stores its result', async () => {
     const during: unknown[] = []
     const value = await run(async () => {
       const { status, sync_started_at, next_sync_at } = small.again(source)
@@ -69,7 +69,7 @@ describe('a run of a source', () => {
     })
   })
 
-  it('that is a part of a sync leaves the next one where it was', async () => {
+  it('leaves the next sync as planned when it is part of one', async () => {
     const { next_sync_at } = source
     small.clock.now += HOUR_MS / 2
     await run(done, { isPart: true })
@@ -83,7 +83,7 @@ describe('a run of a source', () => {
     ['what is unavailable for now', new KsError('unavailable', 'try later'), 'crawl-failed', 'try later'],
     ['what has a code of its own', new KsError('not-configured', 'no token'), 'not-configured', 'no token'],
     ['what nobody foresaw', new TypeError('x is undefined'), 'crawl-failed', 'an unexpected failure'],
-  ])('that fails for %s says so, and the source with it', async (_, error, code, reason) => {
+  ])('stores the reason in the source when it fails for %s', async (_, error, code, reason) => {
     await expect(run(async () => Promise.reject(error))).rejects.toMatchObject({
       code,
       message: expect.stringContaining(reason),
@@ -94,7 +94,7 @@ describe('a run of a source', () => {
     expect(small.store.said.filter(({ level }) => level === 'error')).toHaveLength(unforeseen ? 1 : 0)
   })
 
-  it('says whether it could not be crawled or not be read', async () => {
+  it('distinguishes failures of a crawl and of a connector', async () => {
     const fail = async () => Promise.reject(new EgressFailure('no'))
     await expect(run(fail)).rejects.toThrow(`source ${source.id} could not be crawled: no`)
     await expect(run(fail, { failure: 'connector-failed' })).rejects.toThrow(
@@ -102,13 +102,13 @@ describe('a run of a source', () => {
     )
   })
 
-  it('that met a full disk is due again soon', async () => {
+  it('becomes due again soon after a full disk', async () => {
     const full = new KsError('storage-full', 'the disk is full')
     await expect(run(async () => Promise.reject(full))).rejects.toBe(full)
     expect(small.again(source).next_sync_at).toBe(small.clock.now + 15_000)
   })
 
-  it('is not begun where the source is switched off, deleted, or read elsewhere', async () => {
+  it('does not start when the source is disabled, deleted, or claimed by another gateway', async () => {
     small.store.run("UPDATE sources SET status = 'disabled'")
     let begun = false
     const begin = async () => {
@@ -124,7 +124,7 @@ describe('a run of a source', () => {
     expect([begun, runs.size]).toEqual([false, 0])
   })
 
-  it('ends when it is stopped, also while it waits for what it uploaded', async () => {
+  it('ends when it is stopped, also while it waits for its uploads', async () => {
     const stopped = run(waiting)
     await new Promise((resolve) => setImmediate(resolve))
     await runs.stop(source.id, 'the source was deleted')
@@ -141,7 +141,7 @@ describe('a run of a source', () => {
     await runs.stop('nothing runs for this one', 'x')
   })
 
-  it('ends where others took its gateway for dead, and when all are stopped', async () => {
+  it('ends when its gateway is declared dead, and when all are stopped', async () => {
     const lost = run(waiting)
     while (small.again(source).status !== 'syncing') await new Promise((resolve) => setImmediate(resolve))
     runs.lost()
@@ -154,7 +154,7 @@ describe('a run of a source', () => {
     expect(await over).toBeUndefined()
   })
 
-  it('waits where four others go on', async () => {
+  it('waits while four others are active', async () => {
     const sources = await Promise.all(Array.from({ length: 6 }, () => small.made()))
     let going = 0
     let most = 0
@@ -174,7 +174,7 @@ describe('a run of a source', () => {
     expect(runs.size).toBe(6)
     for (let ended = 0; ended < 6; ended++) {
       while (ends.length === 0) await new Promise((resolve) => setImmediate(resolve))
-      // all that may begin have begun
+      // All runs that may start have started.
       for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
       ends.shift()?.()
     }
@@ -182,7 +182,7 @@ describe('a run of a source', () => {
     expect(most).toBe(4)
   })
 
-  it('whose end could not be written is ended before the next one begins', async () => {
+  it('ends before the next one starts when its end could not be stored', async () => {
     const { write } = small.store.db
     let isFull = false
     small.store.db.write = (async (work: never) => {
@@ -203,8 +203,8 @@ describe('a run of a source', () => {
   })
 })
 
-describe('a schedule', () => {
-  it('is of what can be synced and has a policy', async () => {
+describe('the sync schedule', () => {
+  it('includes sources that can be synced and have a policy', async () => {
     const plain = await small.made()
     expect([dueAfter(source, 5), dueAfter(plain, 5)]).toEqual([5 + HOUR_MS, null])
     expect([source.next_sync_at, plain.next_sync_at]).toEqual([small.clock.now + HOUR_MS, null])
@@ -217,7 +217,7 @@ describe('a schedule', () => {
     expect(small.store.db.now(hasSchedule())).toBe(false)
   })
 
-  it('of a clock that was put back is planned anew', () => {
+  it('gets replanned after the clock was set back', () => {
     const far = small.clock.now + 9 * HOUR_MS
     small.store.run('UPDATE sources SET next_sync_at = ?', far)
     small.store.write(() => replanAll(small.clock.now))
@@ -230,7 +230,7 @@ describe('a schedule', () => {
     expect(small.again(source).next_sync_at).toBe(far)
   })
 
-  it('is due when its time has come', () => {
+  it('makes a source due at its time', () => {
     const due = (now: number) => small.store.db.now(dueSources(now)).map(({ id }) => id)
     expect([due(small.clock.now), due(small.clock.now + HOUR_MS)]).toEqual([[], [source.id]])
   })

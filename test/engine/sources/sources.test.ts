@@ -27,7 +27,7 @@ const create = (changes: Record<string, unknown> = {}) =>
     ...changes,
   })
 
-test('a sync policy that is wrong is told before a space or a source that does not exist', async () => {
+test('an invalid sync policy is reported before an unknown space or source', async () => {
   const metadata = { syncPolicy: { mode: 'sometimes' } }
   const absent = '0192f1c0-0000-7000-8000-000000000000'
   const source = { name: 'Site', type: 'web' as const, uri: 'https://example.com/', permissionScope: [] }
@@ -45,7 +45,7 @@ test('a sync policy that is wrong is told before a space or a source that does n
 })
 
 describe('credentials', () => {
-  test('are used, kept encrypted, and shown nowhere', async () => {
+  test('get used, stay encrypted, and appear nowhere', async () => {
     const secret = 'canary-4f1c9b7e'
     const seen: (string | undefined)[] = []
     const site = await startSite({
@@ -74,12 +74,12 @@ describe('credentials', () => {
     }
   })
 
-  test('are refused in a uri, and not repeated in the refusal', async () => {
+  test('fail in a uri, and the error does not repeat them', async () => {
     const failure = await create({ uri: 'https://ada:hunter22@example.com/' }).catch((error: Error) => error.message)
-    expect(failure).toBe('uri must hold no credentials: they belong to metadata.credentials')
+    expect(failure).toBe('uri must contain no credentials: they belong in metadata.credentials')
   })
 
-  test('that a site has no use for are kept, and found by the test', async () => {
+  test('unusable for a site are stored, and the test of the source reports them', async () => {
     const made = await create({ metadata: { credentials: { key: 'hunter22' } } })
     const { valid, error } = await home.engine.sources.test(ADA, spaceId, made.id)
     expect(valid).toBe(false)
@@ -94,43 +94,43 @@ describe('credentials', () => {
 
 describe('a source', () => {
   test.each(['file:///etc/passwd', 'ftp://x/', 'gopher://x/', 'data:,x', 'javascript:1', 'ws://x/'])(
-    'A53: of the web is not at %s',
+    'A53: cannot have the web address %s',
     async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
   )
   test.each(['http://127.0.0.1/', 'http://2130706433/', 'http://[::1]/', 'http://169.254.169.254/latest/'])(
-    'may not name %s',
+    'cannot have the internal address %s',
     async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
   )
-  test('of the web whose uri is no URL is kept, and cannot be read', async () => {
+  test('stays unreadable when its uri is not a URL', async () => {
     const { id, uri, status } = await create({ uri: 'x' })
     expect([uri, status]).toEqual(['x', 'active'])
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({
       code: 'crawl-failed',
-      message: `source ${id} could not be crawled: its uri is no http or https URL`,
+      message: `source ${id} could not be crawled: its uri is not an http or https URL`,
     })
     expect((await home.engine.sources.get(ADA, spaceId, id)).status).toBe('error')
     expect(await home.engine.sources.test(ADA, spaceId, id)).toEqual({
       valid: false,
-      error: 'an address that is no URL',
+      error: 'an address that is not a URL',
     })
   })
   test.each([
     { pluginId: 'example', provider: 'web' },
     { provider: 'headless' },
     { pluginId: 'example', parameters: { maxPages: 'all' }, syncPolicy: { everyHours: 1 } },
-  ])('of the web that another crawler reads is kept, and not read here: %j', async (metadata) => {
+  ])('stays unread here when another crawler reads it: %j', async (metadata) => {
     const { id } = await create({ metadata })
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
     await expect(home.engine.sources.test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
     await home.engine.sources.delete(ADA, spaceId, id, 'cascade')
   })
-  test('that is no web source is neither crawled nor tested', async () => {
+  test('without the type web can be neither crawled nor tested', async () => {
     const { id } = await create({ type: 'upload', uri: 'hand' })
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-a-web-source' })
     await expect(home.engine.sources.test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
     await expect(home.engine.sources.crawl(BOB, spaceId, id)).rejects.toMatchObject({ code: 'not-found' })
   })
-  test('is one of at most 1,000, listed page by page', async () => {
+  test('counts against the limit of 1,000 per space, and the list has pages', async () => {
     const other = (await home.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })).id
     const body = { name: 'x', type: 'upload' as const, uri: 'x', permissionScope: [], metadata: {} }
     await Promise.all(Array.from({ length: 1000 }, () => home.engine.sources.create(ADA, other, body)))
@@ -162,11 +162,11 @@ describe('a sync policy', () => {
     [{ everyHours: 1, extra: 1 }],
     [{}],
     [null],
-  ])('%j is refused', (syncPolicy) =>
+  ])('%j is rejected', (syncPolicy) =>
     expect(() => readSyncPolicy({ syncPolicy })).toThrow(/^metadata\.syncPolicy.* must be .*, received /),
   )
 
-  test('F36: with times of the day runs once for each of them, every day, at every offset', () => {
+  test('F36: runs once at each of its times of day, every day, at every offset', () => {
     for (const utcOffset of ['-12:00', '-03:30', '+00:00', '+05:45', '+14:00']) {
       const policy = { dailyAt: ['00:00', '23:59'], utcOffset }
       let at = Date.UTC(2026, 0, 1, 12)
@@ -179,7 +179,7 @@ describe('a sync policy', () => {
     }
   })
 
-  test('never plans the past, nor more than a period ahead, whatever the clock did', () => {
+  test('never plans a run in the past or more than a period ahead, whatever the clock does', () => {
     const policies = fc.oneof(
       fc.integer({ min: 1, max: 720 }).map((everyHours) => ({ everyHours })),
       fc.constantFrom('00:00', '12:30', '23:59').map((time) => ({ dailyAt: [time], utcOffset: '-11:00' })),
@@ -196,7 +196,7 @@ describe('a sync policy', () => {
   })
 })
 
-describe('what belongs to a site', () => {
+describe('the scope of a site', () => {
   test.each([
     ['https://h/docs/', 'https://h/docs/a', true],
     ['https://h/docs', 'https://h/docs', true],
@@ -206,9 +206,9 @@ describe('what belongs to a site', () => {
     ['https://h/', 'http://h/a', true],
     ['https://h/', 'https://h:8443/a', false],
     ['https://h/', 'https://www.h/a', false],
-  ])('%s holds %s: %s', (uri, url, held) => expect(createScope(uri).holds(new URL(url))).toBe(held))
+  ])('%s contains %s: %s', (uri, url, held) => expect(createScope(uri).holds(new URL(url))).toBe(held))
 
-  test('two addresses never share the name of a document', () => {
+  test('two addresses never share a document name', () => {
     const urls = [
       '',
       'index',
@@ -227,7 +227,7 @@ describe('what belongs to a site', () => {
     expect(new Set(names).size).toBe(urls.length)
   })
 
-  test('robots.txt: the group that names us, the longest rule, * and $', () => {
+  test('robots.txt: our group, the longest rule, * and $ decide', () => {
     const robots = parseRobots(
       'User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-agent: Knowledge-Spaces # us\nDisallow: /a\nAllow: /a/b\nDisallow: /*.pdf$\nDisallow:\nSitemap: https://h/m.xml',
       'knowledge-spaces',
@@ -239,7 +239,7 @@ describe('what belongs to a site', () => {
   })
 
   test.each([
-    // percent encoding: RFC 9309, 2.2.2
+    // Percent encoding: RFC 9309, 2.2.2.
     ['/%7Euser', '/~user', false],
     ['/~user', '/%7euser', false],
     ['/grün', '/gr%C3%BCn', false],
@@ -249,7 +249,7 @@ describe('what belongs to a site', () => {
     ['/a b', '/a%20b', false],
     ['/100%', '/100%', false],
     ['/%E0%A4%A/%7Eb', '/%E0%A4%A/~b', false],
-    // special characters: 2.2.3
+    // Special characters: 2.2.3.
     ['/a%2Ab', '/a*b', false],
     ['/a%2Ab', '/axb', true],
     ['/a%24', '/a$', false],
@@ -259,11 +259,11 @@ describe('what belongs to a site', () => {
     ['/*.php$', '/a.php?b', true],
     ['/*?*c=', '/a?b=1&c=2', false],
     ['*', '/a', false],
-  ])('robots.txt: whether %j leaves out %s', (rule, path, isAllowed) => {
+  ])('robots.txt: rule %j and path %s', (rule, path, isAllowed) => {
     expect(parseRobots(`User-agent: *\nDisallow: ${rule}`, 'us').allows(new URL(`https://h${path}`))).toBe(isAllowed)
   })
 
-  test('robots.txt: of two rules the one with more octets counts, however they are written', () => {
+  test('robots.txt: the rule with more octets decides, in any encoding', () => {
     const allows = (text: string, path: string) => parseRobots(text, 'us').allows(new URL(`https://h${path}`))
     expect(allows('User-agent: *\nDisallow: /%7E%7E%7E\nAllow: /~~~/a', '/~~~/a')).toBe(true)
     expect(allows('User-agent: *\nDisallow: /grün/\nAllow: /gr%C3%BC', '/grün/a')).toBe(false)
@@ -271,7 +271,7 @@ describe('what belongs to a site', () => {
     expect(allows('User-agent: *\nDisallow: /', '/robots.txt')).toBe(true)
   })
 
-  test('robots.txt: groups are found by product token, and lines of no meaning do not part them', () => {
+  test('robots.txt: groups match by product token, and meaningless lines do not split them', () => {
     const allows = (text: string) => parseRobots(text, 'knowledge-spaces').allows(new URL('https://h/a'))
     expect(allows('User-agent: knowledge-spaces bot 2.0\nDisallow: /')).toBe(false)
     expect(allows('User-agent: knowledge-spacesuit\nDisallow: /')).toBe(true)
@@ -281,7 +281,7 @@ describe('what belongs to a site', () => {
     expect(allows('Disallow: /\nUser-agent: *\nAllow: /')).toBe(true)
   })
 
-  test('robots.txt: a rule that the limit of size cuts is left out', () => {
+  test('robots.txt: a rule truncated by the size limit is dropped', () => {
     const site = createSite({ uri: 'https://h/', maxDepth: 1 })
     const lines = 'User-agent: *\nDisallow: /private\n'
     const filled = `${lines}#${'x'.repeat(ROBOTS_BYTES - lines.length - '#\nDisallow: /'.length)}\nDisallow: /`

@@ -58,7 +58,7 @@ describe.each(PLACES)('a file of $provider', ({ provider, uri, path, id: fileId,
     return { documents, sent: sent.splice(0) }
   }
 
-  test('that did not change is not sent again, and one that did is', async () => {
+  test('comes with status 304 when it did not change, and is downloaded when it did', async () => {
     const id = await start()
     const first = await take(id)
     expect(first.documents).toHaveLength(1)
@@ -71,7 +71,7 @@ describe.each(PLACES)('a file of $provider', ({ provider, uri, path, id: fileId,
     expect(second.documents).not.toEqual(first.documents)
   })
 
-  test('is sent whole when its document is gone, its name or its credentials are others', async () => {
+  test('downloads again when its document was deleted, or its name or credentials changed', async () => {
     const id = await start()
     const { documents } = await take(id)
     await home.engine.documents.delete(
@@ -88,7 +88,7 @@ describe.each(PLACES)('a file of $provider', ({ provider, uri, path, id: fileId,
   })
 })
 
-test('a file of webdav whose address leads elsewhere is not asked for by what another address said', async () => {
+test('a WebDAV file that redirects gets no condition from another address', async () => {
   site = await startSite({ '/dav/tides.md': redirect('/other.md') })
   const asked: (string | undefined)[] = []
   site.pages.set('/other.md', (request, response) => {

@@ -50,13 +50,13 @@ const pathsOf = async (id: string) =>
   (await documentsOf(id)).map(({ metadata }) => String(metadata.sourceUrl).slice(site.url.length)).sort()
 
 interface Held {
-  /** what was sent, by path: 200 or 304 */
+  /** Responses by path: 200 or 304. */
   sent: string[]
-  /** the conditions of each request */
+  /** The conditions of each request. */
   asked: { path: string; tag: string | undefined; since: string | undefined }[]
 }
 
-/** Pages with entity tags, kept the way a good server keeps them. */
+/** Pages with entity tags, served like a correct server does. */
 function tagged(held: Held, text: () => string, tag: () => string = () => `"${text().length}"`): Answer {
   return (request, response) => {
     const { 'if-none-match': asked, 'if-modified-since': since } = request.headers
@@ -70,7 +70,7 @@ function tagged(held: Held, text: () => string, tag: () => string = () => `"${te
 
 const taken = (held: Held) => held.sent.splice(0).sort()
 
-test('a page that did not change is not sent again, counts as skipped, was seen, and its links are followed', async () => {
+test('an unchanged page is not downloaded, counts as skipped and seen, and its links are followed', async () => {
   const held: Held = { sent: [], asked: [] }
   site = await startSite()
   const start = page('Start', 'The start of a site that rarely changes.', ['/a.html'])
@@ -111,7 +111,7 @@ test('a page that did not change is not sent again, counts as skipped, was seen,
   expect(await pathsOf(id)).toEqual(['/', '/a.html', '/b.html', '/c.html'])
 })
 
-test('a time of modification is asked by when it is older than the answer that told it', async () => {
+test('If-Modified-Since is sent only when the modification time is older than its response', async () => {
   site = await startSite()
   const asked: (string | undefined)[] = []
   const old = new Date(Date.now() - DAY).toUTCString()
@@ -129,7 +129,7 @@ test('a time of modification is asked by when it is older than the answer that t
   expect(asked).toEqual([undefined, undefined, old])
 })
 
-test('a page is asked for whole when its document is gone or damaged, its reading changed, or a week has passed', async () => {
+test('a page is downloaded when its document was deleted or damaged, its settings changed, or a week has passed', async () => {
   const held: Held = { sent: [], asked: [] }
   site = await startSite()
   site.pages.set(
@@ -168,7 +168,7 @@ test('a page is asked for whole when its document is gone or damaged, its readin
   expect(await sent()).toEqual({ told: counts(1, 0, 0), sent: ['/ 200'] })
 })
 
-test('a server that answers 304 unasked, or for another state than the one that is kept, is not believed', async () => {
+test('an unrequested 304 response, or one for another state, is not trusted', async () => {
   const held: Held = { sent: [], asked: [] }
   site = await startSite({
     '/': page('Start', 'Home of servers that err.', ['/empty.html', '/liar.html', '/moved.html']),
@@ -195,7 +195,7 @@ test('a server that answers 304 unasked, or for another state than the one that 
   held.sent.splice(0)
   text = page('Liar', 'The second state, of which the server says that nothing changed.')
   tag = '"two"'
-  // the tag of one page says nothing of the page that it leads to now
+  // The tag of a page does not apply to the page that it redirects to now.
   site.pages.set('/moved.html', redirect('/target.html'))
   site.pages.set(
     '/target.html',
@@ -210,7 +210,7 @@ test('a server that answers 304 unasked, or for another state than the one that 
   expect(await pathsOf(id)).toEqual(['/', '/liar.html', '/target.html'])
 })
 
-test('an answer that holds no whole page makes no document and replaces none', async () => {
+test('a partial or empty response creates no document and replaces none', async () => {
   site = await startSite({ '/': page('Start', 'Home of half answers.', ['/a.html', '/b.html']) })
   site.pages.set('/a.html', page('A', 'The whole page A.'))
   site.pages.set('/b.html', page('B', 'The whole page B.'))
@@ -222,7 +222,7 @@ test('an answer that holds no whole page makes no document and replaces none', a
   expect(await pathsOf(id)).toEqual(['/', '/a.html', '/b.html'])
 })
 
-test('a page that says it is a copy now, or no page any more, gives its place up; unless its original cannot be had', async () => {
+test('a page that became a copy or another type loses its document, unless the original is unreachable', async () => {
   const links = ['/a.html', '/b.html', '/c.html', '/original.html']
   site = await startSite({ '/': page('Start', 'Home of pages that become copies.', links) })
   const canonical = (of: string) => `<link rel="canonical" href="${of}">`
@@ -238,7 +238,7 @@ test('a page that says it is a copy now, or no page any more, gives its place up
   expect(await pathsOf(id)).toEqual(['/', '/b.html', '/new-original.html', '/original.html'])
 })
 
-test('a page that nothing leads to any more is kept up to date as long as it is there', async () => {
+test('a page without links to it is updated as long as it exists', async () => {
   site = await startSite({ '/': page('Start', 'Home of an orphan.', ['/orphan.html', '/copy.html']) })
   site.pages.set('/orphan.html', page('Orphan', 'The old text.'))
   site.pages.set('/copy.html', page('Copy', 'To become a copy.'))
@@ -255,7 +255,7 @@ test('a page that nothing leads to any more is kept up to date as long as it is 
   expect((await crawl(id)).counts).toEqual(counts(0, 0, 1))
 })
 
-test('validators are relied on as far as they can be', () => {
+test('validators are used only where they are reliable', () => {
   const date = 'Sun, 22 Nov 2026 16:00:10 GMT'
   const of = (etag: string, modified = '') => validatorsOf({ etag, date, 'last-modified': modified })
   expect(of('"a"')).toEqual({ etag: '"a"' })

@@ -15,14 +15,14 @@ describe('robots.txt', () => {
   }
   const forAll = (...rules: string[]) => ['User-agent: *', ...rules].join('\n')
 
-  it('allows what no rule forbids, and itself whatever the rules say', () => {
+  it('allows what no rule forbids, and always itself', () => {
     expect(allowed('', '/a', '/robots.txt')).toEqual([true, true])
     expect(allowed(forAll('Disallow: /'), '/a', '/robots.txt')).toEqual([false, true])
     expect(allowed(forAll('Disallow:'), '/a')).toEqual([true])
     expect(allowed('Disallow: /\nUser-agent: *', '/a')).toEqual([true])
   })
 
-  it('the longest rule decides, and of two as long the one that allows', () => {
+  it('decides by the longest rule, and allows when two are equally long', () => {
     const rules = forAll('Disallow: /a', 'Allow: /a/b', 'Disallow: /a/b/c', 'Allow: /x', 'Disallow: /x')
     expect(allowed(rules, '/a', '/a/z', '/a/b', '/a/b/z', '/a/b/c/d', '/x/y', '/z')).toEqual([
       ...[false, false, true, true, false, true, true],
@@ -30,7 +30,7 @@ describe('robots.txt', () => {
     expect(allowed(forAll('Disallow: /x', 'Allow: /x'), '/x')).toEqual([true])
   })
 
-  it('a rule with a star or an end competes with plain ones by its length', () => {
+  it('compares rules with wildcards to plain ones by length', () => {
     const rules = forAll('Disallow: /*.pdf$', 'Allow: /public/', 'Disallow: /p*/secret', 'Allow: /*/open$')
     expect(allowed(rules, '/a.pdf', '/a.pdf?x', '/public/a.pdf', '/public/secret', '/q/open', '/q/open/')).toEqual([
       ...[false, true, true, false, true, true],
@@ -42,7 +42,7 @@ describe('robots.txt', () => {
     expect(allowed(forAll('Allow: /*a', 'Disallow: /*a'), '/a')).toEqual([true])
   })
 
-  it('a group that names us counts alone, and groups that name us count together', () => {
+  it('uses only the groups that name us, all of them together', () => {
     const text = [
       ...['User-agent: *', 'Disallow: /', 'User-agent: other', 'User-agent: Knowledge-Spaces/2.0 (x)', 'Disallow: /a'],
       ...['User-agent: knowledge-spaces', 'Disallow: /b'],
@@ -50,13 +50,13 @@ describe('robots.txt', () => {
     expect(allowed(text, '/a', '/b', '/c')).toEqual([false, false, true])
   })
 
-  it('agents in a row share rules, and a delay between them does not part them', () => {
+  it('shares rules among consecutive agents, also across a delay line', () => {
     const text =
       'User-agent: knowledge-spaces\nCrawl-delay: 3\nUser-agent: b\nDisallow: /a\nUser-agent: c\nDisallow: /b'
     expect(allowed(text, '/a', '/b')).toEqual([false, true])
   })
 
-  it('comments, unknown lines and the case of names do not count', () => {
+  it('ignores comments, unknown lines and the case of names', () => {
     expect(allowed('USER-AGENT: * # all\n\nnonsense\nNoindex: /x\n  disallow :  /a # b\n', '/a', '/x', '/b')).toEqual([
       ...[false, true, true],
     ])
@@ -72,11 +72,11 @@ describe('robots.txt', () => {
     ['/a%24', '/a$', false],
     ['/a$b', '/a$b', false],
     ['/a?b=1', '/a?b=12', false],
-  ])('%s in a rule and %s in an address', (rule, path, isAllowed) => {
+  ])('matches rule %s with address %s', (rule, path, isAllowed) => {
     expect(allowed(forAll(`Disallow: ${rule}`), path)).toEqual([isAllowed])
   })
 
-  it('a delay is the longest of the groups that count, ten seconds at most', () => {
+  it('uses the longest delay of the relevant groups, at most ten seconds', () => {
     const delayOf = (text: string) => parseRobots(text, 'knowledge-spaces').delayMs
     expect(delayOf(forAll('Crawl-delay: 2'))).toBe(2000)
     expect(delayOf(forAll('Crawl-delay: 0.5'))).toBe(500)
@@ -87,7 +87,7 @@ describe('robots.txt', () => {
     expect(delayOf('User-agent: other\nCrawl-delay: 5')).toBe(0)
   })
 
-  it('site maps are named outside of groups', () => {
+  it('lists site maps outside groups', () => {
     const text = 'Sitemap: https://a.example/1.xml\nUser-agent: x\nSITEMAP:/2.xml'
     expect(parseRobots(text, 'knowledge-spaces').sitemaps).toEqual(['https://a.example/1.xml', '/2.xml'])
   })
@@ -100,18 +100,18 @@ describe('the pages of a site', () => {
     ['https://a.example/docs/start.html', ['/docs/', '/docs/start.html', '/docs/a'], ['/docs', '/a']],
     ['https://a.example/v1.2', ['/v1.2', '/v1.2/a'], ['/v1.3', '/']],
     ['https://a.example', ['/', '/a'], ['http://b.example/a', 'ftp://a.example/a', 'https://a.example:444/a']],
-  ])('%s', (start, inside, outside) => {
+  ])('start at %s', (start, inside, outside) => {
     const { holds } = createScope(start)
     expect(inside.filter((path) => !holds(url(path)))).toEqual([])
     expect(outside.filter((path) => holds(url(path)))).toEqual([])
     expect(holds(new URL('http://a.example/docs/start.html'))).toBe(holds(url('/docs/start.html')))
   })
 
-  it.each(['nothing', 'ftp://a.example/', 'file:///etc/'])('%s is no address of a page', (uri) => {
-    expect(() => createScope(uri)).toThrow('its uri is no http or https URL')
+  it.each(['nothing', 'ftp://a.example/', 'file:///etc/'])('cannot start at %s', (uri) => {
+    expect(() => createScope(uri)).toThrow('its uri is not an http or https URL')
   })
 
-  it('a page goes by its address without a fragment; one with a password, or too long, is never fetched', () => {
+  it('have addresses without a fragment; one with a password or above the maximal length is not fetched', () => {
     expect(addressOf(url('a?b#c'))).toBe('https://a.example/docs/a?b')
     expect(addressOf(new URL('https://u@a.example/'))).toBeUndefined()
     expect(addressOf(new URL('https://:p@a.example/'))).toBeUndefined()
@@ -121,7 +121,7 @@ describe('the pages of a site', () => {
     expect(createScope('https://a.example/docs/#part').start).toBe('https://a.example/docs/')
   })
 
-  it('a document is named by its path, with a mark where the path alone would not tell it apart', () => {
+  it('get a document name from the path, with a suffix where the path alone is ambiguous', () => {
     const name = (path: string, type = 'text/html') => filenameOf(new URL(path, 'https://a.example').href, type)
     expect(name('/docs/a.html')).toBe('docs/a.html')
     expect(name('/docs/a.pdf', 'application/pdf')).toBe('docs/a.pdf')
@@ -138,7 +138,7 @@ describe('the pages of a site', () => {
     expect(name(`/${'x'.repeat(300)}/y`)).toMatch(/^x{100}\/y~/)
   })
 
-  it('a map names pages and further maps', () => {
+  it('come from site maps, which may list further maps', () => {
     const xml = `<sitemapindex><sitemap><loc> https://a.example/more.xml </loc></sitemap><url><loc>https://a.example/a</loc></url>
       <url><loc>no address</loc></url><url><loc>https://a.example/${'x'.repeat(5000)}</loc></url><other>https://a.example/b</other></sitemapindex>`
     expect(parseSitemap(xml).map(({ kind, url }) => [kind, url.href])).toEqual([
@@ -151,7 +151,7 @@ describe('the pages of a site', () => {
 describe('a page', () => {
   const read = (html: string) => readPage(Buffer.from(html), url('start'))
 
-  it('tells its title, its description and the words of its body', () => {
+  it('yields a title, a description and the text of its body', () => {
     const html = `<head><title> The
       title </title><meta name="Description" content=" About  it "><meta name="description" content="second">
       <meta name="author" content="Ada"></head><body><h1>Head</h1>text<svg><title>Icon</title></svg><title>late</title></body>`
@@ -160,12 +160,12 @@ describe('a page', () => {
     expect(read('<meta name="description" content=" "><title> </title><p>x')).toEqual({ links: [], text: 'x' })
   })
 
-  it.each(['script', 'style', 'template', 'noscript', 'svg'])('reads nothing of what stands in %s', (name) => {
+  it.each(['script', 'style', 'template', 'noscript', 'svg'])('yields nothing of the content of %s', (name) => {
     const inner = '<a href="/no">no</a>'
     expect(read(`<p>a</p><${name}>${inner}</${name}><p>b</p>`)).toEqual({ links: [], text: 'a b' })
   })
 
-  it('names its links, each once, and the page that it is a copy of, both by its base', () => {
+  it('yields its links without repetition and a canonical address, resolved by its base', () => {
     const facts = read(
       `<a href="before"><base href="/other/"><a href="x"><a href="x"><area href="y"><a>none</a><a href="http://[">
        <link rel="stylesheet" href="s"><link rel="alternate CANONICAL" href="c"><link rel="canonical" href="d">`,
@@ -175,7 +175,7 @@ describe('a page', () => {
     expect(read('<p>x').canonical).toBeUndefined()
   })
 
-  it('tells so much and no more', () => {
+  it('yields at most a fixed number of links and length of texts', () => {
     const links = Array.from({ length: 5001 }, (_, n) => `<a href="${n}">`).join('')
     expect(read(links).links).toHaveLength(5000)
     expect(read(`<title>${'t'.repeat(2000)}</title>`).title).toHaveLength(1000)
@@ -199,7 +199,7 @@ describe('a crawl of a site', () => {
   const at = (path: string, depth = 0) => ({ address: url(path).href, depth })
   const pathsOf = (waiting: { address: string }[]) => waiting.map(({ address }) => address.slice(HOME.length))
 
-  it('fetches the start first, then what is linked, each once and in order, as deep as it may', () => {
+  it('fetches the start first, then links in order, each once, up to the maximal depth', () => {
     const crawl = site()
     expect(crawl.next(5)).toEqual([at('')])
     expect(crawl.arrive(page('<a href="a"><a href="b"><a href="/out"><a href="a#x">', ''), at(''))).toMatchObject({
@@ -213,7 +213,7 @@ describe('a crawl of a site', () => {
     expect(crawl.next(5)).toEqual([])
   })
 
-  it('asks for nothing that robots.txt forbids, and says whether it forbids the start', () => {
+  it('requests nothing that robots.txt forbids, and reports whether it forbids the start', () => {
     const rules = Buffer.from(
       'User-agent: *\nDisallow: /docs/no\nCrawl-delay: 1\nSitemap: https://a.example/s.xml\nSitemap: https://b.example/s.xml',
     )
@@ -225,12 +225,12 @@ describe('a crawl of a site', () => {
     expect(site().robots(Buffer.from('User-agent: *\nDisallow: /')).startAllowed).toBe(false)
   })
 
-  it('a robots.txt that is too long is cut at the end of a line', () => {
+  it('truncates a long robots.txt at the end of a line', () => {
     const long = `User-agent: *\n${'#'.repeat(512 * 1024 - 40)}\nDisallow: /x\nDisallow: /docs/abc`
     expect(site().robots(Buffer.from(long).subarray(0, 512 * 1024)).startAllowed).toBe(true)
   })
 
-  it('takes what maps name as pages, and follows maps of its own host', () => {
+  it('fetches the pages of site maps, and follows maps of the same host', () => {
     const crawl = site()
     const map = (inner: string) => Buffer.from(`<x>${inner}</x>`)
     const loc = (path: string) => `<loc>${url(path).href}</loc>`
@@ -244,7 +244,7 @@ describe('a crawl of a site', () => {
     expect(crawl.next(5)).toEqual([at(''), at('p', 1)])
   })
 
-  it('a page that says which it is a copy of is that one, which is fetched in its turn', () => {
+  it('treats a page with a canonical address as a copy and fetches the original', () => {
     const crawl = site()
     crawl.next(1)
     expect(crawl.arrive(page('<link rel=canonical href="real">', '?x=1'), at('?x=1'))).toEqual({
@@ -256,7 +256,7 @@ describe('a crawl of a site', () => {
     expect(crawl.arrive(page('<link rel=canonical href="https://b.example/">', 'own'), at('own')).kind).toBe('page')
   })
 
-  it('a redirect to what is known, out of the site, or to no page, brings none', () => {
+  it('drops redirects to known, forbidden and outside pages', () => {
     const crawl = site('User-agent: *\nDisallow: /docs/no')
     crawl.next(1)
     expect(crawl.arrive(page('x', ''), at('old')).kind).toBe('known')
@@ -274,7 +274,7 @@ describe('a crawl of a site', () => {
     ['text/plain', 'text/plain', '<b>b</b>'],
     ['text/markdown', 'text/markdown', '<b>b</b>'],
     ['application/pdf', 'application/pdf', ''],
-  ])('a page of type %j', (type, mediaType, text) => {
+  ])('reads a page of type %j', (type, mediaType, text) => {
     const taken = site().arrive(page('<b>b</b>', 'p', type), at('p'))
     expect(taken).toEqual({ kind: 'page', page: { address: url('p').href, mediaType, text } })
   })

@@ -26,7 +26,7 @@ const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [`${place}.md`, note(`Port ${place}`)]))
 
 describe('status and stats', () => {
-  it('of an empty space are all zero', async () => {
+  it('show zeros for an empty space', async () => {
     const none = { total: 0, ready: 0, building: 0, stale: 0, failed: 0 }
     const summaries = { denseVector: none, fts: none, graph: none, metadata: none }
     expect((await status()).index).toMatchObject({ projectionVersion: 0, summaries })
@@ -38,7 +38,7 @@ describe('status and stats', () => {
     })
   })
 
-  it('count documents, bytes and passages as they are, after a reindex and a deletion too', async () => {
+  it('count documents, bytes and passages correctly, also after a reindex and a deletion', async () => {
     const files = many(4)
     const [first, second] = await ingest(test.engine, ADA, spaceId, files)
     const bytes = Object.values(files).reduce((sum, text) => sum + text.length, 0)
@@ -57,7 +57,7 @@ describe('status and stats', () => {
     })
   })
 
-  it('count a vector as ready when the node it stands for is', async () => {
+  it('count a vector as ready with its node', async () => {
     const fake = await startFakeOpenAi({ dimension: 16 })
     const model = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
     const other = await startEngine({ providers: [{ ...model, baseUrl: fake.url }] })
@@ -68,7 +68,7 @@ describe('status and stats', () => {
       const { total, ...rest } = await dense()
       expect(total).toBeGreaterThanOrEqual(8)
       expect(rest).toEqual({ ready: total, building: 0, stale: 0, failed: 0 })
-      // vectors of the old versions are there for a while, and must not hide that new ones are missing
+      // Vectors of the old versions remain for a while, and must not hide missing new ones.
       const { bulkJobId } = await other.engine.documents.reindex(ADA, id, { all: true })
       await until(async () => (await other.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
       expect(await dense()).toEqual({ total, ...rest })
@@ -82,7 +82,7 @@ describe('status and stats', () => {
     }
   })
 
-  it('wait for no vector of a space too small for a model, or of a passage without words', async () => {
+  it('expect no vectors in a space too small for a model, or of passages without words', async () => {
     await ingest(test.engine, ADA, spaceId, many(3))
     await until(async () => (await stats()).projections.denseVector.building === 0)
     expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
@@ -98,15 +98,15 @@ describe('status and stats', () => {
     expect(denseVector.ready).toBeLessThan(fts.ready)
   }, 90_000)
 
-  it('wait for no model of texts that hold too few different words for one', async () => {
+  it('expect no model for texts with too few distinct words', async () => {
     await ingest(test.engine, ADA, spaceId, many(40))
     await until(async () => (await stats()).projections.denseVector.building === 0)
     expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
-    // other work behind a publication counts too, and comes to an end; a model that is owed would not
+    // Other background work after a publication counts, too, and ends; a due model would not.
     await until(async () => (await test.engine.activity()).backgroundTasks === 0)
   }, 90_000)
 
-  it('count what failed, within the window', async () => {
+  it('count failures within the window', async () => {
     await ingest(test.engine, ADA, spaceId, { 'good.md': note('Brest'), 'bad.pdf': '%PDF-1.7 this is no pdf' })
     const { fts } = (await stats()).projections
     expect(fts).toMatchObject({ failed: 1, building: 0 })
@@ -125,7 +125,7 @@ describe('status and stats', () => {
     expect((await stats(60)).commits.failedTerminal).toBe(1)
   })
 
-  it('show sessions that live and leases that are held, all of them in the count', async () => {
+  it('show live sessions and active leases, and count all of them', async () => {
     for (let round = 0; round < 102; round++) await ask(test.engine, ADA, spaceId, QUESTION)
     const { activeSessions } = await status()
     expect({ ...activeSessions, items: activeSessions.items.length }).toEqual({
@@ -144,7 +144,7 @@ describe('status and stats', () => {
     expect((await status()).activeSessions).toEqual({ count: 0, truncated: false, items: [] })
   })
 
-  it('show a session from its first query on, whose lease goes by the id of the query', async () => {
+  it('show a session from its first query on, with a lease under the id of the query', async () => {
     const body = { knowledgeSpaceId: spaceId, query: QUESTION, activeDocumentIds: [], activeEntityIds: [] }
     const run = await test.engine.queries.start(ADA, body, new AbortController().signal)
     const { activeSessions, activeLeases } = await status()
@@ -155,7 +155,7 @@ describe('status and stats', () => {
     })
     expect((await stats()).runtime.activeSessionSampleCount).toBe(1)
     expect(activeLeases.items).toMatchObject([{ id: run.traceId }])
-    // it is known to its own subject before that query ends
+    // The session is visible to its own subject before that query ends.
     const more = { ...body, sessionId: run.sessionId }
     const second = await test.engine.queries.start(ADA, more, new AbortController().signal)
     const other = await test.engine.queries.start({ ...ADA, subject: 'eve' }, more, new AbortController().signal)
@@ -166,7 +166,7 @@ describe('status and stats', () => {
     expect((await status()).activeSessions.count).toBe(2)
   })
 
-  it('claim nothing that is not measured', async () => {
+  it('report only measured values as available', async () => {
     expect(await stats()).toMatchObject({
       cache: { available: false, entries: 0, totalBytes: 0 },
       metrics: { available: false, reason: expect.any(String) },
@@ -174,7 +174,7 @@ describe('status and stats', () => {
     expect((await status()).storage.healthy).toBe(true)
   })
 
-  it('are of one space only, and not there for another tenant', async () => {
+  it('cover one space only and stay hidden from other tenants', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': note('Brest') })
     const other = (await test.engine.spaces.create(ADA, { name: 'Other', slug: 'other' })).id
     expect((await test.engine.spaces.stats(ADA, other, 60)).storage.documentCount).toBe(0)

@@ -11,7 +11,7 @@ const A = { tenant: 't', id: 'space-a' }
 const B = { tenant: 't', id: 'space-b' }
 afterEach(() => removeFolder(directory))
 
-it('counts what a space used by day, gives back, and remembers it over a restart', async () => {
+it('the usage of a space is counted per day, can be refunded, and survives a restart', async () => {
   const path = join(directory, 'main.sqlite')
   const today = new Date().toISOString().slice(0, 10)
   const db = new Database(path)
@@ -27,7 +27,7 @@ it('counts what a space used by day, gives back, and remembers it over a restart
   expect(await reread.used(B, today, 'embeddingTokens')).toBe(7)
   expect(await reread.used(A, today, 'llmTokens')).toBe(0)
   expect(await reread.used(A, '2001-01-01', 'embeddingTokens')).toBe(0)
-  // the same id of another tenant is another account
+  // The same id of another tenant is another account.
   expect(await reread.used({ tenant: 'u', id: 'space-a' }, today, 'embeddingTokens')).toBe(0)
   await again.close()
 })

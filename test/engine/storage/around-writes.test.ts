@@ -35,8 +35,8 @@ const failing = (error: unknown) => () => {
   throw error
 }
 
-describe('who asks whether writing has a point', () => {
-  it('is told of a full disk and of a damaged file', () => {
+describe('the check whether writing is possible', () => {
+  it('reports a full disk and a damaged file', () => {
     const damage = new DatabaseDamaged('pages')
     const room = (isFull: boolean) => ({ room: { isFull } }) as never
     expect(isWriteStopped({ db: { damage: undefined }, options: {} })).toBe(false)
@@ -45,7 +45,7 @@ describe('who asks whether writing has a point', () => {
     expect(isWriteStopped({ db: { damage }, options: {} })).toBe(true)
   })
 
-  it('gets something else where the file is too damaged to tell, and every other error as it is', async () => {
+  it('returns a fallback only for a damaged file, and rethrows other errors', async () => {
     const damage = new DatabaseDamaged('pages')
     const row = new KsError('data-damaged', 'a row')
     expect(await readUnlessDamaged(Promise.resolve(1), 2)).toBe(1)
@@ -54,11 +54,11 @@ describe('who asks whether writing has a point', () => {
   })
 })
 
-describe('the answer of a write', () => {
-  it('is kept inside of it, where the request has a key', async () => {
+describe('the reply of a write', () => {
+  it('enters the same transaction when the request has an idempotency key', async () => {
     let kept: unknown
     function* answered(answer: unknown): Write<void> {
-      // a program may be run again
+      // A program may run more than once.
       kept = answer
       yield* insert(`answer ${JSON.stringify(answer)}`)
     }
@@ -74,9 +74,9 @@ describe('the answer of a write', () => {
   })
 })
 
-describe('rows that are removed in slices', () => {
+describe('removal of rows in slices', () => {
   const remove = (row: string) => sql.run('DELETE FROM revoked_tokens WHERE jti = ?', [row])
-  /** milliseconds that have passed */
+  /** Milliseconds that have passed. */
   let passed = 0
   beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => passed))
   const slow = function* (row: string): Write<void> {
@@ -84,7 +84,7 @@ describe('rows that are removed in slices', () => {
     yield* remove(row)
   }
 
-  it('are as many as there is time for, at least one', async () => {
+  it('removes as many rows as the time allows, at least one', async () => {
     for (const jti of ['a', 'b', 'c']) await db.write(() => insert(jti))
     expect(db.writeNow(() => takeInTime(['a', 'b'], slow))).toBe(1)
     expect(held()).toEqual(['b', 'c'])
@@ -92,7 +92,7 @@ describe('rows that are removed in slices', () => {
     expect(held()).toEqual([])
   })
 
-  it('are followed by more where the slice was full or its time was over', async () => {
+  it('continues when the slice was full or its time was over', async () => {
     expect(NOTHING).toEqual({ removed: 0, more: false })
     expect(await inOneWrite(db, [], 5, remove)).toEqual(NOTHING)
     expect(await inOneWrite(db, ['a', 'b'], 3, remove)).toEqual({ removed: 2, more: false })
@@ -101,8 +101,8 @@ describe('rows that are removed in slices', () => {
   })
 })
 
-describe('room in the file', () => {
-  it('is given back in slices while more than one page in sixteen is free', async () => {
+describe('free pages of the file', () => {
+  it('return to the file system in slices while more than one page in sixteen is free', async () => {
     const pages = () => db.now(sql.get<{ page_count: number }>('PRAGMA page_count'))?.page_count ?? 0
     const free = () => db.now(sql.get<{ freelist_count: number }>('PRAGMA freelist_count'))?.freelist_count ?? 0
     expect(await giveBackPages(db)).toBe(false)
@@ -118,8 +118,8 @@ describe('room in the file', () => {
   })
 })
 
-describe('the log', () => {
-  it('is moved into the file as far as nobody reads it', async () => {
+describe('the write-ahead log', () => {
+  it('moves into the file as far as no reader needs it', async () => {
     await db.write(() => insert('a'))
     expect(db.checkpoint()).toBe(true)
     const other = new Sqlite(join(folder, 'main.sqlite'))
@@ -136,7 +136,7 @@ describe('the log', () => {
     other.close()
   })
 
-  it('is refused where it cannot be one', () => {
+  it('fails when the database cannot have one', () => {
     const memory = new Sqlite(':memory:')
     expect(() => setPragmas(memory)).toThrow(expect.objectContaining({ code: 'unavailable' }))
     memory.close()

@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
 
 const bytes = (length: number) => new Uint8Array(length)
 
-describe('a value of a kind', () => {
+describe('the format of a column', () => {
   it.each<[Kind, unknown[], unknown[], string]>([
     ['key', [0, 1, -1], [1.5, '1', 2 ** 53], 'is not an integer'],
     ['integer', [0, -7], [0.1, true, '1'], 'is not an integer'],
@@ -35,12 +35,12 @@ describe('a value of a kind', () => {
     ['json-array', ['[]'], ['{}', 'null', '1'], 'is not a JSON array'],
     ['json-array', [], ['[', 1], 'is not JSON'],
     [['on', 'off'], ['on', 'off'], ['', 'On', 1], 'has no known value'],
-  ])('%j', (kind, right, wrong, what) => {
+  ])('%j accepts valid values and describes invalid ones', (kind, right, wrong, what) => {
     expect(right.map((value) => wrongWith(kind, value))).toEqual(right.map(() => undefined))
     expect(wrong.map((value) => wrongWith(kind, value))).toEqual(wrong.map(() => what))
   })
 
-  it('can be wrong though it has the type of its column, of some kinds', () => {
+  it('can be stricter than the type of the column for some kinds', () => {
     const formless: Kind[] = ['key', 'integer', 'number', 'text', 'bytes', 'packed', 'object-bytes', 'vector']
     const formed: Kind[] = ['time', 'flag', 'uuid', 'sha256', 'sha256-bytes', 'row-hash', 'object-key', 'json', ['on']]
     expect(formless.map(hasForm)).toEqual(formless.map(() => false))
@@ -48,7 +48,7 @@ describe('a value of a kind', () => {
   })
 })
 
-it('where the schema lists the values of a column, its format lists the same', () => {
+it('the format of a column lists the same values as the schema', () => {
   const sqlite = new Sqlite(':memory:')
   for (const step of MIGRATIONS) sqlite.exec(step)
   const tables = sqlite
@@ -70,7 +70,7 @@ it('where the schema lists the values of a column, its format lists the same', (
     })
 })
 
-/** The values that a column may have where the schema lists none, said a second time. */
+/** The values of columns for which the schema lists none, written a second time. */
 const LISTED: Record<string, readonly string[]> = {
   'versions.content_type': ['text', 'structured', 'mixed'],
   'versions.parser': ['native-markdown', 'native-html', 'native-structured', 'unstructured'],
@@ -80,12 +80,12 @@ const LISTED: Record<string, readonly string[]> = {
   'sessions.client_kind': ['api', 'mcp', 'worker', 'admin'],
 }
 
-it.each(Object.entries(LISTED))('%s has the values that are written there', (place, values) => {
+it.each(Object.entries(LISTED))('%s has the listed values', (place, values) => {
   const [table = '', column = ''] = place.split('.')
   expect(TABLE_FORMATS[table]?.columns[column]?.kind).toEqual(values)
 })
 
-it('a list of values has no empty one, and none twice', () => {
+it('a list of values has no empty and no repeated one', () => {
   for (const [name, { columns }] of Object.entries(TABLE_FORMATS))
     for (const [column, { kind }] of Object.entries(columns))
       if (typeof kind === 'object')
@@ -97,7 +97,7 @@ it('a list of values has no empty one, and none twice', () => {
         })
 })
 
-it('a row whose owner is not there belongs to everybody, any other to the space of its owner', () => {
+it('a row with a missing owner belongs to every space, any other to the space of its owner', () => {
   const sqlite = new Sqlite(':memory:')
   sqlite.exec(`CREATE TABLE owners (id TEXT, space_key INTEGER); INSERT INTO owners VALUES ('a', 1), ('b', 2);
     CREATE TABLE things (owner TEXT); INSERT INTO things VALUES ('a'), ('b'), ('gone')`)
@@ -109,12 +109,12 @@ it('a row whose owner is not there belongs to everybody, any other to the space 
   expect(owned).toEqual(['a', 'gone'])
 })
 
-describe('a guard of rows', () => {
+describe('the guard of rows', () => {
   const column = (name: string, of: string | null = name, table: string | null = 'golden_questions') => ({
     ...{ name, table, column: of },
   })
 
-  it('is for columns with a form, under whatever name they are asked for', () => {
+  it('covers columns with a format, under any alias', () => {
     expect(guardOf([column('question'), column('n', null, null), column('x', 'unknown')], () => {})).toBeUndefined()
     const told: unknown[] = []
     const guard = guardOf([column('key', 'id'), column('labels', 'tags'), column('made', 'created_at')], (one) =>
@@ -131,7 +131,7 @@ describe('a guard of rows', () => {
     expect(() => row.labels).toThrow(expect.objectContaining({ code: 'data-damaged' }))
   })
 
-  it('leaves rows alone that are whole, were not found, or hold NULL', () => {
+  it('ignores valid, missing and NULL values', () => {
     const told: unknown[] = []
     const guard = guardOf([column('tags')], (one) => told.push(one))
     const whole = { tags: '[]' }
@@ -140,7 +140,7 @@ describe('a guard of rows', () => {
     expect(isDamaged(whole)).toBe(false)
   })
 
-  it('names a row by its id, else by its key, else by nothing', () => {
+  it('names a row by its id, else by its key', () => {
     const named = (row: Record<string, unknown>, ...columns: string[]) => {
       let name = ''
       guardOf(

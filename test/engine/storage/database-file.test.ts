@@ -27,7 +27,7 @@ afterEach(() => removeFolder(folder))
 
 const PAGE = 1024
 
-/** A database of a few pages; its log stays beside it as a run that was killed leaves it. */
+/** A database of a few pages, with its log as a killed run leaves it. */
 function written({ rows = 0, logged = 0, version = 1, page = PAGE } = {}) {
   const live = join(folder, 'live.sqlite')
   for (const old of [live, `${live}-wal`, `${live}-shm`, path]) rmSync(old, { force: true })
@@ -53,7 +53,7 @@ function overwrite(at: number, bytes: number[]): void {
 }
 
 describe('the state of a database file', () => {
-  it('is missing, empty, blank or whole', () => {
+  it('can be missing, empty, blank or complete', () => {
     expect(databaseState(path)).toEqual({ is: 'missing' })
     writeFileSync(path, '')
     expect(databaseState(path)).toEqual({ is: 'empty' })
@@ -64,42 +64,42 @@ describe('the state of a database file', () => {
   })
 
   it.each<[string, () => void, RegExp]>([
-    ['shorter than its head', () => truncateSync(path, 99), /^it has 99 bytes, which is less than its head$/],
-    ['of another kind', () => overwrite(0, [0x50]), /^it does not begin as a database does$/],
-    ['of a page size that is no power of two', () => overwrite(16, [4, 2]), /^its head names a page size of 1026$/],
-    ['of pages that are too small', () => overwrite(16, [1, 0]), /^its head names a page size of 256$/],
-    ['of no page size', () => overwrite(16, [0, 0]), /^its head names a page size of 0$/],
+    ['shorter than its head', () => truncateSync(path, 99), /^it has 99 bytes, less than its header$/],
+    ['of another kind', () => overwrite(0, [0x50]), /^it does not begin like a database$/],
+    ['of a page size that is no power of two', () => overwrite(16, [4, 2]), /^its header has an invalid page size of 1026$/],
+    ['of pages that are too small', () => overwrite(16, [1, 0]), /^its header has an invalid page size of 256$/],
+    ['of no page size', () => overwrite(16, [0, 0]), /^its header has an invalid page size of 0$/],
     [
       'cut short by a byte',
       () => truncateSync(path, readFileSync(path).length - 1),
-      /^it is cut short: it has \d+ bytes of \d+$/,
+      /^it is truncated: it has \d+ bytes of \d+$/,
     ],
-  ])('%s, it is damaged', (_, damage, what) => {
+  ])('counts as damaged when it is %s', (_, damage, what) => {
     written({ rows: 5 })
     damage()
     expect(databaseState(path)).toEqual({ is: 'damaged', what: expect.stringMatching(what) })
   })
 
-  it('a head of which the number of pages was not kept is taken without it', () => {
+  it('does not depend on a page count in the header that was not maintained', () => {
     written({ rows: 5 })
     overwrite(92, [0, 0, 0, 9])
     truncateSync(path, 3 * PAGE)
     expect(databaseState(path)).toEqual({ is: 'whole' })
   })
 
-  it('pages that stand in the log are not missed in the file, and others are', () => {
+  it('counts missing pages as present when they are in the log', () => {
     written({ rows: 3, logged: 6 })
     const pages = readWal(`${path}-wal`)?.pages ?? new Set()
     expect(databaseState(path)).toEqual({ is: 'whole' })
     const size = readFileSync(path).length
-    // page 2 is the root of the table: it is in the file alone, or in the log as well
+    // Page 2 is the root of the table: in the file alone, or in the log, too.
     truncateSync(path, size - PAGE)
     expect(databaseState(path).is).toBe(pages.has(size / PAGE) ? 'whole' : 'damaged')
     rmSync(`${path}-wal`)
     expect(databaseState(path).is).toBe('damaged')
   })
 
-  it('a log of other pages than the file says nothing of it', () => {
+  it('ignores a log with another page size', () => {
     written({ rows: 3, logged: 20, page: 2 * PAGE })
     written({ rows: 3 })
     expect(readWal(`${path}-wal`)?.pageSize).toBe(2 * PAGE)
@@ -117,7 +117,7 @@ describe('a write-ahead log', () => {
     return readWal(join(folder, 'cut-wal'))
   }
 
-  it('that is not there, or has no header that can be trusted, holds nothing', () => {
+  it('yields nothing when it is missing or its header is invalid', () => {
     expect(readWal(`${path}-wal`)).toBeUndefined()
     written({ logged: 3 })
     expect(cutAt(HEADER - 1)).toBeUndefined()
@@ -130,7 +130,7 @@ describe('a write-ahead log', () => {
     }
   })
 
-  it('holds the pages of whole transactions, and of the last one that was cut nothing', () => {
+  it('yields the pages of complete transactions, and nothing of a truncated one', () => {
     written({ rows: 1, logged: 8 })
     const frames = (log().length - HEADER) / FRAME
     let known = 0
@@ -146,11 +146,11 @@ describe('a write-ahead log', () => {
       known += held.length
     }
     expect(known).toBeGreaterThan(frames)
-    // half a frame is none
+    // Half a frame counts as none.
     expect(cutAt(HEADER + FRAME * frames - 1)?.databasePages).toBe(ofFrames[frames - 1]?.databasePages)
   })
 
-  it('is read up to a frame that is damaged, or of an earlier round', () => {
+  it('ends at a damaged frame or a frame of an earlier round', () => {
     written({ rows: 1, logged: 6 })
     for (const at of [0, 9, 17, 30]) {
       const bytes = log()
@@ -162,7 +162,7 @@ describe('a write-ahead log', () => {
     }
   })
 
-  it('shows the head of the database where a transaction wrote its first page', () => {
+  it('contains the database header when a transaction wrote the first page', () => {
     written({ rows: 1, logged: 2 })
     const db = new Sqlite(path)
     db.pragma('wal_autocheckpoint = 0')

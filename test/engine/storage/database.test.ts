@@ -22,16 +22,16 @@ const held = (db: Database) =>
   db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map((row) => row.jti)
 
 describe('the database', () => {
-  it('is durable in full also when an existing file is opened again', async () => {
+  it('keeps full durability, also when an existing file is opened again', async () => {
     await new Database(path()).close()
     const db = new Database(path())
-    // the assertion inside the constructor is what counts: it refuses to open otherwise
+    // The constructor itself asserts this: otherwise it would not open.
     expect(db.now(sql.get<{ synchronous: number }>('PRAGMA synchronous'))?.synchronous).toBe(2)
     expect(db.now(sql.get<{ journal_mode: string }>('PRAGMA journal_mode'))?.journal_mode).toBe('wal')
     await db.close()
   })
 
-  it('commits writes that wait together and answers each after the commit', async () => {
+  it('commits pending writes together and resolves each after the commit', async () => {
     const db = new Database(path())
     const results = await Promise.all(['a', 'b', 'c'].map((jti) => db.write(() => insert(db, jti).changes)))
     expect(results).toEqual([1, 1, 1])
@@ -41,7 +41,7 @@ describe('the database', () => {
     await db.close()
   })
 
-  it('commits writes of the same moment together, and does not wait for ever while more come', async () => {
+  it('commits writes of the same moment together, and does not wait forever while more arrive', async () => {
     const commits = vi.spyOn(Checkpointer.prototype, 'wrote')
     const db = new Database(path())
     commits.mockClear()
@@ -69,7 +69,7 @@ describe('the database', () => {
     await db.close()
   })
 
-  it('undoes a write that throws without touching its neighbours', async () => {
+  it('rolls back a write that throws, and no other in the same commit', async () => {
     const db = new Database(path())
     const outcomes = await Promise.allSettled([
       db.write(() => insert(db, 'a')),
@@ -84,7 +84,7 @@ describe('the database', () => {
     await db.close()
   })
 
-  it('resolves writes in the order in which they were asked for', async () => {
+  it('resolves writes in the order of their calls', async () => {
     const db = new Database(path())
     const order: number[] = []
     await Promise.all(
@@ -96,7 +96,7 @@ describe('the database', () => {
     await db.close()
   })
 
-  it('F66: refuses a directory of a newer schema by name', async () => {
+  it('F66: rejects a directory with a newer schema by its number', async () => {
     await new Database(path()).close()
     const raw = new Sqlite(path())
     raw.pragma('user_version = 99')

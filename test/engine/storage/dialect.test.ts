@@ -79,17 +79,17 @@ describe('a statement for PostgreSQL', () => {
     expect(translate(text)).toBe(translated)
   })
 
-  it('is refused where nobody has said how its rows are replaced', () => {
+  it('fails when no replacement of its rows is defined', () => {
     expect(() => translate('INSERT OR REPLACE INTO spaces (key) VALUES (?)')).toThrow('spaces')
   })
 
-  it('is translated once', () => {
+  it('gets translated once', () => {
     expect(translate('SELECT ?')).toBe(translate('SELECT ?'))
     expect(SQLITE.translate('SELECT ?')).toBe('SELECT ?')
   })
 })
 
-it('the pieces of a statement are the whole statement', () => {
+it('the tokens of a statement join to the entire statement', () => {
   const text = "SELECT a->>'$.b', \"c\" /* why */ FROM d -- e\nWHERE f <> 1.5e3 AND g = 'it''s' || ?"
   expect(
     tokens(text)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { eachPiece } from '../../../src/engine/storage/each-piece.js'
 
-it('each piece of a stream is taken when the one before it was, and all of them before the end is told', async () => {
+it('pieces of a stream are processed one after another, and all of them before the end', async () => {
   const taken: string[] = []
   let isTaking = false
   await eachPiece(Readable.from(['a', Buffer.from('b'), 'c']), async (piece) => {
@@ -16,7 +16,7 @@ it('each piece of a stream is taken when the one before it was, and all of them 
   expect(taken).toEqual(['a', 'b', 'c'])
 })
 
-it('a piece that is refused, at once or later, destroys the stream, and what is being taken is waited for', async () => {
+it('a rejected piece destroys the stream, after the piece in progress', async () => {
   const refused = new Error('no more')
   for (const refuse of [
     () => {
@@ -40,7 +40,7 @@ it('a piece that is refused, at once or later, destroys the stream, and what is 
   expect(isTaken).toBe(true)
 })
 
-it('a stream that was over before, or is closed without its end, says so', async () => {
+it('a stream that ended before, failed or closed early resolves or rejects accordingly', async () => {
   const ended = Readable.from([])
   ended.resume()
   await sleep(5)
@@ -53,5 +53,5 @@ it('a stream that was over before, or is closed without its end, says so', async
   const closed = new PassThrough()
   const reading = eachPiece(closed, () => undefined)
   closed.destroy()
-  await expect(reading).rejects.toThrow('ended before all of it came')
+  await expect(reading).rejects.toThrow('ended before it was complete')
 })

@@ -40,7 +40,7 @@ function typeOf(kind: Kind): string {
   return ['bytes', 'packed', 'object-bytes', 'vector', 'sha256-bytes', 'row-hash'].includes(kind) ? 'BLOB' : 'TEXT'
 }
 
-test('every column of every table has a format, with the type and the NULLs that the schema says', () => {
+test('every column of every table has a format, with the type and nullability of the schema', () => {
   const sqlite = new Sqlite(path, { readonly: true })
   const tables = sqlite
     .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -60,7 +60,7 @@ test('every column of every table has a format, with the type and the NULLs that
   expect(formats.sort()).toEqual(schema.sort())
 })
 
-/** Turns the JSON of one of five golden questions into something else, behind the database's back. */
+/** Corrupts the JSON of one of five golden questions, bypassing the constraints. */
 function damage(): void {
   const sqlite = new Sqlite(path)
   for (let place = 0; place < 5; place++)
@@ -80,7 +80,7 @@ interface Question {
 }
 const SELECT = 'SELECT id, tags FROM golden_questions ORDER BY id'
 
-test('a damaged cell refuses its readers with a documented error, is told of once, and hides nothing else', () => {
+test('reading a damaged cell throws a documented error, is logged once, and leaves the other cells readable', () => {
   damage()
   for (let round = 0; round < 2; round++) {
     const row = db.now(sql.get<Question>(`SELECT id, tags FROM golden_questions WHERE id LIKE '%2'`))
@@ -93,7 +93,7 @@ test('a damaged cell refuses its readers with a documented error, is told of onc
   ])
 })
 
-test('a list leaves the damaged row out, and its pages go on behind it', () => {
+test('a list omits the damaged row, and its pages continue after it', () => {
   damage()
   const rows = db.now(sql.all<Question>(SELECT))
   expect(readable(rows, ({ tags }) => tags)).toHaveLength(4)
@@ -105,7 +105,7 @@ test('a list leaves the damaged row out, and its pages go on behind it', () => {
   )
   expect(first.items.map(({ id }) => id.at(-1))).toEqual(['0', '1'])
   expect(first.nextCursor).toMatch(/2$/)
-  // where the cursor itself cannot be read, the row before says where to go on
+  // When the cursor of a row cannot be read, the previous row provides it.
   const last = readablePage(
     rows.slice(0, 4),
     3,
@@ -115,7 +115,7 @@ test('a list leaves the damaged row out, and its pages go on behind it', () => {
   expect(last.nextCursor).toMatch(/1\["a"\]$/)
 })
 
-test('JSON that SQL itself cannot read is refused with the same error', () => {
+test('JSON that SQL cannot read fails with the same error', () => {
   damage()
   expect(() => db.now(sql.all(`SELECT json_extract(tags, '$[0]') FROM golden_questions`))).toThrow(
     expect.objectContaining({ code: 'data-damaged' }),

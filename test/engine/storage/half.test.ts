@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeHalfInto, encodeHalf } from '../../../src/engine/storage/half.js'
 
 describe('half-precision vectors', () => {
-  it('come back within the precision of eleven bits', () => {
+  it('round-trip with a precision of eleven bits', () => {
     fc.assert(
       fc.property(fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { maxLength: 64 }), (numbers) => {
         const vector = Float32Array.from(numbers)
@@ -16,7 +16,7 @@ describe('half-precision vectors', () => {
     )
   })
 
-  it('keep values that a half can hold exactly', () => {
+  it('preserve values that a half-precision number represents exactly', () => {
     const exact = Float32Array.from([0, 1, -1, 0.5, -0.25, 0.125, 1.5, 65504, 2 ** -14, 2 ** -24])
     const back = new Float32Array(exact.length)
     decodeHalfInto(encodeHalf(exact), back, 0)
@@ -24,14 +24,14 @@ describe('half-precision vectors', () => {
   })
 })
 
-describe('a half', () => {
+describe('a half-precision number', () => {
   const back = (value: number) => {
     const target = new Float32Array(1)
     decodeHalfInto(encodeHalf(Float32Array.of(value)), target, 0)
     return target[0]
   }
 
-  it('is itself when it is read and written, every one of them', () => {
+  it('survives reading and writing, for all 65,536 values', () => {
     const halves = Uint16Array.from({ length: 65_536 }, (_, half) => half)
     const floats = new Float32Array(halves.length)
     expect(decodeHalfInto(new Uint8Array(halves.buffer), floats, 0)).toBe(65_536)
@@ -40,7 +40,7 @@ describe('a half', () => {
     expect([...wrong]).toEqual([])
   })
 
-  it('is the nearest to a number between two of them', () => {
+  it('becomes the nearest of two neighbours', () => {
     for (const [low, high] of [
       [1, 1 + 2 ** -10],
       [2 ** -14, 2 ** -14 + 2 ** -24],
@@ -54,7 +54,7 @@ describe('a half', () => {
     }
   })
 
-  it('knows what is too large and what is too small', () => {
+  it('overflows to infinity and underflows to zero', () => {
     expect([1e6, -1e6, Number.POSITIVE_INFINITY].map(back)).toEqual([
       ...[Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
     ])
@@ -63,7 +63,7 @@ describe('a half', () => {
     expect(back(65_504)).toBe(65_504)
   })
 
-  it('is written where it is told, and an odd byte is none', () => {
+  it('decodes at the given offset, and an odd byte is ignored', () => {
     const target = new Float32Array(3)
     expect(decodeHalfInto(encodeHalf(Float32Array.of(1, 2)), target, 1)).toBe(2)
     expect([...target]).toEqual([0, 1, 2])

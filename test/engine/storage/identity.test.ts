@@ -25,7 +25,7 @@ beforeEach(async () => {
   const store = await openSmallStore()
   root = store.dataDir
   layout = dataLayout(root)
-  // closed as it was found, by hand: what a test leaves of it is opened anew
+  // Closed by hand: the test reopens what remains.
   await store.db.close(() => store.context.identity.closed())
 })
 afterEach(async () => {
@@ -55,7 +55,7 @@ function objects(): void {
 }
 
 describe('a store', () => {
-  it('has one id, in the database and beside the objects, and counts its starts in both', async () => {
+  it('keeps one id in the database and next to the objects, and counts its starts in both', async () => {
     const first = beside()
     expect(first).toMatchObject({ closed: true })
     const store = await open()
@@ -69,24 +69,24 @@ describe('a store', () => {
     expect(beside().closed).toBe(false)
   })
 
-  it('is refused while a backup is being restored into it, and where it is of another id', async () => {
+  it('does not open during a restore or with the objects of another store', async () => {
     writeFileSync(layout.restoring, '')
     expect(() => checkStore(layout)).toThrow(StoreRefused)
     rmSync(layout.restoring)
     expect(checkStore(layout)).toEqual({ log: 'usable' })
     write({ store: 'another' })
-    await expect(open()).rejects.toThrow(/is of store .* holds the objects of store another/)
+    await expect(open()).rejects.toThrow(/belongs to store .* contains the objects of store another/)
   })
 
   it.each(['', '{', '{"store":7,"opened":1,"closed":true}', '{"store":"x","closed":true}', '{"store":"x","opened":1}'])(
-    'is refused where what stands beside its objects cannot be understood: %j',
+    'does not open when its store file is malformed: %j',
     async (text) => {
       writeFileSync(layout.storeFile, text)
-      await expect(open()).rejects.toThrow(/must say which store the objects are of/)
+      await expect(open()).rejects.toThrow(/must name the store of the objects/)
     },
   )
 
-  it('is refused where the log of a run that did not end in order is missing, until its file is removed', async () => {
+  it('does not open when the log of an unclean run is missing, until the store file is removed', async () => {
     write({ closed: false })
     objects()
     rmSync(`${layout.database}-wal`, { force: true })
@@ -97,7 +97,7 @@ describe('a store', () => {
     expect((await open()).identity.doubt()).toBeDefined()
   })
 
-  it('is refused where the log is missing beside its shared memory, or with the last start', async () => {
+  it('does not open when the log is missing while its shared memory or the last start shows it', async () => {
     const starts = beside().opened
     rmSync(`${layout.database}-wal`, { force: true })
     write({ closed: false })
@@ -108,13 +108,13 @@ describe('a store', () => {
     for (const _ of ['first', 'second']) await expect(open()).rejects.toThrow(/-wal is missing/)
   })
 
-  it('opens where another program moved the log of a killed run into the database', async () => {
+  it('opens when another program moved the log of a killed run into the database', async () => {
     write({ closed: false })
     rmSync(`${layout.database}-wal`, { force: true })
     expect((await open()).identity.doubt()).toBeUndefined()
   })
 
-  it('notes an orderly end before its log is removed, and takes the note back where the log remains', async () => {
+  it('records a clean end before its log is removed, and reverts that when the log remains', async () => {
     const store = await open()
     store.identity.closed()
     expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, true])
@@ -125,7 +125,7 @@ describe('a store', () => {
     expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, false])
   })
 
-  it('is new where nothing of an earlier one lies there', () => {
+  it('counts as new when nothing of an earlier one exists', () => {
     rmSync(layout.databaseDir, { recursive: true })
     rmSync(layout.storeFile)
     rmSync(layout.objects, { recursive: true })
@@ -152,15 +152,15 @@ describe('a store', () => {
         mkdirSync(join(layout.indexes, 'one'), { recursive: true })
       },
     ],
-  ])('whose database is missing is refused where %s shows that there was one', (_, prepare) => {
+  ])('does not open without its database when %s shows that there was one', (_, prepare) => {
     rmSync(layout.database)
     rmSync(`${layout.database}-wal`, { force: true })
     prepare()
-    expect(() => checkStore(layout)).toThrow(/is missing, and .* shows that there was one/)
+    expect(() => checkStore(layout)).toThrow(/is missing, but .* shows that there was one/)
     expect(existsSync(layout.database)).toBe(false)
   })
 
-  it('whose database is empty, blank or damaged is refused by what it is', () => {
+  it('does not open when its database is empty, blank or damaged, and the error names the state', () => {
     writeFileSync(layout.database, '')
     expect(() => checkStore(layout)).toThrow(/is empty/)
     rmSync(layout.storeFile)
@@ -172,7 +172,7 @@ describe('a store', () => {
     blank.exec('CREATE TABLE t (x)')
     blank.close()
     objects()
-    expect(() => checkStore(layout)).toThrow(/holds no tables/)
+    expect(() => checkStore(layout)).toThrow(/contains no tables/)
     writeFileSync(
       layout.database,
       'nothing that a database begins with, and long enough to have a head of hundred bytes, at least',
@@ -181,19 +181,19 @@ describe('a store', () => {
   })
 })
 
-describe('objects that the database may not know', () => {
+describe('doubt that the database knows all objects', () => {
   const doubted = async () => (await open()).identity.doubt()
 
-  it('are assumed where the log of a run that did not end in order is empty', async () => {
+  it('arises when the log of an unclean run is empty', async () => {
     write({ closed: false })
     writeFileSync(`${layout.database}-wal`, '')
     expect(checkStore(layout)).toEqual({ log: 'empty' })
-    expect(await doubted()).toBe(`${layout.keepUnknown} tells why it may not know all`)
+    expect(await doubted()).toBe(`${layout.keepUnknown} explains why it may not know all`)
     expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(/-wal is empty although the last run did not end in order/)
     expect(warned).toHaveLength(1)
   })
 
-  it('are there where the database was opened less often than they were, from then on', async () => {
+  it('arises when the database was opened less often than the objects, until a person clears it', async () => {
     write({ opened: beside().opened + 5 })
     const store = await open()
     expect(store.identity.doubt()).toBeDefined()
@@ -206,26 +206,26 @@ describe('objects that the database may not know', () => {
     expect(opened.at(-1)?.identity.doubt()).toBeUndefined()
   })
 
-  it('are there where nothing says whose they are', async () => {
+  it('arises when nothing identifies the store of the objects', async () => {
     rmSync(layout.storeFile)
     objects()
     expect(await doubted()).toBeDefined()
-    expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(/is missing: the objects may be of another store/)
+    expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(/is missing: the objects may belong to another store/)
   })
 
-  it('are none where there are no objects, or the database knows its store and was opened as often', async () => {
+  it('does not arise without objects, or when the database knows its store and starts', async () => {
     rmSync(layout.storeFile)
     expect(await doubted()).toBeUndefined()
     expect(existsSync(layout.keepUnknown)).toBe(false)
   })
 
-  it('may be there where the file beside them is taken away or exchanged while it is open', async () => {
+  it('arises while the store file is missing or replaced at runtime', async () => {
     const store = await open()
     const text = readFileSync(layout.storeFile, 'utf8')
     for (const [other, says] of [
-      [undefined, 'is not there'],
-      ['{', 'is not there'],
-      [text.replace(beside().store, 'another'), 'is of another store'],
+      [undefined, 'does not exist'],
+      ['{', 'does not exist'],
+      [text.replace(beside().store, 'another'), 'belongs to another store'],
     ] as const) {
       rmSync(layout.storeFile, { force: true })
       if (other !== undefined) writeFileSync(layout.storeFile, other)
@@ -236,8 +236,8 @@ describe('objects that the database may not know', () => {
   })
 })
 
-describe('damage that is met at the start', () => {
-  it('is told in words for a person, and any other error as it is', () => {
+describe('damage found at the start', () => {
+  it('becomes an explanation for people, and other errors stay unchanged', () => {
     const met = new Sqlite.SqliteError('file is not a database', 'SQLITE_NOTADB')
     for (const error of [met, new DatabaseDamaged('file is not a database', met)]) {
       const told = explainDamage(error, layout)

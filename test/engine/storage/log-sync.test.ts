@@ -11,7 +11,7 @@ import { framesOfLog } from '../../../src/engine/storage/pragmas.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { rewriteWal } from '../../../src/engine/storage/wal-file.js'
 
-/** Syncs that run, each with what ends it. */
+/** Running syncs, each with the callback that ends it. */
 const running: ((error: Error | null) => void)[] = []
 
 const IO_ERROR = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
@@ -27,7 +27,7 @@ afterEach(() => {
   removeFolder(folder)
 })
 
-/** From now on syncs in the thread pool end when the test says so. */
+/** From now on syncs in the thread pool end when the test ends them. */
 function holdSyncs(): void {
   vi.spyOn(fs, 'fdatasync').mockImplementation((_file, ended) => void running.push(ended))
   syncBuiltinESMExports()
@@ -51,13 +51,13 @@ async function runningSyncs(count: number): Promise<void> {
 }
 
 describe('a record', () => {
-  it('is told to be durable when a sync that began after its commit has ended, and not before', async () => {
+  it('resolves as durable after a sync that began after its commit, and not before', async () => {
     const db = new Database(path())
     holdSyncs()
     const told: string[] = []
     const first = db.record(() => insert('first')).then(() => told.push('first'))
     await runningSyncs(1)
-    // seen by all, and not durable yet
+    // Visible, but not durable yet.
     expect(inserted(db)).toEqual(['first'])
     const durable = db.durable().then(() => told.push('durable'))
     const others = ['second', 'third'].map((jti) => db.record(() => insert(jti)).then(() => told.push(jti)))
@@ -66,7 +66,7 @@ describe('a record', () => {
     expect(told).toEqual([])
     running[0]?.(null)
     await Promise.all([first, durable])
-    // the sync that has ended may have begun before the other two were committed: they share the next one
+    // The finished sync may have begun before the other two commits: they share the next one.
     await runningSyncs(2)
     expect(told.sort()).toEqual(['durable', 'first'])
     running[1]?.(null)
@@ -76,7 +76,7 @@ describe('a record', () => {
     await db.close()
   })
 
-  it('that is written with something else is synced by the commit of that', async () => {
+  it('becomes durable by the commit of a write in the same transaction', async () => {
     const db = new Database(path())
     holdSyncs()
     await Promise.all([db.record(() => insert('record')), db.write(() => insert('write'))])
@@ -85,7 +85,7 @@ describe('a record', () => {
     await db.close()
   })
 
-  it('is told of a sync that failed, and nothing is written until the log was written again', async () => {
+  it('rejects when its sync fails, and nothing is written until the log is rewritten', async () => {
     const db = new Database(path())
     await db.write(() => insert('before'))
     holdSyncs()
@@ -96,7 +96,7 @@ describe('a record', () => {
     for (let turns = 0; inserted(db).length < 3 && turns < 1000; turns++) await turn()
     running[0]?.(IO_ERROR)
     await expect(record).rejects.toMatchObject({ code: 'unavailable' })
-    // a sync that goes well now would not say that the one before it did
+    // A successful sync now would not prove the previous one.
     await expect(waiting).rejects.toMatchObject({ code: 'unavailable' })
     expect(running).toHaveLength(1)
     expect(db.broken).toBe(true)
@@ -110,7 +110,7 @@ describe('a record', () => {
     sqlite.close()
   })
 
-  it('leaves every other commit synced by SQLite itself', async () => {
+  it('leaves every other commit to the sync of SQLite', async () => {
     const db = new Database(path())
     await db.record(() => insert('record'))
     expect(db.now(sql.get<{ synchronous: number }>('PRAGMA synchronous'))?.synchronous).toBe(2)
@@ -122,7 +122,7 @@ describe('a record', () => {
     await db.close()
   })
 
-  it('that was asked for before the close is written by it', async () => {
+  it('reaches the disk when the database closes right after', async () => {
     const db = new Database(path())
     const record = db.record(() => insert('record'))
     await Promise.all([db.close(), record])
@@ -132,8 +132,8 @@ describe('a record', () => {
   })
 })
 
-describe('the log', () => {
-  it('is written again byte for byte, and not where a frame does not read as it was written', async () => {
+describe('the rewrite of the log', () => {
+  it('keeps it byte for byte, and fails when a frame is invalid', async () => {
     const db = new Database(path())
     for (const jti of ['a', 'b', 'c']) await db.write(() => insert(jti))
     const other = new Sqlite(path(), { readonly: true })
@@ -145,12 +145,12 @@ describe('the log', () => {
     expect(() => rewriteWal(log(), frames + 1)).toThrow(`of ${frames + 1} frames`)
     copyFileSync(log(), join(folder, 'damaged'))
     writeSync(openSync(join(folder, 'damaged'), 'r+'), Buffer.from('?'), 0, 1, 32 + 24 + 100)
-    expect(() => rewriteWal(join(folder, 'damaged'), frames)).toThrow('0 read as they were written')
+    expect(() => rewriteWal(join(folder, 'damaged'), frames)).toThrow('only 0 are valid')
     other.close()
     await db.close()
   })
 
-  it('that cannot be opened is unsure until it was written again', async () => {
+  it('leaves it marked as unsure while the log cannot be opened', async () => {
     const sync = new LogSync(join(folder, 'none', 'main.sqlite-wal'))
     await expect(sync.sync()).rejects.toMatchObject({ code: 'ENOENT' })
     expect(sync.isUnsure).toBe(true)

@@ -13,7 +13,7 @@ function storeOf(count: number): Sqlite.Database {
   return sqlite
 }
 
-/** The statements that made what a store has, by kind and name. */
+/** The statements that created the schema of a store, by kind and name. */
 function catalogueOf(sqlite: Sqlite.Database): unknown[] {
   return sqlite.prepare('SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name').all()
 }
@@ -23,7 +23,7 @@ function migrated(sqlite: Sqlite.Database) {
   return { number: sqlite.pragma('user_version', { simple: true }), catalogue: catalogueOf(sqlite) }
 }
 
-test('the number in the name of a migration is the schema that it leads to', async () => {
+test('the number in the name of a migration is the schema version it creates', async () => {
   const files = readdirSync(FOLDER).sort()
   const texts = await Promise.all(
     files.map(async (file) => {
@@ -40,13 +40,13 @@ test('the number in the name of a migration is the schema that it leads to', asy
   expect(ofSqlite).toEqual(MIGRATIONS.map((text) => [text]))
 })
 
-test('a store of any earlier schema ends with the number and the catalogue of a new one', { timeout: 120_000 }, () => {
+test('a store of any earlier schema ends with the version and catalogue of a new one', { timeout: 120_000 }, () => {
   const fresh = migrated(new Sqlite(':memory:'))
   expect(fresh.number).toBe(MIGRATIONS.length)
   for (let count = 1; count < MIGRATIONS.length; count++) expect(migrated(storeOf(count))).toEqual(fresh)
 })
 
-test('a store of schema 34 keeps the entries of its log, and goes on counting behind the last of each space', () => {
+test('a store of schema 34 keeps its log entries, and numbers continue after the last one of each space', () => {
   const sqlite = storeOf(34)
   sqlite.exec(`
     INSERT INTO projection_log (seq, space_key, op, first_node, last_node)

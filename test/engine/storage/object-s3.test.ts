@@ -258,7 +258,7 @@ describe('the place of a store', () => {
   it('that is away is met later; until then nothing may be removed that the rows do not know', async () => {
     server.fault = () => ({ status: 503 })
     const store = await open()
-    expect(store.doubt()).toContain('has not said yet')
+    expect(store.doubt()).toContain('has not been checked yet')
     await expect(put(store, SMALL)).rejects.toMatchObject({ code: 'unavailable' })
     server.fault = () => undefined
     await put(store, SMALL)
@@ -269,7 +269,7 @@ describe('the place of a store', () => {
     await open(storeOf('mine', 7))
     const told: string[] = []
     const store = await open({ ...storeOf('mine', 3), onDoubt: (why) => told.push(why) })
-    expect(told).toEqual([expect.stringContaining('opened 3 times, they were 7 times')])
+    expect(told).toEqual([expect.stringContaining('opened 3 times, they were opened 7 times')])
     expect(store.doubt()).toBe(told[0])
   })
 

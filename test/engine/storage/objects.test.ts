@@ -141,7 +141,7 @@ describe('the object store', () => {
     mkdirSync(store.path(folder), { recursive: true })
     const all = [...keys, damaged, gone, folder]
     const measured = await store.measureAll(['no key', ...all])
-    expect(measured[0]).toEqual({ error: expect.stringContaining('does not have the form') })
+    expect(measured[0]).toEqual({ error: expect.stringContaining('is malformed') })
     for (const [place, key] of all.entries()) {
       const alone = await store.measure(key).catch((error: unknown) => ({ error: String(error) }))
       expect(measured[place + 1]).toEqual(alone)

@@ -120,7 +120,7 @@ test('F27: a database cut at any length, or without its head, is refused by name
   const headless = Buffer.from(whole)
   headless.fill(0, 0, 100)
   writeFileSync(database(dataDir), headless)
-  expect(await refusal(dataDir)).toContain('does not begin as a database does')
+  expect(await refusal(dataDir)).toContain('does not begin like a database')
   const pageless = Buffer.from(whole)
   pageless.fill(0, 0, page)
   writeFileSync(database(dataDir), pageless)
@@ -141,7 +141,7 @@ test('an empty database made by another program is refused where objects lie', a
   await refusal(dataDir)
   rmSync(database(dataDir))
   sql(dataDir, (db) => db.exec('CREATE TABLE notes (text); DROP TABLE notes'))
-  expect(await refusal(dataDir)).toContain('holds no tables')
+  expect(await refusal(dataDir)).toContain('contains no tables')
 })
 
 test('a database of another store is refused', async () => {

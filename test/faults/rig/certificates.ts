@@ -9,7 +9,7 @@ interface Certificate {
   cert: string
 }
 
-/** Two certificates for `localhost`: one that a process trusts which is given `authority`, and one that nobody does. */
+/** Two certificates for `localhost`: processes with `authority` trust one of them, and nobody trusts the other. */
 export interface TestCertificates {
   trusted: Certificate
   untrusted: Certificate
@@ -18,7 +18,7 @@ export interface TestCertificates {
   remove(): void
 }
 
-/** Why there are no certificates here; undefined where there are. */
+/** The reason why certificates cannot be created here; else undefined. */
 export const opensslTrouble = !execaSync('openssl', ['version'], { reject: false }).failed
   ? undefined
   : 'openssl is not here'

@@ -3,7 +3,7 @@ import type { Client } from '../../../src/client/client.js'
 import { CHECKS } from '../../engine/integrity/space.js'
 import { until } from '../../helpers/until.js'
 
-/** Everything that a check in depth finds in a space once its indexes have had time to catch up. */
+/** All issues of a deep check of a space, once its indexes have had time to catch up. */
 export async function issuesOf(client: Client, spaceId: string): Promise<string[]> {
   let found: string[] = []
   const isClean = async () => {
@@ -27,7 +27,7 @@ async function pagesOf(client: Client, id: string, check: (typeof CHECKS)[number
   return found
 }
 
-/** What SQLite says of a database that nobody has open: `ok`, or what is wrong. */
+/** The result of SQLite's check of a closed database: `ok`, or the damage. */
 export function integrityOf(path: string): unknown {
   const sqlite = new Sqlite(path, { fileMustExist: true })
   try {

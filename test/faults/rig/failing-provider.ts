@@ -5,30 +5,30 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type FakeOpenAi, type FakeOptions, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import type { TestCertificates } from './certificates.js'
 
-/** What a provider that is well has answered. */
+/** Numbers of correct responses. */
 export interface Faithful {
   type: string
   body: Buffer
   path: string
 }
 
-/** Sends something else than the faithful answer, or nothing. */
+/** Sends something else than the correct response, or nothing. */
 export type Play = (response: ServerResponse, faithful: Faithful, request: IncomingMessage) => void | Promise<void>
 
-/** How a provider fails: by what it answers, or before anybody can ask it. */
+/** How a provider fails: by its response, or before a request can reach it. */
 export type Failure = Play | 'refuses-connections' | 'untrusted-certificate'
 
-/** A provider that answers faithfully until it is told to fail, at one address for its whole life. */
+/** A provider that answers correctly until a failure is set, at one address for its lifetime. */
 export interface FailingProvider {
   url: string
-  /** what it received while it failed */
+  /** the requests that it received while it failed */
   requests(): number
   fail(how: Failure): Promise<void>
   recover(): Promise<void>
   close(): Promise<void>
 }
 
-/** @param certificates the provider is asked over TLS, where given */
+/** @param certificates for TLS, if given */
 export async function startFailingProvider(
   options: FakeOptions,
   certificates?: TestCertificates,
@@ -71,7 +71,7 @@ export async function startFailingProvider(
   port = (server.address() as AddressInfo).port
 
   return {
-    // a certificate is for a name
+    // A certificate is for a host name.
     url: certificates === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
     requests: () => received,
     async fail(how) {
@@ -90,7 +90,7 @@ export async function startFailingProvider(
       failing = false
       play = undefined
       if (certificates !== undefined && 'setSecureContext' in server) server.setSecureContext(certificates.trusted)
-      // what still hangs from the failure would hang on
+      // Requests that still hang from the failure would hang forever.
       cut()
       if (!server.listening) await listen()
     },
@@ -116,18 +116,18 @@ async function ask(fake: FakeOpenAi, request: IncomingMessage): Promise<Faithful
   return { type: answer.headers.get('content-type') ?? '', body, path }
 }
 
-/** The beginning of the faithful answer, with at least one delta where it is a stream of them; then `end` is called. */
+/** Sends the start of the correct response, with at least one delta of a stream, then calls `end`. */
 export function begun(end: (response: ServerResponse) => void): Play {
   return async (response, { type, body }) => {
     response.writeHead(200, { 'content-type': type, 'transfer-encoding': 'chunked' })
     response.write(body.subarray(0, Math.ceil(body.length / 2)))
-    // what was written leaves before what comes now
+    // Flushes the earlier bytes before the next ones.
     await delay(50)
     end(response)
   }
 }
 
-/** The faithful answer, a few bytes at a time: it would take many minutes. */
+/** Sends the correct response a few bytes at a time: it would take many minutes. */
 export const drip: Play = async (response, { type, body }) => {
   response.writeHead(200, { 'content-type': type })
   for (let at = 0; at < body.length && !response.destroyed; at++) {
@@ -137,7 +137,7 @@ export const drip: Play = async (response, { type, body }) => {
   response.end()
 }
 
-/** A body without end, as fast as it is taken. */
+/** Sends an endless body as fast as it is read. */
 export const endless: Play = async (response, { type }) => {
   response.writeHead(200, { 'content-type': type })
   const piece = Buffer.alloc(1024 * 1024, 'x')
@@ -153,7 +153,7 @@ export const endless: Play = async (response, { type }) => {
   }
 }
 
-/** The faithful answer with some of its text replaced. */
+/** The correct response with some of its text replaced. */
 export function changed(change: (text: string) => string): Play {
   return (response, { type, body }) => {
     response.writeHead(200, { 'content-type': type }).end(change(body.toString('utf8')))

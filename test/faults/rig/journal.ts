@@ -21,7 +21,7 @@ const HEAD_BYTES = 32
 
 interface Entry {
   kind: Kind
-  /** of files; numbers are used again after a file is gone */
+  /** of files; numbers are reused after a file is deleted */
   inode: bigint
   /** of a write; of a truncation the new length */
   offset: number
@@ -29,18 +29,18 @@ interface Entry {
   /** of a rename or link */
   to: string
   data: Buffer
-  /** bytes of the journal up to and with this entry */
+  /** bytes of the journal up to the end of this entry */
   end: number
 }
 
-/** Everything that a program changed below its data directory, in order. */
+/** All changes of a program below its data directory, in order. */
 export interface Journal {
   entries: Entry[]
   /** bytes */
   length: number
 }
 
-/** How long the journal is now: what is written later was not there yet at an answer that has come. */
+/** The current length of the journal: later entries did not exist when a response arrived. */
 export function journalLength(path: string): number {
   return statSync(path).size
 }
@@ -68,7 +68,7 @@ export function readJournal(path: string): Journal {
 
 interface File {
   changes: { offset: number; data: Buffer | undefined }[]
-  /** so many of the changes are durable */
+  /** number of durable changes */
   synced: number
 }
 
@@ -79,30 +79,30 @@ interface NameChange {
   kind: Kind
   path: string
   to: string
-  /** what the name stood for */
+  /** the previous target of the name */
   node: Node | undefined
   durable: boolean
 }
 
-/** What a power cut left of what was not synced. */
+/** How a power cut treats data that was not synced. */
 export interface Cut {
-  /** bytes of the journal that had happened */
+  /** bytes of the journal before the cut */
   at: number
   /** numbers in [0, 1) */
   random: () => number
-  /** share of blocks and names that were written although nobody had asked for it */
+  /** fraction of unsynced blocks and names that were written anyway */
   kept: number
 }
 
 const BLOCK = 4096
 const SECTOR = 512
-/** of the blocks that are written, so many are torn */
+/** fraction of the written blocks that are torn */
 const TORN = 0.1
 
 /**
- * Builds the data directory that a power cut leaves: what was synced is there; of what was not, some is, block by block
- * and in no order, and some blocks are torn. Names are durable once their folder was synced; of later changes in a folder
- * the first few are there.
+ * Builds the data directory after a power cut. Synced data is complete. Of other data some blocks are present, in no
+ * order, and some are torn. Names are durable once their folder was synced; of later changes in a folder the first few
+ * are present.
  *
  * @param from the data directory as the journal names it
  * @param target a folder that does not exist
@@ -119,7 +119,7 @@ export function rebuild(journal: Journal, cut: Cut, from: string, target: string
 
 function replay(entries: Entry[]): NameChange[] {
   const files = new Map<bigint, File>()
-  /** the names as they were when nothing was lost */
+  /** the names if nothing was lost */
   const whole = new Map<string, Node>()
   const names: NameChange[] = []
   for (const { kind, inode, offset, path, to, data } of entries) {
@@ -200,7 +200,7 @@ function contentOf(file: File, { random, kept }: Cut): Buffer {
   return content.bytes()
 }
 
-/** The bytes of a file; what was never written is zero. */
+/** The bytes of a file; unwritten ones are zero. */
 class Content {
   #room = Buffer.alloc(BLOCK)
   #length = 0

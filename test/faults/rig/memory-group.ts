@@ -1,15 +1,15 @@
 import { existsSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A group of processes that together have so much memory, and no swap; the kernel kills one of them beyond that. */
+/** A group of processes with a common memory limit and no swap; the kernel kills one of them above it. */
 export interface MemoryGroup {
-  /** a command that runs another inside of the group */
+  /** prefix of a command that runs it in the group */
   command(program: string, args: readonly string[]): [program: string, args: string[]]
-  /** the most that all of them held at once, files that the kernel keeps for them included */
+  /** peak memory of the group, including files in the cache of the kernel */
   peakBytes(): number
-  /** processes that the kernel has killed */
+  /** number of processes that the kernel has killed */
   kills(): number
-  /** when no process is left in it */
+  /** removes the group after its processes have ended */
   remove(): void
 }
 
@@ -18,7 +18,7 @@ const FILES = {
   v2: { root: '/sys/fs/cgroup', limit: 'memory.max', swap: 'memory.swap.max' },
 }
 
-/** Why there are no such groups here; undefined where there are. */
+/** The reason why such groups cannot be created here; else undefined. */
 export const memoryGroupTrouble = troubleOf()
 
 function troubleOf(): string | undefined {
@@ -31,7 +31,7 @@ function troubleOf(): string | undefined {
   }
 }
 
-/** Makes a group below the one of this process. @throws where that is not allowed */
+/** Creates a group below the one of this process. @throws where that is not allowed */
 export function memoryGroup(bytes: number): MemoryGroup {
   const version = existsSync(FILES.v1.root) ? 'v1' : 'v2'
   const { root, limit, swap } = FILES[version]

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 
-/** The pages of a database that nobody has open, by what they hold. */
+/** The pages of a closed database, by content. */
 export function pageKinds(path: string): { kind: string; pages: number[] }[] {
   const db = new Sqlite(path)
   try {
@@ -33,11 +33,11 @@ export function pageKinds(path: string): { kind: string; pages: number[] }[] {
 
 const PAGE_SIZE_AT = 16
 
-/** where a page says what it holds, and where its cells begin */
+/** offset of the page header, and offset of its cells */
 const HEADER_BYTES = 64
 const TRIES = 50
 
-/** Flips one bit of a page of a closed database: of its header, or of what it holds. @returns which */
+/** Flips one bit of a page of a closed database, in its header or content. @returns the description of the bit */
 export function flipBit(path: string, page: number, random: () => number): string {
   const file = openSync(path, 'r+')
   try {
@@ -48,7 +48,7 @@ export function flipBit(path: string, page: number, random: () => number): strin
     const byte = Buffer.alloc(1)
     const place = () => Math.floor(random() * (random() < 0.4 ? HEADER_BYTES : size))
     let offset = place()
-    // room that is not used is zeros: nothing is damaged there
+    // Unused space is zeros: a flip there damages nothing.
     for (let tried = 0; tried < TRIES; tried++) {
       readSync(file, byte, 0, 1, (page - 1) * size + offset)
       if (byte[0] !== 0) break

@@ -3,22 +3,22 @@ import { begun, changed, drip, endless, type Failure, status } from './failing-p
 
 export type Kind = 'embeddings' | 'chat' | 'rerank'
 
-/** One way in which a provider fails, and what of it an operator is told. */
+/** One way in which a provider fails, and what the operator learns about it. */
 export interface WayToFail {
   name: string
   failure: Failure
-  /** several where it is a matter of how fast the machine is */
+  /** several if it depends on the speed of the machine */
   class: DegradedClass | DegradedClass[]
-  /** somebody has to change something: it is not asked again soon by itself */
+  /** The operator must change something: it is not retried automatically. */
   permanent?: true
-  /** the calls that can fail like this; all where absent */
+  /** the calls that can fail like this; all if absent */
   kinds?: Kind[]
 }
 
 const json = (text: string) => changed(() => text)
 const number = (text: string) =>
   changed((body) => body.replace(/("embedding":\[|"relevance_score":)[^,\]}]+/, `$1${text}`))
-/** cuts the lists of an answer short, and says nothing of it */
+/** truncates the lists of a response without an indication */
 const listChanged = (change: (list: unknown[]) => unknown[]) =>
   changed((body) => {
     const whole: Record<string, unknown> = JSON.parse(body)
@@ -28,7 +28,7 @@ const listChanged = (change: (list: unknown[]) => unknown[]) =>
 const soon = (seconds: number) => String(seconds)
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString()
 
-/** @param elsewhere where a redirect leads */
+/** @param elsewhere target of a redirect */
 export function waysToFail(elsewhere: string): WayToFail[] {
   const numbers: Kind[] = ['embeddings', 'rerank']
   return [

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-/** How often a fault is tried: the number of a short run, or `KS_FAULT_ROUNDS` times that (`npm run faults`). */
+/** The number of rounds of a fault: as given in a short run, or `KS_FAULT_ROUNDS` times as many (`npm run faults`). */
 export function rounds(short: number): number {
   const factor = Number(process.env['KS_FAULT_ROUNDS'] ?? 1)
   return short * (Number.isSafeInteger(factor) && factor > 0 ? factor : 1)
@@ -8,7 +8,10 @@ export function rounds(short: number): number {
 
 const SHORT_SEED = 1
 
-/** The seed of this run: `KS_FAULT_SEED`; a new one in long runs, which the test prints; always the same in short ones. */
+/**
+ * The seed of this run: `KS_FAULT_SEED`; else random in long runs, where the test prints it, and constant in short
+ * ones.
+ */
 export function faultSeed(): number {
   const given = Number(process.env['KS_FAULT_SEED'])
   if (Number.isSafeInteger(given) && given > 0) return given

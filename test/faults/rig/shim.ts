@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { temporaryFolder } from '../../../bench/lib/daemon.js'
 
-/** Calls of the C library that a rule can meet. `open` is one that creates or empties; `change` is any but `read`. */
+/**
+ * Calls of the C library that a rule can affect. `open` creates or truncates a file; `change` is any call but `read`.
+ */
 type Operation =
   | 'read'
   | 'write'
@@ -18,7 +20,7 @@ type Operation =
   | 'change'
 
 type Effect =
-  /** the call fails, nothing is done */
+  /** the call fails without an effect */
   | 'ENOSPC'
   | 'EIO'
   | 'EDQUOT'
@@ -27,33 +29,33 @@ type Effect =
   | 'EFBIG'
   | 'EACCES'
   | 'EMFILE'
-  /** half of the bytes are written or read */
+  /** only half of the bytes are written or read */
   | 'short'
   /** SIGKILL before the call, or after it */
   | 'kill'
   | 'kill-after'
-  /** SIGSTOP before the call: the process stands there until somebody continues it */
+  /** SIGSTOP before the call: the process pauses until it gets SIGCONT */
   | 'stop'
   | `delay=${number}`
-  /** nothing but a line in `hits` */
+  /** only a line in `hits` */
   | 'note'
 
 export interface Rule {
   on: Operation
   effect: Effect
-  /** calls that pass first; none where absent */
+  /** calls that pass first; none if absent */
   skip?: number
-  /** calls that it happens to after that; all where absent */
+  /** number of affected calls after that; all if absent */
   count?: number
-  /** part of the paths that count; all below the data directory where absent. Of a rename the new name counts */
+  /** a part of the affected paths; all below the data directory if absent. Of a rename the new name counts */
   path?: string
 }
 
-/** What stands between a program and its disk and clock. */
+/** A shim between a program and its disk and clock. */
 export interface FaultShim {
   /** environment of the program */
   env: Record<string, string>
-  /** Replaces the rules, at once and also for a program that runs. Counting begins anew, in every process for itself. */
+  /** Replaces the rules, at once and also for a running program. Counting restarts in each process. */
   setRules(...rules: Rule[]): void
   /** what happened, a line each: operation, effect, path */
   hits(): string[]
@@ -71,7 +73,7 @@ const folder = temporaryFolder('fault-shim')
 const library = join(folder.path, 'shim.so')
 process.once('exit', () => folder.remove())
 
-/** Why no shim can be used on this machine; the reason is printed. Absent where it can. */
+/** The reason why no shim can be used on this machine, which is printed; else undefined. */
 export const shimTrouble: string | undefined = compile() ?? probe()
 if (shimTrouble !== undefined) process.stdout.write(`SKIPPED faults of disk and clock: ${shimTrouble}\n`)
 
@@ -85,7 +87,7 @@ function compile(): string | undefined {
   return failed ? `gcc: ${(stderr || shortMessage)?.slice(0, 300)}` : undefined
 }
 
-/** Whether a preloaded library is let in, and meets what node does. */
+/** Whether a preloaded library is allowed, and intercepts the calls of Node. */
 function probe(): string | undefined {
   const dir = temporaryFolder('fault-probe')
   const shim = faultShim(dir.path, { clock: true })
@@ -100,7 +102,7 @@ function probe(): string | undefined {
 }
 
 /**
- * A shim for programs that work in a data directory. Their child processes get no such environment and are not met.
+ * A shim for programs that work in a data directory. It does not affect their child processes.
  *
  * @param journal record every change
  * @param clock a clock that can be moved
@@ -129,7 +131,7 @@ export function faultShim(dataDir: string, { journal = false, clock = false } = 
       const text = Buffer.alloc(RULES_BYTES)
       const size = text.write(`gen ${generation}\n${lines.join('\n')}\nend ${generation}\n`)
       if (size >= RULES_BYTES) throw new Error('more rules than there is room for')
-      // in one call, so that a reader has the old ones or the new ones
+      // In one call, so that a reader sees the old or the new rules.
       write(at('rules'), text)
     },
     hits: () => readFileSync(at('hits'), 'utf8').split('\n').slice(0, -1),
@@ -144,7 +146,7 @@ export function faultShim(dataDir: string, { journal = false, clock = false } = 
   return shim
 }
 
-/** Writes from the start of a file that others have open. */
+/** Writes from the start of a file that other processes have open. */
 function write(path: string, bytes: Buffer): void {
   const file = openSync(path, existsSync(path) ? 'r+' : 'w')
   writeSync(file, bytes, 0, bytes.length, 0)

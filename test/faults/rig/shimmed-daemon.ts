@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../../bench/lib/daemon.js'
 import { type FaultShim, faultShim } from './shim.js'
 
-/** A daemon whose calls on files can be made to fail, on a data directory of its own. */
+/** A daemon on a separate data directory, whose file operations can be made to fail. */
 export interface ShimmedDaemon {
   dataDir: string
   shim: FaultShim
   daemon: BenchDaemon
-  /** removes the data directory and the shim; the daemon is ended before */
+  /** removes the data directory and the shim; the daemon must have ended */
   remove(): void
 }
 

@@ -1,4 +1,4 @@
-/** Places in a list of hits at which another step begins: another operation, or one on another kind of file. */
+/** Indices in a list of hits where the next step differs: another operation, or another kind of file. */
 export function steps(hits: string[]): number[] {
   const kinds = hits.map((hit) => {
     const [operation = '', , path = ''] = hit.split(' ')
@@ -7,7 +7,7 @@ export function steps(hits: string[]): number[] {
   return kinds.flatMap((kind, place) => (kind === kinds[place - 1] ? [] : [place]))
 }
 
-/** So many of a list, spread over it, beginning at a place that `random` chooses; all where there are no more. */
+/** A number of elements spread over a list, from a random start; all if there are no more. */
 export function spread<T>(list: T[], count: number, random: () => number): T[] {
   if (list.length <= count) return list
   const first = random()

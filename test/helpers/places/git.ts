@@ -19,11 +19,11 @@ const COMMITTER = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example
 export interface GitPlace extends RemotePlace {
   folder: string
   git(...args: string[]): string
-  /** commits everything; each commit is an hour after the one before */
+  /** commits everything, with a time one hour after the previous commit */
   commit(): void
 }
 
-/** A repository behind the program that git itself serves with; the branch is `main`. */
+/** A repository behind git's own HTTP backend; the branch is `main`. */
 export async function startGit(): Promise<GitPlace> {
   const home = mkdtempSync(join(tmpdir(), 'ks-git-'))
   const folder = join(home, 'work')
@@ -77,7 +77,7 @@ export async function startGit(): Promise<GitPlace> {
   }
 }
 
-/** CGI (RFC 3875), as much of it as `git http-backend` needs. */
+/** CGI (RFC 3875), as far as `git http-backend` needs it. */
 function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const child = execa('git', ['http-backend'], {

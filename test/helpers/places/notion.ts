@@ -25,15 +25,15 @@ export interface NotionPlace extends RemotePlace {
   pages: Map<string, NotionPage>
   /** children of blocks, by the block's id */
   children: Map<string, Block[]>
-  /** answers to be given before the right ones */
+  /** responses to send before the right ones */
   refusals: { status: number; headers?: Record<string, string> }[]
-  /** items of one answer, whatever is asked for */
+  /** maximal number of items in a response */
   pageSize: number
 }
 
 /**
- * The part of Notion's HTTP API that pages are read with: `/v1/users/me`, `/v1/search`, `/v1/pages/{id}` and
- * `/v1/blocks/{id}/children`, with its errors, its cursors and its `Notion-Version`.
+ * The part of Notion's HTTP API for reading pages: `/v1/users/me`, `/v1/search`, `/v1/pages/{id}` and
+ * `/v1/blocks/{id}/children`, with its errors, cursors and `Notion-Version`.
  */
 export async function startNotion(): Promise<NotionPlace> {
   const hits: string[] = []

@@ -2,22 +2,22 @@ import type { Engine } from '../../../src/engine/index.js'
 
 type Metadata = Record<string, unknown>
 
-/** A server that a connector reads, as the suite of all connectors needs it. */
+/** A server for a connector, as the suite of all connectors needs it. */
 export interface RemotePlace {
   type: 'connector' | 'object-storage'
   uri: string
   metadata: Metadata
-  /** metadata with credentials that the server does not take */
+  /** metadata with credentials that the server refuses */
   wrong: Metadata
-  /** adds or changes an item; `name` is a path ending in `.md` */
+  /** adds or changes an item; `name` is a path with the extension `.md` */
   put(name: string, text: string): Promise<void>
   remove(name: string): Promise<void>
-  /** requests that came, as `METHOD path` */
+  /** received requests, as `METHOD path` */
   hits: string[]
   end(): Promise<void>
 }
 
-/** Why a server cannot run here; undefined where it can. */
+/** The reason why the server cannot run here; else undefined. */
 export type Missing = string | undefined
 
 export interface Offer {
@@ -29,7 +29,7 @@ export interface Offer {
   bucket?: string
 }
 
-/** What is offered by a source: names of items and, for pages, when they were edited. */
+/** The items of a source: names and, for pages, edit times. */
 export async function offered(
   sources: Engine['sources'],
   caller: Parameters<Engine['sources']['get']>[0],

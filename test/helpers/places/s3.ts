@@ -10,7 +10,7 @@ import type { RemotePlace } from './place.js'
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
 const KEYS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 
-/** A server that speaks S3, with a bucket `docs`; the source is the prefix `notes/` of it. */
+/** A server that speaks S3, with a bucket `docs`; the source is its prefix `notes/`. */
 export async function startS3(): Promise<RemotePlace & { client: S3Client; endpoint: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'ks-s3-'))
   const hits: string[] = []

@@ -3,19 +3,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a request is answered with instead of what it asks for. */
+/** A fault instead of the right response. */
 export type Fault =
   | { status: number; code?: string }
-  /** the connection ends: before anything is done, or after it was done */
+  /** closes the connection, before or after the request takes effect */
   | 'drop'
   | 'drop-after'
-  /** nothing is ever said */
+  /** never responds */
   | 'hang'
-  /** half of the bytes, and then the end of the connection */
+  /** sends half of the bytes, then closes the connection */
   | 'truncate'
-  /** other bytes than those that are stored */
+  /** sends other bytes than those stored */
   | 'corrupt'
-  /** a byte now and then */
+  /** sends a byte now and then */
   | 'drip'
 
 export interface StrictRequest {
@@ -36,13 +36,13 @@ export interface StrictOptions {
   bucket?: string
   accessKeyId?: string
   secretAccessKey?: string
-  /** whether it honours `If-None-Match: *`; many servers do not, and say nothing of it */
+  /** whether it supports `If-None-Match: *`; many servers silently ignore it */
   conditions?: boolean
 }
 
 /**
- * A server that speaks the part of S3 that objects need, and enforces what servers elsewhere let pass: signatures of
- * requests with the hash of their bodies, checksums, `If-None-Match`. It misbehaves where a test says so.
+ * A server that speaks the part of S3 for objects, and enforces what other servers ignore: signatures with the hash of
+ * the body, checksums, `If-None-Match`. A test can make it fail.
  */
 export async function startStrictS3(options: StrictOptions = {}) {
   const { bucket = 'objects', accessKeyId = 'STRICT', secretAccessKey = 'strict/secret+key' } = options
@@ -55,12 +55,12 @@ export async function startStrictS3(options: StrictOptions = {}) {
     secretAccessKey,
     objects,
     uploads,
-    /** method, key and what was answered, of each request */
+    /** method, key and status of each request */
     requests,
     conditions: options.conditions ?? true,
-    /** decides of each request whether it fails */
+    /** decides for each request whether it fails */
     fault: (_request: StrictRequest): Fault | undefined => undefined,
-    /** waited for before a request takes effect */
+    /** awaited before a request takes effect */
     before: async (_request: StrictRequest): Promise<void> => {},
   }
   const server = createServer(async (incoming, response) => {
@@ -94,7 +94,7 @@ export async function startStrictS3(options: StrictOptions = {}) {
     await send(response, answer, fault)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // what listens on a port has an address of this form
+  // A listening socket has an address of this type.
   const { port } = server.address() as AddressInfo
   const place = { bucket, prefix: 'ks/', region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` }
   return Object.assign(state, {
@@ -223,7 +223,7 @@ async function send(response: ServerResponse, { status, headers, body }: Answer,
   response.end(bytes)
 }
 
-/** Why a request is refused before it is looked at: its signature, the hash of its body, its checksum. */
+/** Why a request is refused in advance: its signature, the hash of its body, its checksum. */
 function refusalOf(
   { method, headers }: IncomingMessage,
   url: URL,

@@ -18,8 +18,8 @@ async function listOf(text: string, size?: number, limits?: typeof LIMITS): Prom
   return found
 }
 
-describe('a reader of JSON', () => {
-  it('reads what JSON.parse reads, wherever the text is cut into pieces', async () => {
+describe('the JSON reader', () => {
+  it('reads what JSON.parse reads, wherever the text is split', async () => {
     const wide = { valueBytes: 1e6, depth: 64, values: 1e6 }
     await fc.assert(
       fc.asyncProperty(
@@ -44,7 +44,7 @@ describe('a reader of JSON', () => {
     )
   })
 
-  it('walks down objects and passes over values', async () => {
+  it('descends into objects and skips values', async () => {
     const json = readerOf('{"a":[1,{"b":"]}"}],"c":"kept","d":null}')
     const found: unknown[] = []
     for await (const key of json.keys()) {
@@ -79,7 +79,7 @@ describe('a reader of JSON', () => {
     ['a long value', `["${'x'.repeat(1000)}"]`],
     ['a deep value', `[${'['.repeat(9)}${']'.repeat(9)}]`],
     ['a value of many members', `[[${'0,'.repeat(50)}0]]`],
-  ])('refuses %s by its limit', async (_, text) => {
+  ])('refuses %s above its limit', async (_, text) => {
     await expect(listOf(text)).rejects.toThrow(JsonTooLarge)
   })
 })

@@ -39,7 +39,7 @@ const BROKEN = [
 afterEach(() => vi.restoreAllMocks())
 
 describe('JSON in slices', () => {
-  it('is read as JSON.parse reads it, for any value', async () => {
+  it('parses any value like JSON.parse', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), async (value, isIndented) => {
         const text = JSON.stringify(value, undefined, isIndented ? 2 : undefined)
@@ -49,7 +49,7 @@ describe('JSON in slices', () => {
     )
   })
 
-  it('is written as JSON.stringify writes it, for any value', async () => {
+  it('serializes any value like JSON.stringify', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.string({ unit: 'binary', minLength: 20 }))
     await fc.assert(
       fc.asyncProperty(value, async (any) => {
@@ -59,23 +59,23 @@ describe('JSON in slices', () => {
     )
   })
 
-  it.each(ODD)('is read and written with %s', async (_, text) => {
+  it.each(ODD)('parses and serializes %s', async (_, text) => {
     const value: unknown = await parseInSlices(Buffer.from(text), at)
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)))
     expect(Buffer.from(await stringifyInSlices(value, at)).toString()).toBe(JSON.stringify(value))
   })
 
-  it.each(BROKEN)('is refused where it is none: %s', async (text) => {
+  it.each(BROKEN)('refuses invalid JSON: %s', async (text) => {
     expect(() => JSON.parse(text)).toThrow(SyntaxError)
     await expect(parseInSlices(Buffer.from(text), at)).rejects.toThrow(SyntaxError)
   })
 
-  it('leaves out what JSON does not know, as JSON.stringify does', async () => {
+  it('omits values that JSON does not have, like JSON.stringify', async () => {
     const value = { a: undefined, b: [undefined, () => 1], c: new Date(0), d: 'x'.repeat(40), e: () => 1 }
     expect(Buffer.from(await stringifyInSlices(value, at)).toString()).toBe(JSON.stringify(value))
   })
 
-  it('is never read or written in one long piece, and others get their turn between', async () => {
+  it('never runs in one long slice, and lets other work run in between', async () => {
     const elements = Array.from({ length: 300 }, (_, id) => ({
       id,
       text: `text "${id}" of some length\n`,
@@ -101,7 +101,7 @@ describe('JSON in slices', () => {
     expect(bytes.equals(text)).toBe(true)
   })
 
-  it('is long only where it takes long', () => {
+  it('counts as long only if it takes long', () => {
     expect(isLongJson({ items: Array.from({ length: 100 }, (_, id) => ({ id, name: `name ${id}` })) })).toBe(false)
     expect(isLongJson({ text: 'x'.repeat(300_000) })).toBe(true)
     expect(isLongJson(Array.from({ length: 60_000 }, () => 1))).toBe(true)

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { analyzeDocument, analyzeQuery, forEachTerm } from '../../../src/lib/text/analyze.js'
 import { latinTermsOf } from '../../../src/lib/text/hashed-terms.js'
 
-describe('the text analyser', () => {
-  it('lower-cases, stems English words and drops stop words of documents', () => {
+describe('the text analyzer', () => {
+  it('lower-cases, stems English words and removes stop words of documents', () => {
     expect(analyzeDocument('The Engines are running, and the engine ran')).toEqual(['engin', 'run', 'engin', 'ran'])
   })
 
@@ -12,11 +12,11 @@ describe('the text analyser', () => {
     expect(analyzeDocument('Café ﬁne ＡＢＣ')).toEqual(analyzeDocument('cafe fine abc'))
   })
 
-  it('keeps words of other alphabets whole', () => {
+  it('keeps words of other alphabets unchanged', () => {
     expect(analyzeDocument('Привет мир')).toEqual(['привет', 'мир'])
   })
 
-  it('cuts possessives and contractions off', () => {
+  it('removes possessive endings and contractions', () => {
     expect(analyzeDocument("Darcy's wasn’t")).toEqual(['darci', 'wasn'])
   })
 
@@ -24,7 +24,7 @@ describe('the text analyser', () => {
     expect(analyzeDocument('1,577 and 12,345,678 but 1,5777')).toEqual(['1577', '12345678', '1', '5777'])
   })
 
-  it('gives identifiers whole and in parts', () => {
+  it('returns identifiers complete and in parts', () => {
     expect(analyzeDocument('getUserName')).toEqual(['getusernam', 'get', 'user', 'name'])
     expect(analyzeDocument('max_retry_count')).toEqual(['maxretrycount', 'max', 'retri', 'count'])
     expect(analyzeDocument('HTTPServer')).toEqual(['httpserver', 'http', 'server'])
@@ -37,13 +37,13 @@ describe('the text analyser', () => {
       '# Title, issue #12, page#part, 2+3, a + b, i++',
       ['titl', 'issu', '12', 'page', 'part', '2', '3', 'b', 'i++', 'i'],
     ],
-  ])('gives names with signs complete and in parts: %j', (text, terms) => {
+  ])('returns names with symbols complete and in parts: %j', (text, terms) => {
     expect(analyzeDocument(text)).toEqual(terms)
     expect(latinTermsOf(text)).toEqual(terms)
     expect(new Set(analyzeQuery(text))).toEqual(new Set([...terms].filter((term) => term !== 'not')))
   })
 
-  it('takes no brand or plural acronym for an identifier', () => {
+  it('does not split brands and plural acronyms like identifiers', () => {
     expect(analyzeDocument('iPhone DNAs mRNA')).toEqual(['iphon', 'dna', 'mrna'])
   })
 
@@ -53,28 +53,28 @@ describe('the text analyser', () => {
     expect(analyzeDocument('𠀀𠀁x')).toEqual(['𠀀𠀁', 'x', '𠀀', '𠀁'])
   })
 
-  it('gives embedding and reranking pairs only', () => {
+  it('returns only pairs for embedding and reranking', () => {
     const terms: string[] = []
     forEachTerm('中国首都', (term) => terms.push(term))
     expect(terms).toEqual(['中国', '国首', '首都'])
   })
 
-  it('keeps repeated query terms and drops question words', () => {
+  it('keeps repeated query terms and removes question words', () => {
     expect(analyzeQuery('What is the capital of France, the capital?')).toEqual(['capit', 'franc', 'capit'])
     expect(analyzeQuery('法国的首都是什么？')).toEqual(['法国', '国的', '的首', '首都'])
   })
 
-  it('keeps all words of a query that has only stop words', () => {
+  it('keeps all words of a query that consists of stop words', () => {
     expect(analyzeQuery('The Who')).toEqual(['the', 'who'])
     expect(analyzeQuery('为什么')).toEqual(['为什', '什么'])
     expect(analyzeQuery(' ?! ')).toEqual([])
   })
 
-  it('cuts endless runs', () => {
+  it('truncates very long runs', () => {
     expect(analyzeDocument('x'.repeat(10_000))).toEqual(['x'.repeat(64)])
   })
 
-  it('gives terms without white space, the same for the same text, for any text', () => {
+  it('returns the same terms for the same text, without white space, for any text', () => {
     const text = fc.oneof(
       fc.array(fc.integer({ min: 0, max: 0x10ffff })).map((codes) => String.fromCodePoint(...codes)),
       fc.string({ unit: fc.constantFrom(..."aB_'1,. 中ー\u0301\ud840") }),
@@ -88,7 +88,7 @@ describe('the text analyser', () => {
     )
   })
 
-  it('lets a query find the words of a document, whatever they are', () => {
+  it('returns query terms that the same words in a document have, for any words', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."abAB_1zé'中国") }), (word) => {
         const document = new Set(analyzeDocument(`${word} x`))

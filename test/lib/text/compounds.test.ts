@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { analyzeCompounds, analyzeDocument, analyzeQuery } from '../../../src/lib/text/analyze.js'
 import { rewordingsOf } from '../../../src/lib/text/compounds.js'
 
-/** What a space of these documents says in other words than a question. */
+/** The rewordings of a question from the terms of these documents. */
 function reworded(question: string, documents: readonly string[]): string[] {
   const asked = analyzeCompounds(question)
   if (asked === undefined) return []
@@ -30,7 +30,7 @@ describe('compounds', () => {
     ['Hvor høj er afgiften for parkering?', 'Parkeringsafgiften er tyve kroner i timen.'],
     ['Hvor lang er tiden for levering?', 'Leveringstiden er fem dager og ikke mer.'],
     ['Kuinka pitkä on takuun aika?', 'Takuuaika on kaksi vuotta, ja se on voimassa.'],
-  ])('of which %j has the parts are found: %j', (question, document) => {
+  ])('%j finds the compound of its words: %j', (question, document) => {
     const [one] = reworded(question, [document])
     expect(one).toMatch(/^\S+ \S+ = \S+$/)
     expect(analyzeDocument(document)).toContain(one?.split(' = ')[1])
@@ -44,19 +44,19 @@ describe('compounds', () => {
     ['När lämnas budgetrapporten?', 'Rapporten om budgeten lämnas i maj.'],
     ['Hvem betaler rejseudgifterne?', 'Udgifterne til rejsen betales af kunden og ikke af os.'],
     ['Kuka maksaa matkakulut?', 'Asiakas maksaa matkan kulut.'],
-  ])('that %j asks for are found in parts: %j', (question, document) => {
+  ])('the compound of %j is found in parts: %j', (question, document) => {
     const [one] = reworded(question, [document])
     expect(one).toMatch(/^\S+ = \S+ \S+$/)
     for (const part of one?.split(' = ')[1]?.split(' ') ?? []) expect(analyzeDocument(document)).toContain(part)
   })
 
-  it('are asked for by one word alone where the space is in a language that writes them', () => {
+  it('can be a question of one word if the space is in a language with compounds', () => {
     const documents = ['Der Anspruch auf Urlaub ist geregelt.', 'Das Haus und der Hof sind nicht groß.']
     expect(reworded('Urlaubsanspruch', documents)).toHaveLength(1)
     expect(reworded('Notebook', ['The book holds a note.', 'A note on the book of the house.'])).toEqual([])
   })
 
-  it('are cut where the parts are commonest, and stay whole where the whole is commoner', () => {
+  it('split into their most frequent parts, unless the compound itself is more frequent', () => {
     const often = 'Die Versicherung der Kranken ist Pflicht.'
     const seldom = 'Die Kranke hat eine Rversicherung.'
     expect(reworded('Wie hoch ist die Krankenversicherung?', [seldom, often, often])).toEqual([
@@ -66,7 +66,7 @@ describe('compounds', () => {
     expect(reworded('Wie hoch ist die Krankenversicherung?', [often, ...whole])).toEqual([])
   })
 
-  it('have no short parts by chance, and no endings or function words for parts', () => {
+  it('never split into short accidental parts, endings or function words', () => {
     const documents = [
       'Die Ente und das Huhn.',
       'Ein Teil der Ernte ist reif.',
@@ -76,7 +76,7 @@ describe('compounds', () => {
       expect(reworded(`Was ist die ${word}?`, documents)).toEqual([])
   })
 
-  it('are looked for neither in English questions nor in those of languages that write none', () => {
+  it('never split in questions in English or in languages without compounds', () => {
     for (const question of [
       'How high is the parking fee of the workshop?',
       'Quel est le montant des frais de stationnement ?',
@@ -87,7 +87,7 @@ describe('compounds', () => {
       expect(analyzeCompounds(question)).toBeUndefined()
   })
 
-  it('leave the terms of a question as they are', () => {
+  it('do not change the terms of a question', () => {
     const asked = analyzeCompounds('Wie hoch ist der Anspruch auf Urlaub?')
     expect(asked?.words.map(({ term }) => term)).toEqual(analyzeQuery('Wie hoch ist der Anspruch auf Urlaub?'))
   })

@@ -3,7 +3,7 @@ import { datesIn } from '../../../src/lib/text/dates.js'
 
 const partsOf = (text: string) => datesIn(text).map(({ start: _, end: __, ...parts }) => parts)
 
-describe('dates of a text', () => {
+describe('the date reader', () => {
   it.each([
     ['2024-03-05', [{ year: 2024, month: 3, day: 5 }]],
     ['minutes of 2024-03', [{ year: 2024, month: 3 }]],

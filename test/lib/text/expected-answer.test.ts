@@ -5,7 +5,7 @@ const contains = (text: string, wanted: string) =>
   checkAnswer({ answer: [wanted] }, { text, state: 'answerable' }).right
 
 describe('an expected answer', () => {
-  it('is found with another case, width of characters or white space', () => {
+  it('matches with another case, character width or white space', () => {
     expect(contains('Notice is FOUR\n  weeks.', 'four weeks')).toBe(true)
     expect(contains('Das kostet in der Hauptstraße neun', 'HAUPTSTRASSE')).toBe(true)
     expect(contains('ｆｏｕｒ weeks', 'four weeks')).toBe(true)
@@ -15,7 +15,7 @@ describe('an expected answer', () => {
     expect(contains('four business weeks', 'four weeks')).toBe(false)
   })
 
-  it('is not found within a longer number or in a citation mark', () => {
+  it('does not match within a longer number or in a citation mark', () => {
     expect(contains('It takes 15 days.', '5 days')).toBe(false)
     expect(contains('It takes 5.5 days.', '5')).toBe(false)
     expect(contains('It costs 1,200 crowns.', '200 crowns')).toBe(false)

@@ -17,7 +17,7 @@ function held(document: string): Set<string> {
   return terms
 }
 
-/** Content terms of a question that a document holds, by the form that ranking compares. */
+/** Content terms of a question that a document contains, in the form that ranking compares. */
 function met(question: string, document: string): string[] {
   const terms = held(document)
   return analyzeContent(question).filter((term) => terms.has(term))
@@ -43,20 +43,20 @@ describe('words of a language', () => {
     ['Greek', 'Πού είναι η βιβλιοθήκη;', 'Το ωράριο της βιβλιοθήκης', 1],
     ['Arabic', 'أين مكتبة المدينة؟', 'المكتبة في وسط المدينة', 2],
     ['Hindi', 'किताब कहाँ है?', 'किताबें मेज़ पर हैं।', 1],
-  ])('of a question meet those of a document in other forms: %s', (_, question, document, least) => {
+  ])('match other forms between question and document: %s', (_, question, document, least) => {
     expect(met(question, document).length).toBeGreaterThanOrEqual(least)
-    // and none of them is grammar
+    // None of them is grammar.
     expect(analyzeContent(question).length).toBeLessThanOrEqual(3)
   })
 
-  it('that ask are left out of questions, also where they are typed without accents', () => {
+  it('lose question words, also when typed without accents', () => {
     expect(analyzeContent('Wie viel kostet das?')).toEqual(['kost'])
     expect(analyzeContent('cuanto cuesta?')).toEqual(['cost'])
     expect(analyzeContent('où est le garage ?')).toEqual(['garag'])
     expect(analyzeContent('कब और कहाँ?')).toEqual([])
   })
 
-  it('stay what they were in English, with foreign words among them', () => {
+  it('keep their English terms in English text, even next to foreign words', () => {
     expect(analyzeQuery('How do cells die of starvation?')).toEqual(['cell', 'die', 'starvat'])
     expect(analyzeQuery('de novo synthesis, Müller et al.')).toEqual(['de', 'novo', 'synthesi', 'muller', 'et', 'al'])
     expect(analyzeDocument('El Niño warms the sea in winter, and the fish leave')).toEqual(
@@ -64,25 +64,25 @@ describe('words of a language', () => {
     )
   })
 
-  it('follow the line they stand in where a document changes its language', () => {
+  it('follow the language of their line in a document of two languages', () => {
     const mixed = 'The keys are at the desk and they are free.\nDie Gebühren für die Schlüssel sind nicht hoch.'
     expect(met('Wie hoch ist die Gebühr für den Schlüssel?', mixed)).toContain('gebuhr')
     expect(met('Where are keys?', mixed)).toContain('kei')
   })
 
-  it('that no language knows are of none, whatever function words their syllables happen to be', () => {
+  it('get no language if no language knows them, whatever function words they resemble', () => {
     const names = 'Dile wi zufaca gige ru doda si gi wefeca li jona ki fotu nada maca jaseca hi nacaga nu tete geka.'
     const text = Array.from({ length: 6 }, () => names).join(' ')
     const distinct = new Set(text.toLowerCase().match(/[a-z]+/g))
     expect(new Set(analyzeDocument(text)).size).toBeLessThanOrEqual(distinct.size)
   })
 
-  it('of a title are in the language of the text below it', () => {
+  it('get the language of the text below in a title', () => {
     const { title } = analyzeTitled('Gebühren', 'Die Kosten sind in der Liste, die an der Kasse liegt.')
     expect(title).toContain('gebuhr')
   })
 
-  it('of one passage are told their language by all its sentences', () => {
+  it('get the language of all sentences in one passage', () => {
     const ends: number[] = []
     const terms: string[] = []
     const parts = ['Gebühren', 'Die Kosten sind in der Liste.', 'Schlüssel kosten extra.']
@@ -96,14 +96,14 @@ describe('words of a language', () => {
   })
 })
 
-describe('a document', () => {
+describe('the terms of a document', () => {
   const WORDS =
     'die Gebühren kosten öffnet niños abierto élèves coûtent libri città livros não huis böcker är saatler değil ceny są Gebäude running cells que para und pas'.split(
       ' ',
     )
   const texts = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 12 })
 
-  it('holds what each of its words is by itself, whatever language it is taken for', () => {
+  it('include each word by itself, whatever language is detected', () => {
     fc.assert(
       fc.property(texts, (words) => {
         const terms = new Set(analyzeDocument(words.join(' ')))
@@ -115,19 +115,19 @@ describe('a document', () => {
 })
 
 describe('questions in scripts without spaces', () => {
-  it('leave Korean particles and endings out', () => {
+  it('lose Korean particles and endings', () => {
     expect(analyzeContent('도서관은 언제 문을 닫나요?')).toEqual(['도서', '서관', '문', '닫'])
     expect(met('회사에서 물은 얼마인가요?', '회사는 물을 무료로 제공합니다.')).toEqual(['회사', '물'])
   })
 
-  it('leave Japanese grammar and kana at the end of verbs out', () => {
+  it('lose Japanese grammar and kana endings of verbs', () => {
     expect(analyzeContent('図書館は何時に開きますか。')).toEqual(['図書', '書館', '開'])
     expect(met('窓口はいつ開きますか。', '窓口は九時から開いています。')).toEqual(['窓口', '開'])
     expect(analyzeContent('りんごはいくらですか。')).toEqual(['りん', 'んご'])
     expect(analyzeContent('パスワードは？')).toContain('パス')
   })
 
-  it('leave Chinese and Thai grammar out, and keep words that only hold it', () => {
+  it('lose Chinese and Thai grammar, but keep words that contain it', () => {
     expect(analyzeContent('图书馆什么时候关门？')).toEqual(['图书', '书馆', '关门'])
     expect(analyzeContent('会议的目的是什么？')).toEqual(['会议', '目的'])
     expect(met('ร้านเปิดกี่โมง', 'ร้านเปิดเก้าโมง').length).toBeGreaterThan(2)

@@ -53,7 +53,7 @@ it('stemmers and stop words of a language are loaded with its first word, and En
 })
 
 it.each(LANGUAGES)(
-  '%s has stop words, question words among them, and forms of a word that are one term',
+  '%s has stop words with question words, and reduces forms of a word to one term',
   (language) => {
     const stopWords = questionStopWords(language)
     expect(stopWords.size).toBeGreaterThan(20)

@@ -5,7 +5,7 @@ async function* parts(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
 }
 
-it('returns for a long text what the methods of its string return', async () => {
+it('a long text returns what the methods of its string return', async () => {
   const text = `${'Ünder the 😀 quay\n'.repeat(80_000)}end`
   const long = await gatherText(parts(text, 999))
   expect(typeof long).toBe('object')

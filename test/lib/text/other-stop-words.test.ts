@@ -16,7 +16,7 @@ it.each([
   ['De novo synthesis in Müller cells', 'novo'],
   ['how do la carte menus work', 'menu'],
   ['capital of Norway', 'capit'],
-])('the words of %j are no stop words of another language', (question, term) => {
+])('the words of %j do not count as stop words of another language', (question, term) => {
   expect(analyzeQuery(question)).toContain(term)
   expect(otherStopWords(question.toLowerCase().split(' '), 0).size).toBe(0)
 })

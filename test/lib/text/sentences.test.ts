@@ -9,18 +9,18 @@ describe('splitSentences', () => {
     expect(cut('One. "Two?" she asked! Three')).toEqual(['One.', '"Two?" she asked!', 'Three'])
   })
 
-  it('does not end one at abbreviations, initials and numbers', () => {
+  it('does not end a sentence at abbreviations, initials and numbers', () => {
     expect(cut('Dr. J. R. Smith et al. paid 3.5 dollars in Jan. 2004. He left.')).toEqual([
       'Dr. J. R. Smith et al. paid 3.5 dollars in Jan. 2004.',
       'He left.',
     ])
   })
 
-  it('cuts Chinese at its full stops, without a space', () => {
+  it('splits Chinese at its full stops, without a space', () => {
     expect(cut('他说：“你好。”然后走了！真的吗？是')).toEqual(['他说：“你好。”', '然后走了！', '真的吗？', '是'])
   })
 
-  it('cuts at empty lines and before list entries, not at wrapped lines', () => {
+  it('splits at empty lines and before list entries, not at wrapped lines', () => {
     expect(cut('Heading\n\n- one\n- two\n\nwrapped\nline. End')).toEqual([
       'Heading',
       '- one',
@@ -42,7 +42,7 @@ describe('splitSentences', () => {
     ['Anträge sind bis zum\n31. Juli einzureichen.', ['Anträge sind bis zum\n31. Juli einzureichen.']],
     ['Det er den 2. Division, som de vandt. De er glade.', ['Det er den 2. Division, som de vandt.', 'De er glade.']],
     ['Bu, 2. Dünya Savaşı ile ilgili bir kitap.', ['Bu, 2. Dünya Savaşı ile ilgili bir kitap.']],
-  ])('does not end one at the ordinal of %j', (text, sentences) => {
+  ])('does not end a sentence at the ordinal of %j', (text, sentences) => {
     expect(cut(text)).toEqual(sentences)
   })
 
@@ -59,7 +59,7 @@ describe('splitSentences', () => {
     ],
     ['Er kam 1931. Juli war warm.', ['Er kam 1931.', 'Juli war warm.']],
     ['Tür öffnen\n2. Schlüssel drehen', ['Tür öffnen', '2. Schlüssel drehen']],
-  ])('ends one after a number that is no ordinal in %j', (text, sentences) => {
+  ])('ends a sentence after a number that is no ordinal in %j', (text, sentences) => {
     expect(cut(text)).toEqual(sentences)
   })
 
@@ -70,27 +70,27 @@ describe('splitSentences', () => {
     ['کتب خانہ نو بجے کھلتا ہے۔ یہ اتوار کو بند رہتا ہے۔', 2],
     ['ห้องสมุดเปิดให้บริการทุกวันตั้งแต่เวลาเก้านาฬิกาจนถึงเวลาห้าโมงเย็น ผู้เยี่ยมชมต้องแสดงบัตรสมาชิกที่เคาน์เตอร์ก่อนเข้าใช้บริการทุกครั้ง', 2],
     ['ส้ม แอปเปิ้ล กล้วย', 1],
-  ])('ends one at the full stops or spaces of the script of %j', (text, count) => {
+  ])('ends a sentence at the full stops or spaces of the script of %j', (text, count) => {
     expect(cut(text)).toHaveLength(count)
     expect(cut(text).join(' ')).toBe(text)
   })
 
-  it('does not end one within a name that is written with signs', () => {
+  it('does not end a sentence within a name with symbols', () => {
     const text = "O'Brien of AT&T writes C++ for node.js and .NET. He is busy."
     expect(cut(text)).toEqual(["O'Brien of AT&T writes C++ for node.js and .NET.", 'He is busy.'])
   })
 
-  it('reads tokenised text in lower case', () => {
+  it('splits tokenized text in lower case', () => {
     expect(cut('an experiment was made . a wing was used .')).toEqual(['an experiment was made .', 'a wing was used .'])
   })
 
-  it('cuts text without stops into quotable lengths', () => {
+  it('splits text without full stops into quotable lengths', () => {
     const sentences = cut('word '.repeat(1000))
     expect(Math.max(...sentences.map((sentence) => sentence.length))).toBeLessThanOrEqual(800)
     expect(sentences.join(' ').split(' ')).toHaveLength(1000)
   })
 
-  it('leaves nothing but white space out, in order, for any text', () => {
+  it('loses only white space, and keeps the order, for any text', () => {
     const text = fc.string({ unit: fc.constantFrom(...'aA.!? \n"。中1-|') })
     fc.assert(
       fc.property(text, (value) => {

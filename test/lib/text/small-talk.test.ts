@@ -27,7 +27,7 @@ describe('small talk', () => {
     ['Cześć!', 'Dzień dobry! Co chcesz wiedzieć?'],
     ['Dziękuję bardzo, do widzenia', 'Do widzenia!'],
     ['こんにちは', 'こんにちは。何をお知りになりたいですか。'],
-  ])('%s is answered as a person would', (message, reply) => {
+  ])('%s gets a friendly reply', (message, reply) => {
     expect(smallTalkReply(message)).toBe(reply)
   })
 
@@ -55,7 +55,7 @@ describe('small talk', () => {
     'Witam w jakim dziale?',
     '',
     '?',
-  ])('%s is none', (message) => {
+  ])('%s is not recognized as small talk', (message) => {
     expect(smallTalkReply(message)).toBeUndefined()
   })
 })

@@ -14,7 +14,7 @@ describe('forms without a typo', () => {
     ['deploymnet', 'deployment'],
     ['reimbursment', 'reimbursement'],
     ['agust', 'august'],
-  ])('of %s include %s', (said, right) => {
+  ])('include, for %s, %s', (said, right) => {
     expect(saidOf(formsWithoutTypo(said, 'latin'))).toContain(right)
   })
 
@@ -22,7 +22,7 @@ describe('forms without a typo', () => {
     expect(termsOf(formsWithoutTypo('библотека', 'cyrillic'))).toContain(analyzeQuery('библиотека')[0])
   })
 
-  it('of a word of eight letters include those at two typos', () => {
+  it('include words at two typos for a word of eight letters', () => {
     expect(saidOf(formsWithoutTwoTypos('acomodation', 'en'))).toContain('accommodation')
     expect(saidOf(formsWithoutTwoTypos('mantenace', 'en'))).toContain('maintenance')
     expect(saidOf(formsWithoutTwoTypos('depolymnet', 'en'))).toContain('deployment')
@@ -42,11 +42,11 @@ describe('forms of the same derivation', () => {
     ['owner', 'own'],
     ['pay', 'payment'],
     ['writes', 'writer'],
-  ])('of %s include %s', (said, other) => {
+  ])('include, for %s, %s', (said, other) => {
     expect(saidOf(derivedForms(said))).toContain(other)
   })
 
-  it('do not include words that only begin alike', () => {
+  it('do not include words with only the same beginning', () => {
     expect(saidOf(derivedForms('police'))).not.toContain('policy')
     expect(termsOf(derivedForms('port'))).not.toContain('portal')
     expect(termsOf(derivedForms('tenses'))).not.toContain('ten')

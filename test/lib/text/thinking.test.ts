@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { Thinking } from '../../../src/lib/text/thinking.js'
 import { withoutThoughts } from '../../../src/lib/text/thoughts.js'
 
-describe('what a model thinks', () => {
+describe('thoughts of a model', () => {
   it.each([
     ['<think>\nhm\n</think>\n\nAt nine.', 'At nine.'],
     ['<think></think>At nine.', 'At nine.'],
     ['hm, so\n</think>\n\nAt nine.', 'At nine.'],
     ['One.\n\n<think>and now</think>\nTwo.', 'One.\n\n\nTwo.'],
     ['<think>never told', ''],
-  ])('is no part of what it says: %j', (text, said) => {
+  ])('disappear from its answer: %j', (text, said) => {
     expect(withoutThoughts(text)).toBe(said)
   })
 
@@ -20,11 +20,11 @@ describe('what a model thinks', () => {
     '```\n<think>an example</think>\n```\nThat is it.',
     'The tag `</think>` ends it.',
     '<thinking is hard',
-  ])('is not seen in a text that only speaks of it: %j', (text) => {
+  ])('do not include a text that only mentions the tags: %j', (text) => {
     expect(withoutThoughts(text)).toBe(text)
   })
 
-  it('is parted the same whatever pieces the text comes in', () => {
+  it('end up in the same place however the text is split into deltas', () => {
     const part = fc.constantFrom('<think>', '</think>', '\n', ' ', 'word', '<', '```', 'th', '5')
     fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), fc.array(fc.nat(9), { maxLength: 60 }), (parts, cuts) => {

@@ -10,7 +10,7 @@ function hashOf(word: string): number {
   return hash
 }
 
-it('finds a word wherever it stands in a text, by its units and not by its hash alone', () => {
+it('finds a word at any position of a text, by its characters and not by its hash alone', () => {
   const table = new WordTable<{ is: string }>(64)
   table.set('lighthouse', hashOf('lighthouse'), { is: 'a building' })
   expect(table.get(TEXT, 4, 14, hashOf('lighthouse'))).toEqual({ is: 'a building' })
@@ -18,13 +18,13 @@ it('finds a word wherever it stands in a text, by its units and not by its hash 
   expect(table.get(TEXT, 22, 31, hashOf('lighthouse'))).toBeUndefined()
 })
 
-it('tells words of one hash apart', () => {
+it('distinguishes words with the same hash', () => {
   const table = new WordTable<{ is: string }>(64)
   for (const word of ['one', 'two', 'six']) table.set(word, 7, { is: word })
   for (const word of ['six', 'one', 'two', 'one']) expect(table.get(word, 0, 3, 7)?.is).toBe(word)
 })
 
-it('keeps what is asked for when many words of one hash come by', () => {
+it('keeps a frequently used word when many words with the same hash are added', () => {
   const table = new WordTable<{ is: string }>(64)
   table.set('kept', 7, { is: 'kept' })
   for (let i = 0; i < 1000; i++) {
@@ -36,7 +36,7 @@ it('keeps what is asked for when many words of one hash come by', () => {
   expect(table.get('w500', 0, 4, 7)).toBeUndefined()
 })
 
-it('gives a text the same terms whatever was analysed between', () => {
+it('the terms of a text do not change when other texts are analyzed in between', () => {
   const text = 'Retention of answer traces: 1,577 days, see maxActiveSessionCount and Häuser'
   const first = analyzeDocument(text)
   for (let i = 0; i < 2000; i++) analyzeDocument(Array.from({ length: 100 }, (_, n) => `w${i}x${n * 31}`).join(' '))

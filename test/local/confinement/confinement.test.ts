@@ -53,12 +53,12 @@ function confinement(by: string, allowUnconfined = false) {
   })
 }
 
-/** Runs a program confined to its end. */
+/** Runs a confined program to its end. */
 async function run(by: string, program: ProgramPaths, env: NodeJS.ProcessEnv = {}) {
   const folder = mkdtempSync(join(base, 'work-'))
   const start = await confinement(by).prepare({ ...program, filled: program.argv, folder })
   const [file = '', ...args] = start.argv
-  // with the variables of the daemon itself, which a program must not find elsewhere either
+  // With the variables of the daemon, which a program must not see elsewhere, either.
   const { stdout, stderr, status } = spawnSync(file, args, {
     cwd: folder,
     encoding: 'utf8',
@@ -132,7 +132,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     writeFileSync(join(bin, 'convert'), '#!/bin/sh\ncat "$(dirname "$0")/../lib/words"\n')
     chmodSync(join(bin, 'convert'), 0o755)
     expect(await run(by, { argv: [join(bin, 'convert')] })).toMatchObject({ stdout: 'library', status: 0 })
-    // by its name, and as an entry of the data directory, which shows nothing else of it
+    // By its name, and as the only visible entry of the data directory.
     process.env.PATH = path
     searchPaths[by] = `${bin}${delimiter}${searchPaths[by]}`
     expect(await run(by, { argv: ['convert'] })).toMatchObject({ stdout: 'library', status: 0 })
@@ -148,7 +148,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     expect(stdout).not.toMatch(/data|tls|models|tools/)
   })
 
-  it('reads a file that an argument contains, also where its name has a placeholder', async () => {
+  it('reads a file that an argument contains, also if its name contains a placeholder', async () => {
     const models = join(base, 'models')
     mkdirSync(models, { recursive: true })
     writeFileSync(join(models, 'one.bin'), 'weights')
@@ -160,7 +160,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     })
     const [file = '', ...args] = start.argv
     expect(spawnSync(file, args, { encoding: 'utf8' }).stdout).toBe('weights')
-    // what a caller fills in decides nothing
+    // Values of a caller have no influence.
     const climbing = await confinement(by).prepare({
       argv: ['cat', `${models}/{model}.bin`],
       filled: ['cat', `${models}/../tls.key`],
@@ -174,7 +174,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     expect((await run(by, shell('exit 7'))).status).toBe(7)
   })
 
-  it('ends with all of its children when the process that started it is killed', async () => {
+  it('ends with all of its children when its parent process is killed', async () => {
     const folder = mkdtempSync(join(base, 'work-'))
     const mark = `ks-orphan-of-${by}`
     const argv = shell(`env -i setsid sh -c 'sleep 600; : ${mark}' < /dev/null > /dev/null 2>&1 & sleep 600`).argv
@@ -194,7 +194,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
   })
 })
 
-describe('a machine where neither bubblewrap nor unshare works', () => {
+describe('a machine without a working bubblewrap or unshare', () => {
   it('starts no program, and names the setting that allows one', async () => {
     const refused = run('nothing', shell('echo started'))
     await expect(refused).rejects.toThrow(/nothing confines programs on this machine.*set unconfinedPrograms/)
@@ -202,7 +202,7 @@ describe('a machine where neither bubblewrap nor unshare works', () => {
     expect(logged[0]).toMatch(/unconfinedPrograms/)
   })
 
-  it('starts a program unconfined where the operator allows that', async () => {
+  it('starts a program without confinement if the operator allows that', async () => {
     const { argv, by } = await confinement('nothing', true).prepare({
       ...shell('echo started'),
       filled: ['/bin/sh', '-c', 'echo started'],

@@ -4,14 +4,14 @@ import { type Gateways, startGateways } from '../../helpers/gateways.js'
 import { hasServer } from '../../helpers/postgres.js'
 import { until } from '../../helpers/until.js'
 
-describe.skipIf(!hasServer)('the feed of changes on a server', () => {
+describe.skipIf(!hasServer)('the change feed on PostgreSQL', () => {
   let gateways: Gateways
   beforeAll(async () => {
     gateways = await startGateways(2)
   })
   afterAll(() => gateways.end())
 
-  it('tells what another gateway published and wrote', async () => {
+  it('reports publications and workspace writes of another gateway', async () => {
     const [one, two] = gateways.all
     if (one === undefined || two === undefined) throw new Error('two gateways are needed')
     const { id } = await one.engine.spaces.create(ADA, { name: 'Harbour', slug: 'harbour' })

@@ -8,7 +8,7 @@ import { until } from '../../helpers/until.js'
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const SLOW_MS = 2500
 
-describe.skipIf(!hasServer)('one conversation at two gateways', () => {
+describe.skipIf(!hasServer)('a conversation on two gateways', () => {
   let model: FakeOpenAi
   let gateways: Gateways
   let sessions: AppSession[]
@@ -40,7 +40,7 @@ describe.skipIf(!hasServer)('one conversation at two gateways', () => {
     )
   const asked = () => model.requests.map(({ body }) => body.messages?.at(-1)?.content)
 
-  it('has one turn at a time, in the order of the messages, and each knows those before it', async () => {
+  it('runs one turn at a time, in the order of the messages, each with the previous ones as history', async () => {
     model.script({ kind: 'slow', ms: SLOW_MS })
     const first = await send(0, 'first question')
     const { conversationId } = first.ids
@@ -61,7 +61,7 @@ describe.skipIf(!hasServer)('one conversation at two gateways', () => {
     ])
   })
 
-  it('is stopped from the other gateway, and what was said is kept', async () => {
+  it('can be stopped at the other gateway, and keeps the text up to there', async () => {
     model.script({ kind: 'stall-after', deltas: 2 })
     const turn = await send(0, 'a long question')
     const frames = framesOf(turn)
@@ -79,7 +79,7 @@ describe.skipIf(!hasServer)('one conversation at two gateways', () => {
     expect(saidIn(await frames)).toBe(stopped?.answer)
   })
 
-  it('is replayed by the other gateway with the same frames, while it runs and when it is over', async () => {
+  it('can be replayed at the other gateway with the same frames, during the turn and afterwards', async () => {
     const { chat, session } = at(1)
     const turn = await send(0, 'one two three four five six seven eight nine ten')
     const replayed = await chat.replay(session, turn.ids.taskId, MESSAGE.user)
@@ -94,12 +94,12 @@ describe.skipIf(!hasServer)('one conversation at two gateways', () => {
       ['no id', MESSAGE.user],
     ] as const)
       await expect(chat.replay(session, task, user)).rejects.toMatchObject({ code: 'not_found' })
-    // nothing of it stays when nobody reads it any more
+    // Its rows are removed when no client reads them any more.
     await until(async () => (await gateways.rows('SELECT 1 FROM chat_turn_requests')).length === 0)
     expect(await gateways.rows('SELECT 1 FROM chat_turn_frames')).toEqual([])
   })
 
-  it('goes on where a gateway is gone: its answer ends as an error, and the next turn has its own', async () => {
+  it('continues after a gateway has died: its answer ends as an error, and the next turn runs', async () => {
     model.script({ kind: 'stall-after', deltas: 1 })
     const turn = await send(0, 'a question that nobody answers')
     const frames = framesOf(turn)
@@ -107,18 +107,18 @@ describe.skipIf(!hasServer)('one conversation at two gateways', () => {
     const next = await send(1, 'the next question', turn.ids.conversationId)
     const { chat, session } = at(1)
     const followed = framesOf(await chat.replay(session, turn.ids.taskId, MESSAGE.user))
-    // as if it had been silent for a minute: who opens then sweeps
+    // Simulates a minute of silence; the next gateway that opens cleans up.
     const [owner] = await gateways.rows<{ claimed_by: string }>('SELECT claimed_by FROM chat_messages WHERE place = 1')
     await gateways.rows('UPDATE gateways SET beat_at = beat_at - 61000 WHERE id = $1', [owner?.claimed_by])
     await gateways.join()
     expect((await framesOf(next)).at(-1)?.event).toBe('message_end')
     expect((await followed).at(-1)).toMatchObject({ event: 'error', code: 'service_unavailable' })
-    // the one that was taken for dead learns of it, and does not say that its answer is whole
+    // The gateway that counts as dead learns this, and does not complete its answer.
     expect((await frames).at(-1)).toMatchObject({ event: 'error', code: 'service_unavailable' })
     expect((await messages()).map(({ status }) => status)).toEqual(['error', 'normal'])
   })
 
-  it('is cut at the one gateway when it is deleted at the other', async () => {
+  it('ends its stream at one gateway when it is deleted at the other', async () => {
     model.script({ kind: 'stall-after', deltas: 1 })
     const turn = await send(0, 'a question')
     await until(() => model.requests.length === 1)
@@ -130,8 +130,8 @@ describe.skipIf(!hasServer)('one conversation at two gateways', () => {
   })
 })
 
-describe.skipIf(!hasServer)('an application that answers few at once', () => {
-  it('answers so many at all gateways together, and one more when a place is free', async () => {
+describe.skipIf(!hasServer)('an application with a limit of concurrent answers', () => {
+  it('applies the limit to all gateways together, and accepts one more when an answer ends', async () => {
     const model = await startFakeOpenAi()
     model.always({ kind: 'stall-after', deltas: 1 })
     const providers = [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: model.url }]

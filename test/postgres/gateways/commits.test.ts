@@ -10,7 +10,7 @@ const LAMPS = '# Lamps\n\nThe keeper of the lighthouse fills the lamp with colza
 const QUESTION = 'What does the keeper fill the lamp with?'
 
 describe.skipIf(!hasServer).each(['after', 'before'] as const)(
-  'a commit whose answer is lost %s it was done',
+  'a commit whose reply is lost %s the commit',
   (when) => {
     let proxy: PostgresProxy
     let gateways: Gateways
@@ -32,7 +32,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)(
     const count = async (text: string, ...values: unknown[]) =>
       Number((await gateways.rows<{ n: string }>(text, values))[0]?.n)
 
-    it('of a trace: the answer is done, and has one trace', async () => {
+    it('leaves the answer complete with one trace', async () => {
       const engine = at(gateways, 0)
       const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
       await ingest(engine, ADA, id, { 'lamps.md': LAMPS })
@@ -49,7 +49,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)(
       expect(await count('SELECT count(*) n FROM session_turns WHERE query = $1', QUESTION)).toBe(1)
     })
 
-    it('of an upload: it is acknowledged, and its document is there once', async () => {
+    it('leaves the upload acknowledged with one document', async () => {
       const engine = at(gateways, 0)
       const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
       const lost = proxy.loseCommit('lost-lamps.md', when)
@@ -62,7 +62,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)(
       expect((await ask(engine, ADA, id, QUESTION)).answer).toContain('colza oil')
     })
 
-    it('of a message, and of its answer: both are stored once, and the stream ends', async () => {
+    it('leaves a message and its answer stored once, and the stream ends', async () => {
       const { sessions } = await chatApp(gateways, { model: MODEL })
       const [session] = sessions
       if (session === undefined) throw new Error('no session')

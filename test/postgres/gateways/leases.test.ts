@@ -44,16 +44,16 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
   })
   afterEach(() => backend.close())
 
-  it('keep what was deleted until every gateway must have told of its readers, and as long as one reads', async () => {
+  it('keep deleted rows until every gateway must have reported its readers, and as long as one reads', async () => {
     await deletedSince(60)
     expect(await removable()).toBe(false)
-    // who has the database alone knows all readers
+    // With a single gateway all readers are known.
     expect(await removable({ ...view, isShared: false })).toBe(true)
     await deletedSince(120)
     expect(await removable()).toBe(true)
     await tell(200)
     expect(await removable()).toBe(false)
-    // of whoever began well after the deletion nothing is kept
+    // A reader that started well after the deletion does not keep rows.
     await tell(80)
     expect(await removable()).toBe(true)
     await tell(200)
@@ -61,7 +61,7 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
     expect(await removable()).toBe(true)
   })
 
-  it('are known by space, and replaced by what the gateway tells next', async () => {
+  it('can be found by space, and are replaced by the next report of their gateway', async () => {
     await tell(200)
     expect(await driver.read(leasesOf(view, space.key))).toMatchObject([{ subject: 'ada', type: 'read', fence: 1 }])
     expect(await driver.read(isRead(view, space.key))).toBe(true)
@@ -76,7 +76,7 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
 })
 
 describe.skipIf(!hasServer)('a question that another gateway answers', () => {
-  it('is listed among the leases, and counts as a session', { timeout: 120_000 }, async () => {
+  it('appears among the leases and counts as a session', { timeout: 120_000 }, async () => {
     const gateways = await startGateways(2)
     try {
       const [one, two] = [at(gateways, 0), at(gateways, 1)]
@@ -84,7 +84,7 @@ describe.skipIf(!hasServer)('a question that another gateway answers', () => {
       await ingest(one, ADA, id, { 'tides.md': '# Tides\n\nThe moon pulls the sea and makes the tides.\n' })
       const body = { knowledgeSpaceId: id, query: 'What pulls the sea?', activeDocumentIds: [], activeEntityIds: [] }
       const run = await one.queries.start(ADA, body, new AbortController().signal)
-      // its frames are not asked for yet: it goes on holding its lease
+      // Its frames are not read yet, so it keeps its lease.
       const held = async () => (await two.integrity.leases(ADA, id, { limit: 10 })).items
       await until(async () => (await held()).length > 0)
       expect(await held()).toMatchObject([{ id: run.traceId, leaseType: 'read', sessionId: run.sessionId }])

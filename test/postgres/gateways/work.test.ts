@@ -6,7 +6,7 @@ import { until } from '../../helpers/until.js'
 
 const LAMPS = '# Lamps\n\nThe keeper of the lighthouse fills the lamp with colza oil every evening at sunset.\n'
 
-describe.skipIf(!hasServer)('work of two gateways', () => {
+describe.skipIf(!hasServer)('work on two gateways', () => {
   let gateways: Gateways
   let space: string
 
@@ -18,7 +18,7 @@ describe.skipIf(!hasServer)('work of two gateways', () => {
 
   const numbers = async (text: string) => (await gateways.rows<{ n: string }>(text)).map(({ n }) => Number(n))
 
-  it('is waited for wherever it is done, and its events are told there', { timeout: 120_000 }, async () => {
+  it('can be awaited and followed at either gateway', { timeout: 120_000 }, async () => {
     const [one, two] = [at(gateways, 0), at(gateways, 1)]
     const accepted = await uploadOne(one, ADA, space, { filename: 'lamps.md', text: LAMPS })
     expect(await two.documents.settled(ADA, space, accepted)).toMatchObject({ parserStatus: 'parsed' })
@@ -34,7 +34,7 @@ describe.skipIf(!hasServer)('work of two gateways', () => {
     expect((await one.research.get(ADA, task.id)).stage).toBe('completed')
   })
 
-  it('is seen by the first question at the other', { timeout: 120_000 }, async () => {
+  it('shows in the first question at the other gateway', { timeout: 120_000 }, async () => {
     const [one, two] = [at(gateways, 0), at(gateways, 1)]
     for (let turn = 1; turn <= 5; turn++) {
       await ingest(one, ADA, space, {
@@ -46,14 +46,14 @@ describe.skipIf(!hasServer)('work of two gateways', () => {
     expect(two.gateways()).toBe(2)
   })
 
-  it('on the same documents gives each version one number, publishes none twice and loses none', {
+  it('on the same documents uses each version number once, publishes none twice and loses none', {
     timeout: 180_000,
   }, async () => {
     const upload = (place: number, turn: number) =>
       uploadOne(at(gateways, place), ADA, space, { filename: 'same.md', text: `# Same\n\nTurn ${turn}.\n` })
     for (let turn = 0; turn < 6; turn++) {
       const [one, two] = await Promise.all([0, 1].map((place) => upload(place, turn)))
-      // the same bytes under the same name are one document
+      // The same bytes under the same name are one document.
       expect(one?.asset.id).toBe(two?.asset.id)
     }
     const documents = await gateways.rows<{ id: string }>("SELECT id FROM documents WHERE filename = 'same.md'")
@@ -70,7 +70,7 @@ describe.skipIf(!hasServer)('work of two gateways', () => {
     ).toEqual([])
     const revisions = await numbers('SELECT revision n FROM publications ORDER BY revision')
     expect(revisions).toEqual(revisions.map((_, place) => place + (revisions[0] ?? 0)))
-    // what is published under a name takes the place of what was there
+    // A publication replaces the document of the same name.
     const listed = await Promise.all(
       [0, 1].map((place) => at(gateways, place).documents.list(ADA, space, { limit: 100 })),
     )
@@ -79,8 +79,8 @@ describe.skipIf(!hasServer)('work of two gateways', () => {
   })
 })
 
-describe.skipIf(!hasServer)('an idempotency key at two gateways', () => {
-  it('is answered by both, refused while it runs, and free again when its gateway is gone', {
+describe.skipIf(!hasServer)('an idempotency key on two gateways', () => {
+  it('gets the same response from both, 409 while it runs, and is released when its gateway has died', {
     timeout: 120_000,
   }, async () => {
     const gateways = await startGateways(2)
@@ -101,7 +101,7 @@ describe.skipIf(!hasServer)('an idempotency key at two gateways', () => {
       await gateways.rows('UPDATE gateways SET beat_at = beat_at - 61000 WHERE id = $1', [row?.instance])
       await gateways.join()
       expect(await two.begin(ADA, 'left', 'f')).toBeUndefined()
-      // the one that was taken for dead does not keep an answer over that of the other
+      // The gateway that counts as dead does not overwrite the response of the other.
       await one.finish(ADA, 'left', response)
       await expect(two.begin(ADA, 'left', 'f')).rejects.toThrow('is still running')
     } finally {

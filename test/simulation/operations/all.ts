@@ -22,7 +22,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...siteOperations,
 }
 
-/** How often each is drawn. */
+/** The weight of each operation. */
 export const WEIGHTS: Readonly<Record<string, number>> = {
   createSpace: 2,
   patchSpace: 4,

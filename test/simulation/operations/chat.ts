@@ -5,19 +5,19 @@ import { Register, type Span } from '../history.js'
 import type { ChatAnswer } from '../session.js'
 import { type Context, choose, diverge, type Operation, pick } from './context.js'
 
-/** One in three messages begins a conversation. */
+/** One in three messages starts a conversation. */
 const NEW = 0.34
 
 const user = ({ session }: Context) => session.endUser.name
 
-/** A conversation that nobody deleted, as far as is known. */
+/** A conversation without a known deletion. */
 function pickConversation({ session, step }: Context): ConversationModel | undefined {
   const now = { from: session.world.moments.next(), to: session.world.moments.next() }
   const alive = [...session.endUser.conversations.values()].filter(({ isThere }) => isThere.allows(true, now))
   return choose(alive, pick(step, 2))
 }
 
-/** Asks and waits for the whole answer. */
+/** Sends a message and waits for the complete answer. */
 const say: Operation = async (context) => {
   const { session, step } = context
   const conversation = pick(step, 1) < NEW ? undefined : pickConversation(context)
@@ -37,7 +37,7 @@ const say: Operation = async (context) => {
   remember(context, conversation, conversation_id, { id: message_id, query, atLeast: undefined })
 }
 
-/** Asks, and stops the answer as soon as it has a name. */
+/** Sends a message, and stops the answer as soon as its task id is known. */
 const sayAndStop: Operation = async (context) => {
   const { session, step } = context
   const conversation = pick(step, 1) < NEW ? undefined : pickConversation(context)
@@ -83,7 +83,10 @@ function remember(
   unsure.delete(message.query)
 }
 
-/** A refusal that the model of the simulation explains: the conversation may be gone, or a provider or the disk failed. */
+/**
+ * A refusal that the model of the simulation explains: the conversation may be deleted, or a provider or the disk
+ * failed.
+ */
 function expectChatRefusal(
   context: Context,
   conversation: ConversationModel | undefined,
@@ -91,7 +94,7 @@ function expectChatRefusal(
 ): void {
   if (answer.status === 404 && conversation?.isThere.allows(false, answer) === true) return
   if (context.session.world.wasTroubled(answer) && [400, 429, 503].includes(answer.status)) return
-  // as the gateway's `unavailable`: nothing was done, and the next daemon does it
+  // Like the gateway's `unavailable`: nothing was done, and the next daemon will do it.
   if (answer.status === 503 && answer.text.includes('"service_unavailable"')) return
   diverge(context, 'an answer of the chat service', `${answer.status} ${answer.text}`)
 }
@@ -101,7 +104,7 @@ const readChat: Operation = async (context) => {
   if (conversation !== undefined) await checkConversation(context, conversation)
 }
 
-/** Reads a whole conversation and compares it. */
+/** Reads a complete conversation and compares it. */
 export async function checkConversation(context: Context, conversation: ConversationModel): Promise<void> {
   const { session, step } = context
   const query = new URLSearchParams({ conversation_id: conversation.id, user: user(context), limit: '100' })
@@ -152,13 +155,13 @@ function checkMessage(context: Context, { id, messages }: ConversationModel, fou
 
 const listChats: Operation = async (context) => checkConversations(context)
 
-/** Lists the conversations of the user; one that nobody knows may be of a message that was not answered. */
+/** Lists the conversations of the user; an unknown one may belong to a message without a response. */
 export async function checkConversations(context: Context): Promise<void> {
   const { session, step } = context
   const { conversations, unsure } = session.endUser
   const query = new URLSearchParams({ user: user(context), limit: '100' })
   const answer = await session.chatRead<{ data: ChatConversation[] }>(step, `/v1/conversations?${query}`)
-  // a user who has never said anything is not known
+  // A user without messages is unknown.
   if (answer.value === undefined) {
     if (conversations.size > 0 || answer.status !== 404)
       diverge(context, 'conversations', `${answer.status} ${answer.text}`)

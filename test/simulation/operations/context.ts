@@ -3,7 +3,7 @@ import type { SpaceModel } from '../model.js'
 import type { Schedule, Step } from '../schedule.js'
 import type { Refused, Session } from '../session.js'
 
-/** What an operation works with. */
+/** The environment of an operation. */
 export interface Context {
   session: Session
   step: Step
@@ -12,7 +12,7 @@ export interface Context {
 
 export type Operation = (context: Context) => Promise<void>
 
-/** Four of five operations work on a space that stays; the others on any. */
+/** A space that is never deleted in four of five operations, else any space. */
 export function pickSpace({ session, step }: Context): SpaceModel {
   const kept = session.tenant.spaces.filter(({ isKept }) => isKept)
   const space = choose(pick(step, 0) < 0.8 ? kept : session.tenant.spaces, pick(step, 1))
@@ -20,7 +20,7 @@ export function pickSpace({ session, step }: Context): SpaceModel {
   return space
 }
 
-/** The n-th number that was drawn for the step. */
+/** The n-th number of the step. */
 export function pick(step: Step, place: number): number {
   return step.picks[place] ?? 0
 }
@@ -34,8 +34,8 @@ export function diverge({ session, step }: Context, expected: string, found: str
 }
 
 /**
- * What a refused operation may be refused with: as the operation says, 404 where its space may be gone, and a full disk
- * while the disk is full.
+ * Checks that a refusal is allowed: by the operation, as 404 if its space may be deleted, or as a full disk while the
+ * disk is full.
  *
  * @returns true when the refusal leaves open whether something was done
  */
@@ -49,7 +49,7 @@ export function expectRefusal(
   if (allowed.includes(status) || allowed.includes(code)) return
   if (status === 404 && space !== undefined && space.mayBeGone(refused)) return
   if (code === 'deletion-active' && space?.mayBeGone(refused) === true) return
-  // it was told already
+  // It has been reported already.
   if (code === 'internal') return
   diverge(context, `an answer, or a refusal with ${allowed.join(', ') || 'nothing'}`, describe(refused))
 }
@@ -58,7 +58,7 @@ export function describe(refused: Refused): string {
   return `${refused.status} ${refused.code}: ${refused.message}`
 }
 
-/** A read of something that may be there shows whether it is. */
+/** A read of an object that may exist shows whether it does. */
 export function expectThere(context: Context, what: string, possible: boolean[], isThere: boolean, span: Span): void {
   if (possible.includes(isThere)) return
   diverge(

@@ -34,7 +34,7 @@ const upload: Operation = async (context) => {
   await send(context, pickSpace(context), document)
 }
 
-/** Sends a file whose bytes and name the space has, or had. */
+/** Sends a file whose bytes and name the space has or had. */
 const uploadAgain: Operation = async (context) => {
   const space = pickSpace(context)
   const document = choose([...space.documents.values()], pick(context.step, 2))
@@ -88,7 +88,7 @@ const uploadBulk: Operation = async (context) => {
   }
 }
 
-/** An upload was acknowledged: from now on the document is there, until somebody deletes it. */
+/** An upload was acknowledged: from now on the document exists until it is deleted. */
 function accepted(context: Context, document: SentDocument, asset: DocumentAsset, span: Span): void {
   if (asset.sha256 !== document.sha256) diverge(context, `${document.filename} with ${document.sha256}`, asset.sha256)
   const known = document.lives.get(asset.id)
@@ -149,7 +149,7 @@ const getDocument: Operation = async (context) => {
   if (id !== undefined) await checkDocument(context, space, id)
 }
 
-/** Reads a document and compares it. @returns what was read */
+/** Reads a document and compares it. @returns the response */
 export async function checkDocument(
   context: Context,
   space: SpaceModel,
@@ -181,7 +181,7 @@ const listDocuments: Operation = async (context) => {
   await checkDocuments(context, pickSpace(context), 1 + Math.floor(pick(context.step, 2) * 20))
 }
 
-/** Lists all documents by pages and compares them with those that were sent. */
+/** Lists all documents page by page and compares them with the uploads. */
 export async function checkDocuments(context: Context, space: SpaceModel, limit: number): Promise<DocumentAsset[]> {
   const { session, step } = context
   const { moments } = session.world
@@ -211,7 +211,7 @@ export async function checkDocuments(context: Context, space: SpaceModel, limit:
   return items
 }
 
-/** A document that a read shows was sent, with these bytes, and may be there. */
+/** A document in a read must have been sent with these bytes, and may exist. */
 export function checkShown(
   context: Context,
   space: SpaceModel,
@@ -240,7 +240,7 @@ const search: Operation = async (context) => {
   if (id !== undefined) await searchPublished(context, space, document, id)
 }
 
-/** A document that a read has shown as compiled is found by its word, unless the search says what it had to do without. */
+/** A document that a read has shown as compiled must be found by its word, unless the search is degraded. */
 async function searchPublished(context: Context, space: SpaceModel, document: SentDocument, id: string): Promise<void> {
   const { session, step } = context
   const read = await checkDocument(context, space, id)
@@ -261,7 +261,7 @@ async function searchPublished(context: Context, space: SpaceModel, document: Se
     diverge(context, `${document.filename} (${id}), which is compiled, to be found by ${document.word}`, 'it is not')
 }
 
-/** Searches a word: what is found is there, and of this space. @returns ids of what was found */
+/** Searches a word: every hit must exist and belong to this space. @returns ids of the hits */
 export async function checkSearch(context: Context, space: SpaceModel, word: string): Promise<string[]> {
   const { session, step } = context
   const body = { query: word, mode: 'fast' as const, limit: 5 }
@@ -284,7 +284,7 @@ async function checkFound(context: Context, space: SpaceModel, id: string, span:
   const document = space.documentOf(id)
   const life = document?.lives.get(id)
   if (life === undefined) {
-    // of an upload that was not answered: its name tells which one
+    // An upload without a response: its name identifies it.
     const { session, step } = context
     const answer = await session.read(step, 'GET /knowledge-spaces/{id}/documents/{documentId}', {
       path: { id: space.id, documentId: id },

@@ -14,7 +14,7 @@ import {
   pickSpace,
 } from './context.js'
 
-/** Adds a reference question; asked for until it is answered, so that it has to be there, once. */
+/** Adds a golden question; repeated until it is acknowledged, so that it must exist exactly once. */
 const addQuestion: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -57,7 +57,7 @@ const changeQuestion: Operation = async (context) => {
   })
   if (outcome.kind === 'done') return question.tags.done(begun, outcome.to)
   if (outcome.kind === 'lost') return question.tags.lost(begun, outcome.to)
-  // under a key it may have been changed, and then deleted, before it was asked again
+  // With a key, the first request may have changed it before it was deleted and requested again.
   if (step.key === undefined) question.tags.refused(begun)
   expectRefusal(context, space, outcome, question.isThere.allows(false, outcome) ? [404] : [])
 }
@@ -85,7 +85,7 @@ const removeQuestion: Operation = async (context) => {
     path: { id: space.id, questionId: question.id },
   })
   if (outcome.kind === 'lost') return question.isThere.lost(begun, outcome.to)
-  // 404 tells as well that it is gone
+  // 404 also shows that it is deleted.
   if (outcome.kind === 'done' || outcome.status === 404) return question.isThere.done(begun, outcome.to)
   question.isThere.refused(begun)
   expectRefusal(context, space, outcome)
@@ -93,7 +93,7 @@ const removeQuestion: Operation = async (context) => {
 
 const listQuestions: Operation = async (context) => checkQuestions(context, pickSpace(context))
 
-/** Lists all reference questions by pages and compares them with those that were added. */
+/** Lists all golden questions page by page and compares them with those that were added. */
 export async function checkQuestions(context: Context, space: SpaceModel): Promise<void> {
   const { session, step } = context
   const { moments } = session.world
@@ -122,7 +122,7 @@ export async function checkQuestions(context: Context, space: SpaceModel): Promi
   for (const { text, isThere } of known) expectThere(context, text, isThere.possible(span), found.has(text), span)
 }
 
-/** Asks something, and makes a reference question of it. */
+/** Sends a query, and creates a golden question from it. */
 const badCase: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -130,7 +130,7 @@ const badCase: Operation = async (context) => {
   const stream = await session.events(step, { knowledgeSpaceId: space.id, query: asked, mode: 'fast' })
   const traceId = /event: answer\.done\ndata: .*"traceId":"([0-9a-f-]+)"/.exec(stream?.text ?? '')?.[1]
   if (traceId === undefined) return
-  // a trace is hidden with any document that its evidence cites
+  // A trace is hidden with any document that its evidence cites.
   const cited = [
     ...new Set([...(stream?.text ?? '').matchAll(/"documentAssetId":"([0-9a-f-]+)"/g)].map(([, id]) => id)),
   ]

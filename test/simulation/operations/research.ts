@@ -5,7 +5,7 @@ import { type Context, choose, describe, diverge, expectRefusal, type Operation,
 const ENDED = ['completed', 'failed', 'canceled']
 const POLL_MS = 250
 
-/** Starts a research task; asked for until it is answered, so that it has to be there, once. */
+/** Starts a research task; repeated until it is acknowledged, so that it must exist exactly once. */
 const startResearch: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -31,7 +31,7 @@ const readResearch: Operation = async (context) => {
   if (answer.kind === 'refused') expectRefusal(context, space, answer)
 }
 
-/** Every task that was answered is there, once, and comes to an end; one that completed has its report. */
+/** Every acknowledged task exists once and ends; a completed one has its report. */
 export async function checkResearch(context: Context, space: SpaceModel): Promise<void> {
   const { session, step } = context
   const since = performance.now()
@@ -63,7 +63,7 @@ async function compare(context: Context, space: SpaceModel, items: { id: string;
   for (const { id, stage } of items) {
     if (stage !== 'completed') continue
     const report = await session.read(step, 'GET /research-tasks/{id}/report', { path: { id } })
-    // a report that cites a deleted document is not told
+    // A report that cites a deleted document is hidden.
     if (report.kind === 'refused' && report.status !== 404) diverge(context, `the report of ${id}`, describe(report))
   }
 }

@@ -12,7 +12,7 @@ import {
   pickSpace,
 } from './context.js'
 
-/** Days that no other step chose, and far more than a run lasts. */
+/** A unique number of days, far longer than a run. */
 const daysOf = ({ step }: Context) => 1000 + step.number
 
 const changeRetention: Operation = async (context) => {
@@ -33,7 +33,7 @@ const changeRetention: Operation = async (context) => {
 const changeProfile: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
-  // a number that no other step chose, and too small to leave anything out
+  // A unique number, too small to exclude anything.
   const scoreThreshold = (step.number + 1) / 1e6
   const begun = space.scoreThreshold.begin(scoreThreshold, session.world.moments.next())
   const outcome = await session.write(step, 'PUT /knowledge-spaces/{id}/retrieval-profile', {
@@ -54,7 +54,7 @@ const changeProfile: Operation = async (context) => {
 
 const readSettings: Operation = async (context) => checkSettings(context, pickSpace(context))
 
-/** Reads the policy and the profile of a space and compares them; before the first change they are what they are. */
+/** Reads the policy and the profile of a space and compares them; before the first change they have their defaults. */
 export async function checkSettings(context: Context, space: SpaceModel): Promise<void> {
   const { session, step } = context
   const path = { id: space.id }
@@ -112,7 +112,7 @@ function pickSource({ step }: Context, space: SpaceModel): { source: SentSource;
   return choose(known, pick(step, 2))
 }
 
-/** Reads a source and changes the version that it read: of several who do so at once, one may win. */
+/** Reads a source and changes the version that it read: of several concurrent changes at most one succeeds. */
 const changeSource: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -135,7 +135,7 @@ const changeSource: Operation = async (context) => {
     source.versions.add(version)
   } else if (outcome.kind === 'lost') source.title.lost(begun, outcome.to)
   else {
-    // under a key the first request may have won before its answer was lost
+    // With a key, the first request may have succeeded although its response was lost.
     if (step.key === undefined) source.title.refused(begun)
     else source.title.lost(begun, outcome.to)
     expectRefusal(context, space, outcome, [
@@ -145,7 +145,7 @@ const changeSource: Operation = async (context) => {
   }
 }
 
-/** @returns the version that is there */
+/** @returns the current version */
 async function readSource(context: Context, space: SpaceModel, source: SentSource, sourceId: string) {
   const { session, step } = context
   const path = { id: space.id, sourceId }
@@ -180,7 +180,7 @@ const removeSource: Operation = async (context) => {
   expectRefusal(context, space, outcome)
 }
 
-/** Every source that was added is there, once, unless it was removed. */
+/** Every source that was added exists once, unless it was removed. */
 export async function checkSources(context: Context, space: SpaceModel): Promise<void> {
   const { session, step } = context
   const answer = await session.read(step, 'GET /knowledge-spaces/{id}/sources', {

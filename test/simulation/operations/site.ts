@@ -15,14 +15,14 @@ const crawl: Operation = async (context) => {
   if (site !== undefined) await crawlOnce(context, site)
 }
 
-/** @returns whether it came to its end */
+/** @returns whether it completed */
 async function crawlOnce(context: Context, { spaceId, sourceId }: CrawledSite): Promise<boolean> {
   const { session, step } = context
   const outcome = await session.write(step, 'POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', {
     path: { id: spaceId, sourceId },
   })
   if (outcome.kind === 'refused') {
-    // a daemon that stops ends its crawls
+    // A daemon that stops ends its crawls.
     if (outcome.code !== 'crawl-failed' && !session.world.wasTroubled(outcome))
       diverge(context, 'a crawl', describe(outcome))
     return false
@@ -39,8 +39,8 @@ const readSite: Operation = async (context) => {
 }
 
 /**
- * The documents of a site: each is of a page. While a page is replaced the document before it stays until the next one is
- * published, so a page may have two; at rest it has one.
+ * The documents of a site, each of one page. While a page is replaced, the previous document remains until the next one
+ * is published, so a page may have two; at rest it has one.
  */
 async function documentsOf(
   context: Context,
@@ -74,7 +74,7 @@ const searchSite: Operation = async (context) => {
   if (site !== undefined && page !== undefined) await search(context, site, page.word)
 }
 
-/** @returns ids of the documents that hold a word */
+/** @returns ids of the documents that contain a word */
 async function search(context: Context, { spaceId }: CrawledSite, word: string): Promise<string[]> {
   const { session, step } = context
   const body = { query: word, mode: 'fast' as const, limit: 5 }
@@ -87,7 +87,7 @@ async function search(context: Context, { spaceId }: CrawledSite, word: string):
   return [...new Set(holds.flatMap(({ citations }) => citations.map(({ documentAssetId }) => documentAssetId)))]
 }
 
-/** Crawls to the end and compares: one document a page, with what the page holds now. */
+/** Crawls to the end and compares: one document a page, with the current text of the page. */
 export async function verifySite(context: Context): Promise<void> {
   const site = siteOf(context)
   if (site === undefined) return

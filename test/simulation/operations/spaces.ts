@@ -19,7 +19,7 @@ const createSpace: Operation = async (context) => {
   await makeSpace(context, `s-${step.number}`, false)
 }
 
-/** Makes a space and goes on until it is known to be there, exactly once. */
+/** Creates a space, and repeats this until it exists exactly once. */
 export async function makeSpace(
   context: Context,
   slug: string,
@@ -40,7 +40,7 @@ export async function makeSpace(
     session.tenant.spaces.push(new SpaceModel(outcome.value.id, slug, description, isKept))
     return
   }
-  // asked again after a kill: the first request may have made it
+  // Repeated after a kill: the first request may have created it.
   if (outcome.kind === 'refused' && outcome.code !== 'slug-taken') return expectRefusal(context, undefined, outcome)
   const spaces = await listSpaces(context)
   const found = spaces.find((space) => space.slug === slug)
@@ -92,7 +92,7 @@ const deleteSpace: Operation = async (context) => {
   if (outcome.kind === 'done') space.isThere.done(write, outcome.to)
   else if (outcome.kind === 'lost') space.isThere.lost(write, outcome.to)
   else {
-    // somebody else's deletion, or a first try whose answer was lost
+    // Another client's deletion, or a first attempt whose response was lost.
     if (outcome.status === 404) space.isThere.done(write, outcome.to)
     else {
       space.isThere.refused(write)

@@ -12,7 +12,7 @@ import {
   pickSpace,
 } from './context.js'
 
-/** Collects what nothing needs any more: whatever is missing afterwards shows when it is read. */
+/** Collects garbage: a needed object that is missing afterwards shows in a read. */
 const collect: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -28,7 +28,7 @@ const collect: Operation = async (context) => {
   if (outcome.kind === 'refused') expectRefusal(context, space, outcome)
 }
 
-/** Looks at what goes on; a check in the middle of work finds nothing damaged. */
+/** Reads status and checks; a check during work must find nothing damaged. */
 const inspect: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -43,7 +43,7 @@ const inspect: Operation = async (context) => {
     if (severity === 'critical') diverge(context, 'no damage', `${type}: ${message}`)
 }
 
-/** Asks whether the space has a file before it sends it. */
+/** Checks whether the space has a file before an upload. */
 const askFor: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -63,7 +63,7 @@ const askFor: Operation = async (context) => {
   if (life !== undefined && !life.allows(true, answer)) diverge(context, `${filename} to be deleted`, 'it is held')
 }
 
-/** Freezes the workspace of the client, of which it alone changes anything. */
+/** Creates a snapshot of the client's workspace, which only this client changes. */
 const freeze: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -90,7 +90,7 @@ const readSnapshot: Operation = async (context) => {
   if (snapshot !== undefined) await checkSnapshot(context, space, snapshot)
 }
 
-/** A snapshot holds what its workspace held, whatever became of that. */
+/** A snapshot contains the files of its workspace at that time, whatever happened later. */
 export async function checkSnapshot(context: Context, space: SpaceModel, snapshot: KeptSnapshot): Promise<void> {
   const { session, step } = context
   const path = { snapshotId: snapshot.id }

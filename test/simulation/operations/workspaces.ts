@@ -15,11 +15,11 @@ import {
 type File = Register<string | undefined>
 
 const NAMES = 6
-/** the second is longer than what is taken in memory at once */
+/** the second exceeds what is staged in memory */
 const LENGTHS = [200, 20_000]
 
 const ownFolder = ({ session }: Context) => `/workspaces/agent-${session.place}`
-/** files that one client alone writes, and moves */
+/** files that only one client writes and moves */
 const ownPath = (context: Context, number: number) => `${ownFolder(context)}/f${Math.floor(number * NAMES)}.md`
 /** files that every client of the tenant writes */
 const sharedPath = (number: number) => `/workspaces/shared/f${Math.floor(number * NAMES)}.md`
@@ -37,7 +37,7 @@ const writeShared: Operation = async (context) => {
   await write(context, pickSpace(context), sharedPath(pick(context.step, 2)), contentOf(context))
 }
 
-/** Reads a file of its own and writes it back with a line more. */
+/** Reads a file of this client and writes it back with another line. */
 const append: Operation = async (context) => {
   const space = pickSpace(context)
   const path = ownPath(context, pick(context.step, 2))
@@ -83,14 +83,14 @@ async function remove(context: Context, space: SpaceModel, path: string): Promis
     file.refused(begun)
     return expectRefusal(context, space, outcome)
   }
-  // asked again under a key, it may have removed the file before its first answer was lost
+  // Repeated with a key, it may have removed the file although its first response was lost.
   if (step.key !== undefined) return file.lost(begun, outcome.to)
   file.refused(begun)
   if (!file.allows(undefined, outcome) && !space.mayBeGone(outcome))
     diverge(context, `${path} to be there`, describe(outcome))
 }
 
-/** Moves a file of its own, or the whole folder there and back again. */
+/** Moves a file of this client, or the complete folder there and back again. */
 const move: Operation = async (context) => {
   const { session, step } = context
   const space = pickSpace(context)
@@ -125,7 +125,7 @@ const move: Operation = async (context) => {
       diverge(context, `${newPath} to be free`, describe(outcome))
     if (outcome.status !== 404 && outcome.code !== 'path-taken') return expectRefusal(context, space, outcome)
   }
-  // it may have moved before its answer was lost: both files are looked at, whole or not there
+  // It may have moved although its response was lost: both files are read, complete or missing.
   await look(context, space, [
     { path: oldPath, file: source, allowed: [...before, undefined] },
     { path: newPath, file: target, allowed: [...before, ...there] },
@@ -138,7 +138,7 @@ interface Looked {
   allowed: (string | undefined)[]
 }
 
-/** Reads files of which only this client changes anything, and takes what it finds for what is there. */
+/** Reads files that only this client changes, and takes the result as their content. */
 async function look(context: Context, space: SpaceModel, files: Looked[]): Promise<void> {
   for (const { path, file, allowed } of files) {
     const found = await readFile(context, space, path)
@@ -149,7 +149,7 @@ async function look(context: Context, space: SpaceModel, files: Looked[]): Promi
   }
 }
 
-/** Removes the whole folder of the client. */
+/** Removes the complete folder of the client. */
 const removeFolder: Operation = async (context) => {
   const { session, step } = context
   if (pick(step, 4) > 0.4) return
@@ -188,7 +188,7 @@ export async function cat(context: Context, space: SpaceModel, path: string): Pr
   return found.content
 }
 
-/** @returns `gone` where the space is, or may be */
+/** @returns `gone` if the space is deleted or may be */
 async function readFile(context: Context, space: SpaceModel, path: string) {
   const { session, step } = context
   const answer = await session.read(step, 'GET /knowledge-spaces/{id}/fs/cat', {
@@ -207,7 +207,7 @@ const listFiles: Operation = async (context) => {
   await checkFolder(context, pickSpace(context), shared ? '/workspaces/shared' : ownFolder(context))
 }
 
-/** Lists a folder by small pages; every name is one that may be there, and none is missing. */
+/** Lists a folder in small pages; every name must be possible, and none may be missing. */
 export async function checkFolder(context: Context, space: SpaceModel, folder: string): Promise<void> {
   const { session, step } = context
   const { moments } = session.world

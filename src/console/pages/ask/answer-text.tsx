@@ -3,26 +3,29 @@ import { Fragment } from 'react'
 interface AnswerTextProps {
   text: string
   isRunning: boolean
-  /** items of evidence; a number beyond them is text of a document, such as a reference of a paper. Without it, all are marks */
+  /**
+   * Number of evidence items. A higher bracketed number is text of a document, such as a reference in a paper. Without
+   * it, all are citations.
+   */
   cited?: number
-  /** @param number of the item of evidence, from 1 */
+  /** @param number of the evidence item, from 1 */
   onCite: (number: number) => void
 }
 
 type Marks = Pick<AnswerTextProps, 'cited' | 'onCite'>
 
-/** The marks of evidence, `[2]`: the service writes each number by itself; emphasis and code of Markdown. */
+/** Citations such as `[2]` (the service writes each number in its own brackets), and Markdown emphasis and code. */
 const INLINE = /(\[\d{1,3}\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
 
 /**
- * The answer as text of this page: paragraphs, lists, headings and code as models write them. It is made of elements, never
- * of markup, so that nothing that stands in a document becomes part of the page.
+ * Renders an answer: paragraphs, lists, headings and code. Builds elements and never parses markup, so that document
+ * content cannot become part of the page.
  */
 export function AnswerText({ text, isRunning, ...marks }: AnswerTextProps) {
   return (
     <div className="answer" aria-live="polite" aria-busy={isRunning}>
       {blocksOf(text).map((block, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: blocks only come at the end
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only appended
         <Block key={at} block={block} {...marks} />
       ))}
       {isRunning && <span className="answer-caret" aria-hidden="true" />}
@@ -54,7 +57,7 @@ function Block({ block, ...marks }: Marks & { block: BlockOf }) {
   return (
     <List className={block.isOrdered ? 'answer-ordered' : 'answer-list'}>
       {block.items.map((item, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: items only come at the end
+        // biome-ignore lint/suspicious/noArrayIndexKey: items are only appended
         <li key={at}>
           <Inline text={item} {...marks} />
         </li>
@@ -86,7 +89,7 @@ function Inline({ text, cited = Number.POSITIVE_INFINITY, onCite }: Marks & { te
   })
 }
 
-/** Cut at empty lines and by the first signs of lines; each line is looked at once. */
+/** Splits an answer into blocks, at empty lines and by the first characters of lines. Linear in the number of lines. */
 export function blocksOf(text: string): BlockOf[] {
   const blocks: BlockOf[] = []
   let isCode = false
@@ -104,7 +107,7 @@ export function blocksOf(text: string): BlockOf[] {
   return blocks
 }
 
-/** @returns whether the next line may belong to the same block */
+/** @returns whether the next line may continue the block */
 function addLine(blocks: BlockOf[], line: string, isOpen: boolean): boolean {
   const last = blocks.at(-1)
   const heading = /^#{1,6} (.*)/.exec(line)?.[1]

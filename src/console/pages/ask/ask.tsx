@@ -12,14 +12,14 @@ import { ask, clear, type Mode, stop, useConversation } from './conversation.js'
 import { TurnView } from './turn.js'
 
 const MODES: readonly { id: Mode | ''; title: string }[] = [
-  { id: '', title: 'As the space is set' },
+  { id: '', title: 'Space default' },
   { id: 'auto', title: 'Auto' },
   { id: 'fast', title: 'Fast' },
   { id: 'deep', title: 'Deep' },
   { id: 'research', title: 'Research' },
 ]
 
-/** A question to a space, its answer, and what the answer stands on. */
+/** Page that asks a space questions and shows answers with their evidence. */
 export function Ask() {
   const chosen = useSpace()
   const { space } = chosen
@@ -35,7 +35,7 @@ export function Ask() {
       <>
         <PageHead title="Ask" />
         <NoSpace of={chosen} icon="ask">
-          A question goes to a space. Make one and drop documents on it.
+          A space answers questions. Create one and drop documents on it.
         </NoSpace>
       </>
     )
@@ -43,7 +43,7 @@ export function Ask() {
     <div className="ask">
       <PageHead
         title="Ask"
-        lead={turns.length === 0 ? `Answers come from the documents of ${space.name}, with their places.` : undefined}
+        lead={turns.length === 0 ? `Answers come from the documents of ${space.name}, with citations.` : undefined}
         actions={
           turns.length > 0 && (
             <Button icon="plus" small disabled={isRunning} onClick={() => clear(space.id)}>
@@ -76,7 +76,7 @@ export function Ask() {
   )
 }
 
-/** Where nothing was given yet there is nothing to ask. */
+/** Notice for a space without documents. */
 function WithoutDocuments({ space: { id, slug } }: { space: KnowledgeSpace }) {
   const stats = useRead('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
   if (stats.data?.storage.documentCount !== 0) return null
@@ -108,7 +108,7 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
     if (question === '' || isRunning) return
     onAsk(question, mode === '' ? undefined : mode)
     setText('')
-    // the button that was pressed is off until there is a question again
+    // the pressed button is disabled until there is a new question
     field.current?.focus({ preventScroll: true })
   }
   const onKeyDown = (event: KeyboardEvent) => {

@@ -6,11 +6,11 @@ import { session } from '../../api/session.js'
 
 export type Mode = 'fast' | 'deep' | 'research' | 'auto'
 
-/** A question and what has come of it so far. */
+/** A question and its answer so far. */
 export interface Turn {
   id: number
   question: string
-  /** absent: as the space is set */
+  /** undefined for the default of the space */
   mode: Mode | undefined
   text: string
   traceId: string | undefined
@@ -21,12 +21,12 @@ export interface Turn {
 
 interface Conversation {
   turns: readonly Turn[]
-  /** the session of the daemon that follow-up questions belong to */
+  /** session on the daemon; follow-up questions belong to it */
   sessionId: string | undefined
 }
 
 const NONE: Conversation = { turns: [], sessionId: undefined }
-/** by space; they stay while other pages are looked at, and go with the session */
+/** Conversations by space. They outlive page changes and end with the session. */
 const conversations = new Map<string, Conversation>()
 const running = new Map<number, AbortController>()
 const listeners = new Set<() => void>()
@@ -52,7 +52,7 @@ export function clear(spaceId: string): void {
   tell()
 }
 
-/** Asks a space; what comes is seen by `useConversation`. */
+/** Asks a space a question; `useConversation` shows the progress. */
 export async function ask(spaceId: string, question: string, mode: Mode | undefined): Promise<void> {
   const id = nextId++
   const controller = new AbortController()
@@ -107,7 +107,7 @@ async function stream(
   let text = ''
   for await (const { event, data } of eventsOf(response)) {
     if (event === 'answer.delta') {
-      // the contract is the type of a frame
+      // the contract gives the type of a frame
       const { delta }: AnswerDelta = JSON.parse(data)
       text += delta
       change({ text })
@@ -124,7 +124,7 @@ async function stream(
 
 const BROKEN_OFF = 'The answer broke off: the connection to the daemon was lost.'
 
-/** What the browser says of a stream that ends in the middle is of no use to anybody. */
+/** The browser's own message for an interrupted stream is not helpful: replaces it. */
 function brokenOff(error: unknown): string {
   return error instanceof ApiError || error instanceof Unreachable ? messageOf(error) : BROKEN_OFF
 }

@@ -13,7 +13,7 @@ interface EvidenceCardProps {
   onOpen: () => void
 }
 
-/** A passage: where it stands, what it says, how sure. It opens the document there. */
+/** A passage with location, text and score; a click opens the document at the passage. */
 export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProps) {
   const { citations, metadata, freshness, conflicts, score } = item
   const citation = citations[0]
@@ -36,7 +36,7 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
         {date !== undefined && <span className="passage-date small faint">{date}</span>}
         {freshness === 'stale' && <Badge tone="warn">older version</Badge>}
         {conflicts.length > 0 && <Badge tone="bad">contradicted</Badge>}
-        <span className="passage-score number faint" title="How well it fits, from 0 to 1">
+        <span className="passage-score number faint" title="Score, from 0 to 1">
           {score.toFixed(2)}
         </span>
       </span>
@@ -47,7 +47,7 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
   )
 }
 
-/** The beginning of a passage; cells of a table that are empty say nothing. */
+/** The beginning of a passage, without empty table cells. */
 function snippetOf(text: string): string {
   return text
     .slice(0, 900)

@@ -3,11 +3,11 @@ import { splitQuotation } from './quoted-passages.js'
 
 interface QuotationTextProps extends Pick<AnswerQuotation, 'blocks'> {
   text: string
-  /** @param number of the item of evidence, from 1 */
+  /** @param number of the evidence item, from 1 */
   onCite: (number: number) => void
 }
 
-/** An answer of quotations: blocks as they are laid out, with marks on what probably was asked for. */
+/** Renders an answer of quotations; the parts that probably answer the question are marked. */
 export function QuotationText({ text, blocks, onCite }: QuotationTextProps) {
   return (
     <div className="answer" aria-live="polite">

@@ -3,15 +3,15 @@ import type { AnswerQuotation } from '../../../contract/gateway/queries.js'
 interface QuotedPassage {
   /** offset of the block in the answer */
   start: number
-  /** text before the location: that of the answer before the first passage, else '' */
+  /** text of the answer before the first passage; '' for all others */
   opening: string
   cited: number
-  /** file, section, page and date */
+  /** file name, section, page and date */
   location: string
   parts: { start: number; text: string; isMarked: boolean }[]
 }
 
-/** Splits an answer into its passages; citation marks within a quoted block stay text. */
+/** Splits an answer into its quoted passages; bracketed numbers inside a quotation stay text. */
 export function splitQuotation(text: string, blocks: AnswerQuotation['blocks']): QuotedPassage[] {
   return blocks.map(({ cited, start, end, marks }, index) => {
     const lines = text

@@ -14,19 +14,19 @@ interface TraceProps {
   metadata: AnswerMetadata
 }
 
-/** How an answer came about: what each leg found, how it was ranked, how long it took, and why something is not in it. */
+/** Details of a query: hits of each search, ranking, durations, and why a document is missing. */
 export function TraceView({ traceId, spaceId, metadata }: TraceProps) {
   const trace = useRead('GET /queries/{traceId}', { path: { traceId } })
   return (
     <Panel title="How it was found">
       <div className="trace">
-        <h3>The way to the answer</h3>
+        <h3>Steps of the search</h3>
         <Funnel metadata={metadata} />
-        <h3>The ranking</h3>
+        <h3>Ranking</h3>
         <Ranking items={metadata.evidenceBundle?.items ?? []} />
-        <h3>The time</h3>
+        <h3>Duration</h3>
         <Loaded of={trace}>{(read) => <Times trace={read} />}</Loaded>
-        <h3>Why is a document not in it?</h3>
+        <h3>Why is a document missing?</h3>
         <WhyNot traceId={traceId} spaceId={spaceId} />
       </div>
     </Panel>
@@ -38,7 +38,7 @@ function figure(metrics: Record<string, unknown>, name: string): number | undefi
   return typeof value === 'number' ? value : undefined
 }
 
-/** Two legs that become one list, which gets shorter. The bars are on a scale of powers. */
+/** The searches, whose results are merged and reduced step by step. Bars have a logarithmic scale. */
 function Funnel({ metadata }: { metadata: AnswerMetadata }) {
   const metrics = metadata.metrics ?? {}
   const count = (name: string) => figure(metrics, name)
@@ -49,8 +49,8 @@ function Funnel({ metadata }: { metadata: AnswerMetadata }) {
   const stages = [
     { title: 'By words', value: count('ftsCandidateCount'), note: time('ftsMs'), leg: true },
     { title: 'By meaning', value: count('denseCandidateCount'), note: time('denseMs'), leg: true },
-    { title: 'Together', value: count('fusionCandidateCount'), note: '' },
-    { title: 'Ranked again', value: count('rerankCandidateCount'), note: time('fusionAndRerankMs') },
+    { title: 'Merged', value: count('fusionCandidateCount'), note: '' },
+    { title: 'Reranked', value: count('rerankCandidateCount'), note: time('fusionAndRerankMs') },
     { title: 'Shown', value: metadata.evidenceBundle?.items.length, note: '' },
     { title: 'Cited', value: metadata.cited?.length, note: '' },
   ].flatMap(({ value, ...stage }) => (value === undefined ? [] : [{ ...stage, value }]))
@@ -78,7 +78,7 @@ const WAYS: Record<string, string> = {
 }
 
 function Ranking({ items }: { items: readonly EvidenceItem[] }) {
-  if (items.length === 0) return <p className="muted">Nothing came through.</p>
+  if (items.length === 0) return <p className="muted">No passage was selected.</p>
   return (
     <ScrollFrame label="Ranking">
       <table className="table ranking small">
@@ -88,7 +88,7 @@ function Ranking({ items }: { items: readonly EvidenceItem[] }) {
             <th scope="col">Document</th>
             <th scope="col">Found by</th>
             <th scope="col">Retrieval</th>
-            <th scope="col">Ranked again</th>
+            <th scope="col">Reranked</th>
             <th scope="col">Freshness</th>
             <th scope="col">Score</th>
           </tr>
@@ -149,7 +149,7 @@ const STEPS: Record<string, string> = {
   'query.graph': 'Follow the graph',
 }
 
-/** Each step from where it began, over the whole time. */
+/** Bars of the steps on a common time axis. */
 function Times({ trace }: { trace: AnswerTrace }) {
   const steps = trace.steps.map(({ name, status, startedAt, endedAt, metadata }) => {
     const from = new Date(startedAt).getTime()
@@ -183,11 +183,11 @@ function Times({ trace }: { trace: AnswerTrace }) {
 const OUTCOMES: Record<string, { tone: Tone; title: string }> = {
   passed: { tone: 'good', title: 'passed' },
   missed: { tone: 'warn', title: 'missed' },
-  failed: { tone: 'bad', title: 'kept out' },
+  failed: { tone: 'bad', title: 'excluded' },
   note: { tone: 'neutral', title: 'note' },
 }
 
-/** Why a document, or a passage with certain words, is not in the evidence. */
+/** Form that explains why a document, or a passage with a given text, is not in the evidence. */
 function WhyNot({ traceId, spaceId }: { traceId: string; spaceId: string }) {
   const [file, setFile] = useState('')
   const [quote, setQuote] = useState('')
@@ -201,7 +201,7 @@ function WhyNot({ traceId, spaceId }: { traceId: string; spaceId: string }) {
   return (
     <>
       <form className="why-not" onSubmit={submit}>
-        <Field label="File" hint="Its name, or the end of it.">
+        <Field label="File" hint="Its path, or the end of the path.">
           {(given) => (
             <input
               {...given}
@@ -212,7 +212,7 @@ function WhyNot({ traceId, spaceId }: { traceId: string; spaceId: string }) {
             />
           )}
         </Field>
-        <Field label="Words of the passage" hint="Optional.">
+        <Field label="Text of the passage" hint="Optional.">
           {(given) => (
             <input {...given} className="input" value={quote} onChange={(event) => setQuote(event.target.value)} />
           )}

@@ -13,13 +13,13 @@ import { QuotationText } from './quotation-text.js'
 import { TraceView } from './trace.js'
 import { Wrong } from './wrong.js'
 
-/** documents that are counted at most */
+/** Maximum number of unpublished documents that is counted. */
 const UNREAD_COUNTED = 100
 
-/** passages that are shown before the rest is asked for */
+/** Passages shown before the list is expanded. */
 const FIRST = 4
 
-/** The state of the evidence, in plain words. */
+/** Labels of the evidence states. */
 const STATES: Record<EvidenceState, { tone: Tone; title: string; text: string }> = {
   answerable: { tone: 'good', title: 'Answered', text: 'The documents answer this.' },
   partial: { tone: 'warn', title: 'In part', text: 'The documents answer only a part of this.' },
@@ -36,7 +36,7 @@ const STATES: Record<EvidenceState, { tone: Tone; title: string; text: string }>
   },
 }
 
-/** Without a model nobody has read what is near: it may not answer at all. */
+/** Shown without a model: nothing has checked that the nearest passages answer the question. */
 const CLOSEST: (typeof STATES)[EvidenceState] = {
   tone: 'warn',
   title: 'Closest passages',
@@ -47,7 +47,7 @@ interface TurnProps {
   turn: Turn
   space: KnowledgeSpace
   onStop: () => void
-  /** the same question once more, after its answer failed */
+  /** repeats the question after a failure */
   onAgain: () => void
 }
 
@@ -86,7 +86,7 @@ export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
           {turn.error}
         </Notice>
       )}
-      {state === 'stopped' && <Notice>Stopped. What had come until then stands above.</Notice>}
+      {state === 'stopped' && <Notice>Stopped. The part received until then is shown above.</Notice>}
       <div className="row turn-actions">
         {state === 'running' && (
           <Button small icon="stop" onClick={onStop}>
@@ -131,9 +131,9 @@ export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
   )
 }
 
-/** What kind of answer this is, and whether everything was searched. */
+/** Evidence state of the answer, and whether the search was complete. */
 function Standing({ turn: { metadata, state }, spaceId }: { turn: Turn; spaceId: string }) {
-  if (metadata === undefined) return state === 'running' ? <p className="sr-only">The answer is on its way.</p> : null
+  if (metadata === undefined) return state === 'running' ? <p className="sr-only">The answer is being prepared.</p> : null
   const evidence = metadata.evidenceBundle?.state
   const isClosest = evidence === 'partial' && metadata.decidedBy !== 'model'
   const standing = evidence === undefined ? undefined : isClosest ? CLOSEST : STATES[evidence]
@@ -154,7 +154,7 @@ function Standing({ turn: { metadata, state }, spaceId }: { turn: Turn; spaceId:
       {evidence === 'not-enough-evidence' && <Unread spaceId={spaceId} />}
       {reasons.length > 0 && (
         <Notice tone="warn">
-          Not everything could be searched, so this may not be all there is: {reasons.join(', ')}.
+          Not everything could be searched, so the answer may be incomplete: {reasons.join(', ')}.
         </Notice>
       )}
       {stale > 0 && (
@@ -166,7 +166,7 @@ function Standing({ turn: { metadata, state }, spaceId }: { turn: Turn; spaceId:
   )
 }
 
-/** Documents that cannot be found yet: what is not in the others may be in them. */
+/** Notice about documents that are not indexed yet: they may contain the answer. */
 function Unread({ spaceId }: { spaceId: string }) {
   const jobs = useRead('GET /knowledge-spaces/{id}/jobs', {
     path: { id: spaceId },
@@ -189,7 +189,7 @@ function degradedReasons(metadata: Record<string, unknown>): string[] {
 
 interface EvidenceProps {
   items: readonly EvidenceItem[]
-  /** whether the answer stands on them, or they are but the nearest */
+  /** whether the items support the answer; otherwise they are only the nearest ones */
   isAnswer: boolean
   cited: readonly number[]
   onOpen: (item: EvidenceItem) => void
@@ -201,7 +201,7 @@ function Evidence({ items, isAnswer, cited, onOpen }: EvidenceProps) {
   return (
     <section aria-label="Evidence" className="evidence">
       <h3 className="evidence-title">
-        {isAnswer ? 'What it stands on' : 'Nearest passages'} <span className="faint number">{items.length}</span>
+        {isAnswer ? 'Evidence' : 'Nearest passages'} <span className="faint number">{items.length}</span>
       </h3>
       <ol className="evidence-list">
         {shown.map((item, at) => (

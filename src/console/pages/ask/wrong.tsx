@@ -11,7 +11,7 @@ interface WrongProps {
   onClose: () => void
 }
 
-/** Makes a golden question of an answer that was wrong, with the evidence that it used. */
+/** Dialog that makes a golden question of a wrong answer, with the evidence that it used. */
 export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
   const [reason, setReason] = useState('')
   const [answer, setAnswer] = useState(() => toAnswerFields())
@@ -27,7 +27,7 @@ export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
       { path: { id: spaceId }, body },
       {
         onSuccess: () => {
-          say('It is a golden question now; runs measure it from here on.')
+          say('A golden question was created; future runs include it.')
           onClose()
         },
       },
@@ -37,8 +37,8 @@ export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
     <Dialog title="This is wrong" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <p className="muted">
-          The question becomes a golden question with the passages that were used, so that it is measured whether the
-          space gets better at it.
+          The question becomes a golden question with the passages that were used, so that future runs measure whether the
+          answer improves.
         </p>
         <blockquote className="quote wrap">{question}</blockquote>
         <Field label="What is wrong with the answer?" hint="Optional.">
@@ -54,7 +54,7 @@ export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
           )}
         </Field>
         <ExpectedAnswerFields fields={answer} onChange={setAnswer} />
-        <FormEnd of={make} label="Make a golden question" onCancel={onClose} />
+        <FormEnd of={make} label="Create golden question" onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -13,7 +13,7 @@ import { say } from '../../ui/toast.js'
 const LIMIT = 20
 const PAUSE_MS = 400
 
-/** Questions with fixed answers, and whether they answer. */
+/** Tab of annotations: questions with fixed answers, and whether they are used. */
 export function Annotations({ client, appId }: { client: ChatClient; appId: string }) {
   const [page, setPage] = useState(1)
   const queries = useQueryClient()
@@ -109,11 +109,11 @@ function Replies({ client, appId }: { client: ChatClient; appId: string }) {
       title="Replies by annotations"
       actions={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}
     >
-      <p className="muted">A question that is like enough to one below gets its answer; no model is asked.</p>
+      <p className="muted">A question similar enough to one below gets its answer, without a model.</p>
       <div className="row chat-user chat-after">
         {!isOn && (
           <NumberField
-            label="How alike, 0 to 1"
+            label="Minimum similarity, 0 to 1"
             min={0}
             max={1}
             step={0.01}
@@ -129,7 +129,7 @@ function Replies({ client, appId }: { client: ChatClient; appId: string }) {
   )
 }
 
-/** A job does it; it is followed until it is over. */
+/** Starts the job that switches replies and waits until it ends. */
 async function switchReplies(client: ChatClient, action: 'enable' | 'disable', threshold: number): Promise<void> {
   const body = action === 'enable' ? { score_threshold: threshold } : {}
   const { job_id } = await client.change<{ job_id: string }>('POST', `/apps/annotation-reply/${action}`, body)

@@ -54,7 +54,7 @@ function SpacesOf({ chosen }: { chosen: readonly string[] }) {
   )
 }
 
-/** What is set most often; `kchat apps update` has the rest. */
+/** Form of the most common settings; `kchat apps update` has the rest. */
 export function EditApp({ app }: { app: ChatApp }) {
   const update = useWrite('PATCH /chat-apps/{appId}', APPS)
   const [priced, setPriced] = useState(app.prices !== null)
@@ -89,7 +89,7 @@ export function EditApp({ app }: { app: ChatApp }) {
   }
   return (
     <form className="stack" onSubmit={submit}>
-      <Panel title="What it is">
+      <Panel title="General">
         <div className="stack">
           <Check name="enabled" label="Enabled" on={app.enabled} />
           <Field label="Name">
@@ -105,14 +105,14 @@ export function EditApp({ app }: { app: ChatApp }) {
           <SpacesOf chosen={app.knowledgeSpaceIds} />
         </div>
       </Panel>
-      <Panel title="What it says">
+      <Panel title="Texts">
         <div className="stack">
           <Area name="openingStatement" label="Opening statement" value={app.openingStatement} />
           <Area name="instructions" label="Instructions to the model" value={app.instructions} />
           <Area
             name="suggestedQuestions"
             label="Suggested questions"
-            hint="One a line, 20 at most."
+            hint="One per line, at most 20."
             value={app.suggestedQuestions.join('\n')}
           />
           <Check
@@ -120,13 +120,13 @@ export function EditApp({ app }: { app: ChatApp }) {
             label="The model suggests questions after an answer"
             on={app.suggestedQuestionsAfterAnswer}
           />
-          <Check name="retrieverResource" label="Answers say their passages" on={app.retrieverResource} />
+          <Check name="retrieverResource" label="Answers list their passages" on={app.retrieverResource} />
         </div>
       </Panel>
       <Panel title="Prices and limits">
         <div className="stack">
           <NumberField
-            label="Answers at once"
+            label="Concurrent answers"
             hint="0: no limit."
             name="maxConcurrentRequests"
             min={0}
@@ -136,17 +136,17 @@ export function EditApp({ app }: { app: ChatApp }) {
           />
           <label className="check">
             <input type="checkbox" checked={priced} onChange={(event) => setPriced(event.target.checked)} />
-            Prices of its own, in place of those of the model
+            Own prices instead of the model's
           </label>
           {priced && (
             <div className="field-row">
-              <Price name="promptUnitPrice" label="Unit of the question" value={app.prices?.promptUnitPrice ?? '0'} />
+              <Price name="promptUnitPrice" label="Price of a question unit" value={app.prices?.promptUnitPrice ?? '0'} />
               <Price
                 name="completionUnitPrice"
-                label="Unit of the answer"
+                label="Price of an answer unit"
                 value={app.prices?.completionUnitPrice ?? '0'}
               />
-              <Price name="priceUnit" label="A token in units" value={app.prices?.priceUnit ?? '0.001'} />
+              <Price name="priceUnit" label="Units per token" value={app.prices?.priceUnit ?? '0.001'} />
               <Price name="currency" label="Currency" value={app.prices?.currency ?? 'USD'} />
             </div>
           )}

@@ -53,7 +53,7 @@ function Opened({ app }: { app: ChatApp }) {
       <Tabs label="Application" tabs={TABS} value={tab} onChange={(id) => setQuery({ tab: id })} />
       {!app.enabled && tab !== 'settings' && tab !== 'reach' ? (
         <Notice tone="warn">
-          <Badge tone="warn">disabled</Badge> It refuses everybody until it is enabled in its settings.
+          <Badge tone="warn">disabled</Badge> It refuses all requests until it is enabled in its settings.
         </Notice>
       ) : (
         <>
@@ -76,8 +76,8 @@ function Remove({ app, onClose }: { app: ChatApp; onClose: () => void }) {
     <Dialog title={`Delete ${app.name}?`} onClose={onClose}>
       <div className="stack">
         <p>
-          Its keys, conversations, annotations and feedback go with it, and programs that use its keys are refused. The
-          spaces stay. This cannot be taken back.
+          Its keys, conversations, annotations and feedback are deleted, and programs with its keys are refused. The
+          spaces are kept. This cannot be undone.
         </p>
         <FormEnd
           of={remove}

@@ -11,7 +11,7 @@ import { Badge, Empty, Loaded } from '../../ui/state.js'
 import { NewApp } from './app-form.js'
 import { Application } from './application.js'
 
-/** The applications of the chat service, and one of them. */
+/** Page of the chat applications, or of one of them. */
 export function Chat() {
   const { rest } = usePlace()
   const [appId] = rest
@@ -30,14 +30,14 @@ function Applications() {
     <>
       <PageHead
         title="Chat"
-        lead="Applications that answer from spaces, for people and programs of yours."
+        lead="Applications that answer from spaces, for your users and programs."
         actions={(apps.data?.items.length ?? 0) > 0 && create}
       />
       <Loaded of={apps} lines={6}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty icon="chat" title="No applications yet">
-              <p>One answers from the spaces that you give it: here, with a key over HTTP, or on a page of its own.</p>
+              <p>An application answers from selected spaces: here, over HTTP with a key, or on its own web page.</p>
               {create}
             </Empty>
           ) : (

@@ -4,7 +4,9 @@ import { type ChatClient, chatClient } from '../../chat/client.js'
 
 const known = new Map<string, ChatClient>()
 
-/** Speaks with an application as its owner: the daemon gives this tab a visit, so that no key comes into the page. */
+/**
+ * Client of an application for its owner. The daemon issues a short-lived visit, so that the page never holds a key.
+ */
 export function ownerClient(appId: string): ChatClient {
   const client = known.get(appId) ?? chatClient(() => begin(appId))
   known.set(appId, client)
@@ -19,5 +21,5 @@ async function begin(appId: string) {
     if (typeof token === 'string' && typeof user === 'string' && typeof expiresInSeconds === 'number')
       return { token, user, expiresInSeconds }
   }
-  throw new Error('the daemon did not begin a visit')
+  throw new Error('the daemon did not start a visit')
 }

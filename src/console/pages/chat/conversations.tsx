@@ -9,7 +9,7 @@ import { say } from '../../ui/toast.js'
 import { AnswerText } from '../ask/answer-text.js'
 import { Sources } from './passages.js'
 
-/** What an end user of the application has said; its own visits where none is named. */
+/** Conversations of an end user of the application; those of this console if no user is named. */
 export function Conversations({ client, appId }: { client: ChatClient; appId: string }) {
   const [user, setUser] = useState('')
   const [open, setOpen] = useState<{ id: string; name: string }>()
@@ -27,7 +27,7 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
   return (
     <div className="stack">
       <form className="row chat-user" onSubmit={submit}>
-        <Field label="End user" hint="Empty: what was said here. Others by the name that programs give them.">
+        <Field label="End user" hint="Empty: conversations of this page. Otherwise the user id that programs send.">
           {(given) => <input {...given} name="user" className="input" maxLength={1000} />}
         </Field>
         <Button type="submit">Show</Button>

@@ -4,7 +4,7 @@ import type { ChatClient } from '../../chat/client.js'
 import { Ago } from '../../ui/ago.js'
 import { Badge, Empty, Loaded } from '../../ui/state.js'
 
-/** How answers were rated, newest first. */
+/** Ratings of answers, newest first. */
 export function Feedback({ client, appId }: { client: ChatClient; appId: string }) {
   const listed = useQuery({
     queryKey: ['chat', appId, 'feedback'],

@@ -5,10 +5,10 @@ import { formatCount } from '../../ui/format.js'
 import { Icon } from '../../ui/icon.js'
 import { Badge } from '../../ui/state.js'
 
-/** @param rating nothing takes the rating back; a remark goes with one */
+/** @param rating undefined removes the rating; a remark requires one */
 export type Rate = (rating: Turn['rating'], remark?: string) => Promise<void>
 
-/** What an answer took, and what is thought of it. */
+/** Usage of an answer, and the buttons to rate it. */
 export function Foot({ turn, rate }: { turn: Turn; rate: Rate }) {
   const { usage, isFixed, rating, messageId } = turn
   const [isRemarking, setRemarking] = useState(false)
@@ -49,7 +49,7 @@ function RatingButton({ isOn, words, onClick }: { isOn: boolean; words: string; 
   )
 }
 
-/** Why it is rated so; who does not want to say may leave it. */
+/** Optional reason for a rating. */
 function Remark({ send, onClose }: { send: (remark: string) => Promise<void>; onClose: () => void }) {
   const [text, setText] = useState('')
   const submit = (event: FormEvent) => {

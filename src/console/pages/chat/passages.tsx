@@ -3,11 +3,11 @@ import { address } from '../../router.js'
 import { Link } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 
-/** The passages of an answer of the chat service; the one whose mark was clicked stands out. */
+/** Passages of a chat answer; the one whose citation was clicked is highlighted. */
 export function Sources({ of, cited }: { of: readonly RetrieverResource[]; cited: number | undefined }) {
   if (of.length === 0) return null
   return (
-    // it can be closed again after a mark has opened it
+    // the key opens the list at each citation; the user may close it again
     <details key={cited} className="talk-sources" open={cited !== undefined}>
       <summary className="small">{plural(of.length, 'passage')}</summary>
       <ol>

@@ -14,7 +14,7 @@ import { say } from '../../ui/toast.js'
 
 const KEYS = 'GET /chat-apps/{appId}/keys'
 
-/** How programs and visitors come to the application. */
+/** Tab of the keys and the public page of an application. */
 export function Reach({ app }: { app: ChatApp }) {
   return (
     <div className="stack">
@@ -42,8 +42,8 @@ function Keys({ appId }: { appId: string }) {
     >
       <div className="stack">
         <p className="muted">
-          For programs of yours that speak to <code>{location.origin}/v1</code>. A key stays on servers: it may do
-          everything in the application, in the name of every end user.
+          For programs that call <code>{location.origin}/v1</code>. Keep keys on servers: a key permits
+          everything in the application, on behalf of any end user.
         </p>
         {made !== undefined && (
           <ShownOnce
@@ -63,7 +63,7 @@ function Keys({ appId }: { appId: string }) {
                   <span className="row">
                     <span className="mono">…{hint}</span>
                     <span className="small faint" title={formatMoment(createdAt)}>
-                      made <Ago time={createdAt} />
+                      created <Ago time={createdAt} />
                     </span>
                   </span>
                   {revokedAt === null ? (
@@ -102,10 +102,10 @@ function PagePanel({ appId, isOn, frames }: PageOf & { appId: string }) {
   const copy = () =>
     navigator.clipboard.writeText(snippet).then(
       () => say('The snippet was copied'),
-      () => say('The browser did not let it be copied: mark it and copy it by hand', 'warn'),
+      () => say('The browser blocked copying: select the text and copy it manually', 'warn'),
     )
   return (
-    <Panel title="A page of its own" actions={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}>
+    <Panel title="Web page" actions={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}>
       <div className="stack">
         {isOn ? (
           <>
@@ -115,12 +115,12 @@ function PagePanel({ appId, isOn, frames }: PageOf & { appId: string }) {
               </a>
             </p>
             <p className="muted">
-              Anybody who reaches the daemon may speak with it there, each with their own conversations and within
-              limits of requests. No key is in the page.
+              Anyone who can reach the daemon may use the page, each with their own conversations and within request
+              limits. The page contains no key.
             </p>
             {frames.length === 0 ? (
               <Notice>
-                No site may show it in a frame yet: the operator names them with the setting <code>chatPageFrames</code>
+                No site may embed the page yet: the operator lists them in the setting <code>chatPageFrames</code>
                 .
               </Notice>
             ) : (
@@ -141,7 +141,7 @@ function PagePanel({ appId, isOn, frames }: PageOf & { appId: string }) {
           <Notice>
             It is off. The operator of the daemon switches it on with the setting <code>chatPages</code> in{' '}
             <code>config.json</code> of the data directory, then <code>ks daemon restart</code>:{' '}
-            <code className="wrap">{`"chatPages": ["${appId}"]`}</code>. Anybody who reaches the daemon may then speak
+            <code className="wrap">{`"chatPages": ["${appId}"]`}</code>. Anyone who can reach the daemon may then chat
             with this application without a key.
           </Notice>
         )}
@@ -152,15 +152,15 @@ function PagePanel({ appId, isOn, frames }: PageOf & { appId: string }) {
 
 interface PageOf {
   isOn: boolean
-  /** sites that may show it */
+  /** sites that may embed the page */
   frames: readonly string[]
 }
 
-/** Asked of the daemon rather than by looking for the page: a browser notes each page that is not there as an error. */
+/** Asks the daemon instead of requesting the page: browsers log each missing page as an error. */
 async function pageOf(appId: string): Promise<PageOf> {
   const response = await send(`/daemon/console/chats/${encodeURIComponent(appId)}/page`, { method: 'GET' })
   const answer: unknown = await response.json()
   if (!isRecord(answer) || typeof answer.isOn !== 'boolean' || !Array.isArray(answer.frames))
-    throw new Error('the daemon does not say whether there is a page')
+    throw new Error('the daemon sent no page state')
   return { isOn: answer.isOn, frames: answer.frames.map(String) }
 }

@@ -11,7 +11,7 @@ import { AnswerText } from '../ask/answer-text.js'
 import { Foot, type Rate } from './foot.js'
 import { Sources } from './passages.js'
 
-/** A conversation with an application, as its users have it. */
+/** Conversation with an application, as its users have it. */
 export function Talk({ app, client }: { app: ChatApp; client: ChatClient }) {
   const [turns, setTurns] = useState<readonly Turn[]>([])
   const [question, setQuestion] = useState('')
@@ -48,7 +48,7 @@ export function Talk({ app, client }: { app: ChatApp; client: ChatClient }) {
     try {
       await rateTurn(client, turn, rating, remark)
       set(at, rating === undefined ? rest : { ...rest, rating })
-      if (remark !== undefined) say('The remark stands under Feedback.')
+      if (remark !== undefined) say('The remark is listed under Feedback.')
     } catch (error) {
       say(messageOf(error), 'bad')
     }
@@ -60,7 +60,7 @@ export function Talk({ app, client }: { app: ChatApp; client: ChatClient }) {
       {turns.length === 0 && <Inputs app={app} values={inputs} onChange={setInputs} />}
       <ol className="talk-turns">
         {turns.map((turn, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: turns only come at the end
+          // biome-ignore lint/suspicious/noArrayIndexKey: turns are only appended
           <li key={at}>
             <TurnView turn={turn} rate={(rating, remark) => rate(at, rating, remark)} />
           </li>
@@ -144,7 +144,7 @@ function TurnView({ turn, rate }: { turn: Turn; rate: Rate }) {
           <summary>{steps.length === 1 ? '1 step' : `${steps.length} steps`}</summary>
           <ul>
             {steps.map((step, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: steps only come at the end
+              // biome-ignore lint/suspicious/noArrayIndexKey: steps are only appended
               <li key={at} className="mono wrap">
                 {step}
               </li>
@@ -153,7 +153,7 @@ function TurnView({ turn, rate }: { turn: Turn; rate: Rate }) {
         </details>
       )}
       {turn.answer === '' && state === 'running' ? (
-        <p className="muted">Looking…</p>
+        <p className="muted">Searching…</p>
       ) : (
         <AnswerText
           text={turn.answer}

@@ -1,13 +1,13 @@
 export interface Change {
-  kind: 'came' | 'went' | 'same'
-  /** of what stayed: how many elements */
+  kind: 'added' | 'removed' | 'unchanged'
+  /** for `unchanged`, the number of elements */
   text: string
 }
 
-/** cells of the table beyond which only what stands in one of the two is told, not where it moved */
+/** Table cells above which elements are compared as sets: moved elements then count as unchanged. */
 const MOST_CELLS = 4_000_000
 
-/** What came and what went between two texts, element by element, with runs of what stayed counted. */
+/** Compares two texts element by element; consecutive unchanged elements are counted. */
 export function differences(before: readonly string[], now: readonly string[]): Change[] {
   let head = 0
   while (head < before.length && head < now.length && before[head] === now[head]) head++
@@ -22,7 +22,7 @@ export function differences(before: readonly string[], now: readonly string[]): 
 
 type Step = Change | null
 
-/** The longest common run of elements; null for one that stayed. */
+/** Diff by the longest common subsequence; null for an unchanged element. */
 function byTable(a: readonly string[], b: readonly string[]): Step[] {
   const width = b.length + 1
   const lengths = new Uint16Array((a.length + 1) * width)
@@ -39,8 +39,8 @@ function byTable(a: readonly string[], b: readonly string[]): Step[] {
       i++
       j++
     } else if (j >= b.length || (i < a.length && at(i + 1, j) >= at(i, j + 1)))
-      steps.push({ kind: 'went', text: a[i++] ?? '' })
-    else steps.push({ kind: 'came', text: b[j++] ?? '' })
+      steps.push({ kind: 'removed', text: a[i++] ?? '' })
+    else steps.push({ kind: 'added', text: b[j++] ?? '' })
   }
   return steps
 }
@@ -49,8 +49,8 @@ function bySets(a: readonly string[], b: readonly string[]): Step[] {
   const old = new Set(a)
   const fresh = new Set(b)
   return [
-    ...a.filter((text) => !fresh.has(text)).map((text): Step => ({ kind: 'went', text })),
-    ...b.map((text): Step => (old.has(text) ? null : { kind: 'came', text })),
+    ...a.filter((text) => !fresh.has(text)).map((text): Step => ({ kind: 'removed', text })),
+    ...b.map((text): Step => (old.has(text) ? null : { kind: 'added', text })),
   ]
 }
 
@@ -58,7 +58,7 @@ function counted(steps: readonly Step[]): Change[] {
   const changes: Change[] = []
   let same = 0
   const close = () => {
-    if (same > 0) changes.push({ kind: 'same', text: `${same} ${same === 1 ? 'element' : 'elements'} as before` })
+    if (same > 0) changes.push({ kind: 'unchanged', text: `${same} ${same === 1 ? 'element' : 'elements'} unchanged` })
     same = 0
   }
   for (const step of steps) {

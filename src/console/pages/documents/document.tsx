@@ -27,7 +27,7 @@ const TABS = [
 ] as const
 type Tab = (typeof TABS)[number]['id']
 
-/** while a document is being read it is looked at this often */
+/** Interval of reading a document while it is being compiled. */
 const LOOK_MS = 2_000
 
 interface DocumentProps {
@@ -35,7 +35,7 @@ interface DocumentProps {
   documentId: string
 }
 
-/** One document: what was read of it, how it is cut, what became of it. */
+/** Page of one document: its text, outline, passages and versions. */
 export function DocumentPage({ spaceId, documentId }: DocumentProps) {
   const path = { id: spaceId, documentId }
   const isOf = (job: { documentAssetId: string }) => job.documentAssetId === documentId
@@ -50,7 +50,7 @@ export function DocumentPage({ spaceId, documentId }: DocumentProps) {
     { path },
     { every: (last) => (last?.parserStatus === 'pending' || isReading ? LOOK_MS : false) },
   )
-  // its new version is there once its job is not: what was read of it before that is of the old one
+  // reads the document again after its job has ended: the data before belongs to the old version
   const { refetch } = document
   const lookedAt = open.dataUpdatedAt
   useEffect(() => {
@@ -97,7 +97,7 @@ function DocumentView({ asset }: { asset: DocumentAsset }) {
         actions={<Actions asset={asset} />}
       />
       {asset.parserStatus === 'failed' && <WhyFailed asset={asset} />}
-      <Tabs label="Of this document" tabs={tabs} value={tab} onChange={(id) => setQuery({ tab: id, at: undefined })} />
+      <Tabs label="Parts of this document" tabs={tabs} value={tab} onChange={(id) => setQuery({ tab: id, at: undefined })} />
       {tab === 'read' && <Text asset={asset} />}
       {tab === 'outline' && <Outline {...given} />}
       {tab === 'pages' && <PageOfDocument {...given} pageNumber={1} />}
@@ -122,7 +122,7 @@ function Actions({ asset }: { asset: DocumentAsset }) {
   const input = { path: { id: asset.knowledgeSpaceId }, body: { documentIds: [asset.id] } }
   const failed = (error: unknown) => say(messageOf(error), 'bad')
   const gone = () => {
-    say('It is deleted.')
+    say('The document was deleted.')
     go(address('documents'), { replace: true })
   }
   return (
@@ -131,7 +131,7 @@ function Actions({ asset }: { asset: DocumentAsset }) {
         small
         icon="refresh"
         busy={reindex.isPending}
-        onClick={() => reindex.mutate(input, { onSuccess: () => say('It is read again.'), onError: failed })}
+        onClick={() => reindex.mutate(input, { onSuccess: () => say('The document is read again.'), onError: failed })}
       >
         Read again
       </Button>
@@ -142,8 +142,8 @@ function Actions({ asset }: { asset: DocumentAsset }) {
         <Dialog title="Delete this document?" onClose={() => setAsking(false)}>
           <div className="stack">
             <p className="wrap">
-              {asset.filename} goes with everything that was made of it, in all versions. The file where it came from
-              stays.
+              {asset.filename} is deleted with everything derived from it, in all versions. The original file
+              is kept.
             </p>
             <FormEnd
               of={remove}
@@ -160,7 +160,7 @@ function Actions({ asset }: { asset: DocumentAsset }) {
   )
 }
 
-/** The reason of the job that failed, and what helps. */
+/** The error of the failed job. */
 function WhyFailed({ asset }: { asset: DocumentAsset }) {
   const jobs = useRead('GET /knowledge-spaces/{id}/jobs', {
     path: { id: asset.knowledgeSpaceId },
@@ -169,7 +169,7 @@ function WhyFailed({ asset }: { asset: DocumentAsset }) {
   const job = jobs.data?.items.find(({ documentAssetId }) => documentAssetId === asset.id)
   return (
     <div className="why-failed">
-      <Notice tone="bad">{job?.error ?? 'It could not be read.'}</Notice>
+      <Notice tone="bad">{job?.error ?? 'The document could not be read.'}</Notice>
     </div>
   )
 }
@@ -183,8 +183,8 @@ function Text({ asset }: { asset: DocumentAsset }) {
   )
   if (asset.parserStatus !== 'parsed')
     return (
-      <Empty icon="file" title={asset.parserStatus === 'failed' ? 'There is no text' : 'It is still being read'}>
-        <p>{asset.parserStatus === 'failed' ? 'The reason stands above.' : 'Its text is here when it is published.'}</p>
+      <Empty icon="file" title={asset.parserStatus === 'failed' ? 'There is no text' : 'The document is still being read'}>
+        <p>{asset.parserStatus === 'failed' ? 'The reason is shown above.' : 'Its text appears here when it is published.'}</p>
       </Empty>
     )
   const target = targetOf(query.get('at'))
@@ -197,7 +197,7 @@ function Text({ asset }: { asset: DocumentAsset }) {
   )
 }
 
-/** `120-340`: a range of characters */
+/** Parses a range of characters, such as `120-340`. */
 function targetOf(text: string | null): Target | undefined {
   const [, from, to] = /^(\d{1,12})-(\d{1,12})$/.exec(text ?? '') ?? []
   return from === undefined ? undefined : { startOffset: Number(from), endOffset: Number(to) }

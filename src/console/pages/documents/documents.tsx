@@ -14,12 +14,12 @@ import { Tree } from './tree.js'
 const VIEWS = [
   { id: 'list', title: 'All' },
   { id: 'tree', title: 'Folders' },
-  { id: 'jobs', title: 'At work' },
+  { id: 'jobs', title: 'In progress' },
   { id: 'failed', title: 'Failed' },
 ] as const
 type View = (typeof VIEWS)[number]['id']
 
-/** What is in a space: as a list, by folders, what is being read, what could not be. */
+/** Page of a space's documents: as a list, by folders, in progress, and failed. */
 export function Documents() {
   const { rest, query } = usePlace()
   const chosen = useSpace()
@@ -36,7 +36,7 @@ export function Documents() {
       <>
         <PageHead title="Documents" />
         <NoSpace of={chosen} icon="documents">
-          Documents live in a space.
+          Documents belong to a space.
         </NoSpace>
       </>
     )

@@ -7,7 +7,7 @@ import { Empty, Loaded, Notice } from '../../ui/state.js'
 
 const MOST = 200
 
-/** Documents whose name has these letters, as the service finds them. */
+/** Documents whose names contain a text. */
 export function FoundDocuments({ spaceId, words }: { spaceId: string; words: string }) {
   const wanted = useDeferredValue(words)
   const found = useRead('GET /knowledge-spaces/{id}/fs/find', {
@@ -18,12 +18,12 @@ export function FoundDocuments({ spaceId, words }: { spaceId: string; words: str
     <Loaded of={found} lines={6}>
       {({ items, truncated }) =>
         items.length === 0 ? (
-          <Empty icon="search" title="No document has this in its name">
-            <p>The file's own name is looked at, in any case. What stands in documents is found by asking.</p>
+          <Empty icon="search" title="No document name contains this">
+            <p>Only file names are searched, ignoring case. To search the content of documents, ask a question.</p>
           </Empty>
         ) : (
           <div className="stack">
-            {truncated && <Notice>Only the first {items.length} are shown. More letters find fewer.</Notice>}
+            {truncated && <Notice>Only the first {items.length} are shown. Type more letters to narrow the list.</Notice>}
             <ul className="tree-list">
               {items.map(({ path, targetId = '', metadata }) => (
                 <li key={path}>

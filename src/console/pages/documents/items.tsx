@@ -15,7 +15,7 @@ interface ItemsProps {
 const ICONS: Record<string, IconName> = { image: 'picture', table: 'table', code: 'code', page: 'file' }
 const NAMES: Record<string, string> = { image: 'Picture', table: 'Table', code: 'Code', page: 'Page' }
 
-/** Pictures, tables and code of a document; pages have a tab of their own. */
+/** Pictures, tables and code of a document; pages have a separate tab. */
 export function Items({ spaceId, documentId }: ItemsProps) {
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', {
     path: { id: spaceId, documentId },
@@ -27,7 +27,7 @@ export function Items({ spaceId, documentId }: ItemsProps) {
         if (shown.length === 0)
           return (
             <Empty icon="picture" title="No pictures or tables">
-              <p>This document is text alone.</p>
+              <p>This document contains only text.</p>
             </Empty>
           )
         return (
@@ -82,7 +82,7 @@ function Preview({
   })
   return (
     <span className="item-picture">
-      {drawn.url !== undefined && <img src={drawn.url} alt={title ?? 'Picture of the document'} />}
+      {drawn.url !== undefined && <img src={drawn.url} alt={title ?? 'Picture in the document'} />}
       {drawn.error !== undefined && <span className="faint small">{drawn.error}</span>}
     </span>
   )

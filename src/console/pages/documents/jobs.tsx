@@ -11,7 +11,7 @@ const MOST = 200
 const LOOK_MS = 2_000
 const JOBS = 'GET /knowledge-spaces/{id}/jobs'
 
-/** What is being read, with its progress, or what could not be, with its reason. */
+/** Documents in progress, or failed ones with their reasons. */
 export function Jobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'failed' }) {
   const path = { id: spaceId }
   const isFailed = state === 'failed'
@@ -26,7 +26,7 @@ export function Jobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'fai
       {({ items, nextCursor }) =>
         items.length === 0 ? (
           <Empty icon="check" title={isFailed ? 'Nothing failed' : 'Nothing is being read'}>
-            <p>{isFailed ? 'Every document could be read.' : 'Everything that was given is in the space.'}</p>
+            <p>{isFailed ? 'Every document could be read.' : 'All added documents are published.'}</p>
           </Empty>
         ) : (
           <div className="stack">
@@ -35,7 +35,7 @@ export function Jobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'fai
                 <Button
                   icon="refresh"
                   busy={again.isPending}
-                  onClick={() => again.mutate({ path }, { onSuccess: ({ total }) => say(`${total} are read again.`) })}
+                  onClick={() => again.mutate({ path }, { onSuccess: ({ total }) => say(`${total} documents are read again.`) })}
                 >
                   Read all of them again
                 </Button>
@@ -77,8 +77,8 @@ function JobRow({ job }: { job: ListedJob }) {
 function wordsOf({ error, progress, retryAt, waitingSince, updatedAt }: ListedJob): string {
   if (progress !== undefined)
     return `${progress.unit} ${progress.at}${progress.total === undefined ? '' : ` of ${progress.total}`}`
-  if (retryAt !== undefined) return `${error ?? 'did not work'}; it is tried again ${formatAgo(retryAt)}`
+  if (retryAt !== undefined) return `${error ?? 'failed'}; next attempt ${formatAgo(retryAt)}`
   if (waitingSince !== undefined)
-    return `waits since ${formatAgo(waitingSince)}: ${error ?? 'for what passes by itself'}`
+    return `waiting since ${formatAgo(waitingSince)}: ${error ?? 'temporary problem'}`
   return error ?? formatAgo(updatedAt)
 }

@@ -12,17 +12,17 @@ import { Badge, Empty, Failure, Skeleton, type Tone } from '../../ui/state.js'
 
 const ROW_HEIGHT = 44
 const PAGE = 100
-/** rows from the end at which more are asked for */
+/** Rows before the end of the loaded ones at which the next page is requested. */
 const AHEAD = 60
 const LIST = 'GET /knowledge-spaces/{id}/documents'
 
 interface ListProps {
   spaceId: string
-  /** of the space, once it is known: the list is as long as that from the start */
+  /** number of documents in the space once known; sets the length of the list from the start */
   total: number | undefined
 }
 
-/** All documents; only rows near the part that is looked at are in the page. */
+/** All documents; only rows near the viewport are in the DOM. */
 export function DocumentList({ spaceId, total }: ListProps) {
   const pages = useInfiniteQuery({
     queryKey: [LIST, spaceId],

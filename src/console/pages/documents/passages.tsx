@@ -11,11 +11,11 @@ const MOST = 300
 const FIND = 'GET /knowledge-spaces/{id}/fs/find'
 const PLACE = '/knowledge/documents'
 
-/** How a document is cut: what a question finds of it, in order. */
+/** Tab of a document's passages in order. */
 export function Passages({ asset }: { asset: DocumentAsset }) {
   const path = { id: asset.knowledgeSpaceId }
   const name = splitPath(asset.filename).name.slice(0, 240)
-  // several documents may have this name: its place in the virtual file system is told by its id
+  // several documents may have this name: the id identifies the virtual path
   const places = useRead(FIND, {
     path,
     query: { path: PLACE, nameContains: name, resourceType: 'document', limit: 1000 },
@@ -29,7 +29,7 @@ export function Passages({ asset }: { asset: DocumentAsset }) {
   if (places.data !== undefined && place === undefined)
     return (
       <Empty icon="documents" title="No passages">
-        <p>This document is not published, or nothing stands in it.</p>
+        <p>This document is not published, or it is empty.</p>
       </Empty>
     )
   return (

@@ -6,11 +6,11 @@ import { Link } from '../../ui/button.js'
 import { Icon } from '../../ui/icon.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
 
-/** entries of one folder that are shown; a folder with more says so */
+/** Entries of a folder that are shown at most. */
 const MOST = 500
 const ROOT = '/sources'
 
-/** Folders as they were given, opened one by one. */
+/** Tree of the folders of documents; each folder loads when it is opened. */
 export function Tree({ spaceId }: { spaceId: string }) {
   return <Folder spaceId={spaceId} path={ROOT} />
 }
@@ -42,7 +42,7 @@ function Folder({ spaceId, path }: { spaceId: string; path: string }) {
 }
 
 function Entry({ spaceId, item, isAlone }: { spaceId: string; item: VirtualItem; isAlone: boolean }) {
-  // a folder that is all there is would only stand in the way
+  // a folder that is the only entry is opened at once
   const [isOpen, setOpen] = useState(isAlone)
   if (item.kind === 'resource')
     return (

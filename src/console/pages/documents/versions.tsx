@@ -8,19 +8,19 @@ import { type Change, differences } from './differences.js'
 
 const ARTIFACT = 'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}'
 
-/** A version beside the one before it: what came, what went. */
+/** Tab that compares a version with the previous one. */
 export function Versions({ asset }: { asset: DocumentAsset }) {
   const [version, setVersion] = useState(asset.version)
   if (asset.version === 1)
     return (
       <Empty icon="documents" title="One version">
-        <p>A version comes with each time that the file is read again. What was read differently then stands here.</p>
+        <p>Each time the file is read again, a version is added. Its differences are listed here.</p>
       </Empty>
     )
   return (
     <div className="stack">
       <label className="row">
-        <span className="muted">Changes that came with version</span>
+        <span className="muted">Changes in version</span>
         <select className="select" value={version} onChange={(event) => setVersion(Number(event.target.value))}>
           {Array.from({ length: asset.version - 1 }, (_, at) => asset.version - at).map((number) => (
             <option key={number} value={number}>
@@ -46,7 +46,7 @@ function Comparison({ asset, version }: { asset: DocumentAsset; version: number 
   if ([now.error, before.error].some((error) => error instanceof ApiError && error.status === 404))
     return (
       <Notice>
-        One of the two versions is not kept any more, or was never read. How many are kept is told by the space's
+        One of the two versions no longer exists or was never read. How many versions are kept depends on the space's
         retention.
       </Notice>
     )
@@ -62,25 +62,25 @@ function linesOf({ elements }: { elements: readonly { text?: string | undefined 
 }
 
 function Changes({ changes }: { changes: readonly Change[] }) {
-  const changed = changes.filter(({ kind }) => kind !== 'same')
+  const changed = changes.filter(({ kind }) => kind !== 'unchanged')
   if (changed.length === 0) return <Notice tone="good">The text is the same in both.</Notice>
-  const came = changed.filter(({ kind }) => kind === 'came').length
+  const came = changed.filter(({ kind }) => kind === 'added').length
   return (
     <>
       <p className="muted small">
-        {plural(came, 'element')} came, {plural(changed.length - came, 'element')} went.
+        {plural(came, 'element')} added, {plural(changed.length - came, 'element')} removed.
       </p>
       <ol className="changes">
         {changes.map(({ kind, text }, at) =>
-          kind === 'same' ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list is made once
+          kind === 'unchanged' ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
             <li key={at} className="change faint small">
               {text}
             </li>
           ) : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list is made once
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
             <li key={at} className={`change change-${kind} wrap`}>
-              <span className="sr-only">{kind === 'came' ? 'Came: ' : 'Went: '}</span>
+              <span className="sr-only">{kind === 'added' ? 'Added: ' : 'Removed: '}</span>
               {text}
             </li>
           ),

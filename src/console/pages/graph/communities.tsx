@@ -34,11 +34,11 @@ export function CommunityList({ communities }: { communities: readonly Community
 interface CommunityPanelProps {
   community: Community
   spaceId: string
-  /** where they were read */
+  /** undefined until they are loaded */
   members: readonly { id: string; name: string }[] | undefined
 }
 
-/** What a community is about, in sentences with their passages, and who is in it. */
+/** Panel of a community: its summary with the cited passages, and its members. */
 export function CommunityPanel({ community, spaceId, members }: CommunityPanelProps) {
   const { name, entityCount, documentCount, report, stale, terms } = community
   return (
@@ -53,7 +53,7 @@ export function CommunityPanel({ community, spaceId, members }: CommunityPanelPr
         <span>
           {plural(entityCount, 'entity', 'entities')} in {plural(documentCount, 'document')}
         </span>
-        {stale && <Badge tone="warn">covers less than all documents</Badge>}
+        {stale && <Badge tone="warn">does not cover all documents</Badge>}
         {report.writtenBy === 'model' && <Badge>written by a model</Badge>}
       </p>
       {report.statements.map(({ text, citations }) => (

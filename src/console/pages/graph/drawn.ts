@@ -4,7 +4,7 @@ export interface Dot {
   id: string
   label: string
   kind: 'community' | 'entity'
-  /** place of its community in the list; -1 for none */
+  /** index of its community in the list; -1 for none */
   community: number
   size: number
 }
@@ -13,14 +13,14 @@ export interface DrawnLine {
   from: string
   to: string
   isStated: boolean
-  /** all relations between two communities, how many: drawn in place of them from afar */
+  /** number of relations between two communities; such a line replaces them when zoomed out */
   bridges?: number
 }
 
 export interface Drawn {
   dots: Dot[]
   lines: DrawnLine[]
-  /** laid out by communities, each in a circle of its own */
+  /** laid out by communities, each in its own circle */
   isGrouped?: boolean
 }
 
@@ -32,16 +32,21 @@ export interface Members {
 export interface WholeGraph {
   entities: { id: string; name: string }[]
   relations: { from: string; to: string; isStated: boolean }[]
-  /** there are more */
+  /** the space has more */
   isCut: boolean
 }
 
-/** Entities that no community lists join the one that most of what they are related to is in; so many steps out. */
+/**
+ * Entities that no community lists join the community of most of their neighbours, up to this distance in relations.
+ */
 const STEPS = 4
 
 export const hubOf = (slug: string) => `community ${slug}`
 
-/** The whole space: a circle for each community with its entities around it. What nothing relates is left out. */
+/**
+ * Builds the drawing of a space: a circle for each community with its entities around it. Entities without relations
+ * and community are left out.
+ */
 export function drawnOf(
   communities: readonly Community[],
   members: readonly (Members | undefined)[],
@@ -78,7 +83,7 @@ export function drawnOf(
   return { dots: [...hubs, ...dots], lines: [...lines, ...bridgesOf(communities, communityOf, lines)], isGrouped: true }
 }
 
-/** Each two entities that are related, once. */
+/** Merges the relations of each pair of entities into one line. */
 function joined(names: ReadonlyMap<string, string>, relations: WholeGraph['relations']): DrawnLine[] {
   const lines = new Map<string, DrawnLine>()
   for (const { from, to, isStated } of relations) {
@@ -112,7 +117,7 @@ function spread(communityOf: Map<string, number>, lines: readonly DrawnLine[]): 
   }
 }
 
-/** One line between two communities for all relations of their entities. */
+/** Builds one line per pair of related communities. */
 function bridgesOf(
   communities: readonly Community[],
   communityOf: ReadonlyMap<string, number>,

@@ -13,18 +13,18 @@ interface EntityPanelProps {
   traversal: UseQueryResult<GraphTraversal>
 }
 
-/** An entity: what it is related to, and the passages that name it. */
+/** Panel of an entity: its relations and the passages that name it. */
 export function EntityPanel({ spaceId, entityId, traversal }: EntityPanelProps) {
   return (
     <section className="stack" aria-label="Entity">
       <Button small kind="quiet" icon="back" onClick={() => setQuery({ entity: undefined })}>
-        Back to the whole space
+        Back to the space
       </Button>
       <Loaded of={traversal} lines={6}>
         {({ entities, relations, degradedReasons }) => {
           const entity = entities.find(({ id }) => id === entityId)
           return entity === undefined ? (
-            <p className="muted">It is not in the graph any more.</p>
+            <p className="muted">This entity is no longer in the graph.</p>
           ) : (
             <>
               <header>
@@ -76,7 +76,7 @@ function Relations({ entity, entities, relations }: RelationsProps) {
                 <span className="graph-name">{names.get(other) ?? 'not shown'}</span>
                 <span className="small faint">
                   {isSubject ? '' : '← '}
-                  {type === 'mentions' ? 'named beside it' : said.replaceAll('_', ' ')}
+                  {type === 'mentions' ? 'mentioned with it' : said.replaceAll('_', ' ')}
                 </span>
               </button>
             </li>
@@ -89,7 +89,7 @@ function Relations({ entity, entities, relations }: RelationsProps) {
 
 const SHOWN = 20
 
-/** The passages of the entity are ids: a search about it tells where they stand and what they say. */
+/** An entity holds only passage ids: a search for its name returns their locations and texts. */
 function Passages({ spaceId, entity }: { spaceId: string; entity: GraphEntity }) {
   const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
     path: { id: spaceId },

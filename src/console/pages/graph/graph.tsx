@@ -21,15 +21,15 @@ import { Search } from './search.js'
 import { Topics } from './topics.js'
 import { wholeGraph } from './whole.js'
 
-const LEAD = 'What the documents of a space name, and how it hangs together.'
+const LEAD = 'Entities named in the documents of a space, their relations and topics.'
 const COMMUNITIES = 'GET /knowledge-spaces/{id}/semantic-views/communities'
-/** how often communities that are being made are looked for */
+/** Interval of reading communities while they are being built. */
 const MAKING_MS = 5_000
 export const AROUND = { depth: 2, fanout: 20, maxNodes: 120, timeoutMs: 2000 }
 
 const Picture = lazy(() => import('./picture.js').then((module) => ({ default: module.Picture })))
 
-/** Communities, entities and topics of a space. */
+/** Page of the communities, entities and topics of a space. */
 export function Graph() {
   const chosen = useSpace()
   const { space } = chosen
@@ -40,7 +40,7 @@ export function Graph() {
       <PageHead title="Graph and topics" lead={LEAD} />
       {space === undefined ? (
         <NoSpace of={chosen} icon="graph">
-          The graph is made of what the documents of a space name.
+          The graph is built from entities named in the documents of a space.
         </NoSpace>
       ) : (
         <>
@@ -85,7 +85,7 @@ function OfSpace({ space }: { space: KnowledgeSpace }) {
             <Empty icon="graph" title="No communities yet">
               <p>They group the people, organizations and things that the documents name together.</p>
               <Button kind="primary" busy={make.isPending} onClick={build}>
-                Read the documents for them
+                Find communities
               </Button>
             </Empty>
           ) : (
@@ -106,7 +106,7 @@ function Shown({ space, communities }: { space: KnowledgeSpace; communities: rea
     queries: communities.map((one) => membersOf(space.id, one, version)),
     combine: (results) => {
       const isDone = results.every(({ isPending }) => !isPending)
-      // one picture of the communities, then one with all that is drawn of them
+      // one drawing of the communities, then a complete one: never one per result
       return {
         members: isDone ? results.map(({ data }) => data) : NONE,
         error: results.find((one) => one.error !== null)?.error,
@@ -120,7 +120,7 @@ function Shown({ space, communities }: { space: KnowledgeSpace; communities: rea
     [communities, members, all.data],
   )
   const communityOf = useMemo(() => new Map(whole.dots.map(({ id, community: of }) => [id, of])), [whole])
-  // what the picture holds is flown to, and anything else has one of its own
+  // an entity in the drawing is zoomed to; others get their own drawing
   const isHeld = entityId !== null && communityOf.has(entityId)
   const drawn = useMemo(
     () =>
@@ -189,14 +189,14 @@ interface DrawingProps {
 function Drawing({ drawn, chosen, focus, name, onChoose }: DrawingProps) {
   const [canDraw] = useState(hasWebGl)
   if (!canDraw)
-    return <Notice tone="warn">This browser draws no WebGL, so there is no picture; the list holds the same.</Notice>
+    return <Notice tone="warn">This browser does not support WebGL, so there is no picture; the list has the same content.</Notice>
   return (
     <Suspense fallback={<div className={classes('graph-picture', 'is-waiting')} />}>
       <Picture
         drawn={drawn}
         chosen={chosen}
         focus={focus}
-        label={`Graph of ${name}; the list beside it holds the same`}
+        label={`Graph of ${name}; the list next to it has the same content`}
         onChoose={onChoose}
       />
     </Suspense>
@@ -205,36 +205,36 @@ function Drawing({ drawn, chosen, focus, name, onChoose }: DrawingProps) {
 
 function hasWebGl(): boolean {
   const context = document.createElement('canvas').getContext('webgl2')
-  // a page may hold few of them at a time
+  // a page may have only a few contexts at a time
   context?.getExtension('WEBGL_lose_context')?.loseContext()
   return context !== null
 }
 
 interface SaidProps {
   drawn: Drawn
-  /** what is around the entity that was chosen */
+  /** neighbourhood of the selected entity */
   around: GraphTraversal | undefined
   isRead: boolean
   isCut: boolean
 }
 
-/** What the picture shows, and what it leaves out. */
+/** Summary of what the picture shows and leaves out. */
 function Said({ drawn, around, isRead, isCut }: SaidProps) {
   if (around !== undefined)
     return (
       <p className="small muted">
         {plural(around.entities.length, 'entity', 'entities')} and {plural(around.relations.length, 'relation')} within
-        two steps{around.truncated && `, the surest ones; there are more`}.
+        two steps{around.truncated && `, the most certain ones; there are more`}.
       </p>
     )
-  if (!isRead) return <p className="small muted">The entities and their relations are being read …</p>
+  if (!isRead) return <p className="small muted">Loading the entities and their relations …</p>
   const lines = drawn.lines.filter(({ bridges }) => bridges === undefined).length
   const entities = drawn.dots.filter(({ kind }) => kind === 'entity').length
   return (
     <p className="small muted">
       {plural(entities, 'entity', 'entities')} and {plural(lines, 'relation')}
-      {isCut && ', as many as are drawn at a time; there are more'}. Come nearer, or choose a community, to see who is
-      in it. What nothing relates is found by the search.
+      {isCut && ', the maximum that is drawn; there are more'}. Zoom in or choose a community to see what is
+      in it. Entities without relations are found only by search.
     </p>
   )
 }

@@ -2,7 +2,7 @@ import type { ToLay } from './to-lay.js'
 
 type Edge = ToLay['edges'][number]
 
-/** Improves places by the forces between them. @param iterations how often all of them move */
+/** Moves positions by the forces between nodes. @param iterations how often all nodes move */
 export type Forces = (places: Places, edges: readonly Edge[], iterations: number) => void
 
 export interface Places {
@@ -17,19 +17,20 @@ interface Group {
 }
 
 const GOLDEN_ANGLE = 2.399_963
-/** Room between two circles, in shares of their radii. */
+/** Minimal distance of two circles, as a factor of the sum of their radii. */
 const ROOM = 1.15
 const SPACING = 6
-/** rounds in which circles that overlap are pushed apart */
+/** Rounds in which overlapping circles are pushed apart. */
 const PUSHES = 200
 const GROUP_ITERATIONS = 300
 const NODE_ITERATIONS = 60
-/** The share of a circle's nodes that set its scale; those far out are drawn in. */
+/** Fraction of a circle's nodes that set its scale; outliers are pulled in. */
 const INNER = 0.92
 
 /**
- * Places by groups: circles for groups, near those that they are related to and beside each other, and in each its nodes.
- * Told first with the nodes spread evenly, then with each group laid out.
+ * Lays out nodes by groups: each group is a circle near related groups, without overlap, and contains its nodes.
+ *
+ * @param report called first with the nodes spread evenly, then with each group laid out
  */
 export function layGroups(what: ToLay, forces: Forces, tell: (x: number[], y: number[], isLast: boolean) => void) {
   const groups = groupsOf(what.groups ?? [])
@@ -59,7 +60,7 @@ export function layGroups(what: ToLay, forces: Forces, tell: (x: number[], y: nu
   tell(x, y, true)
 }
 
-/** Those of a group in their order, those of none as the last one. */
+/** Groups in their order; nodes without a group form the last one. */
 function groupsOf(of: readonly number[]): Group[] {
   const count = of.reduce((most, group) => Math.max(most, group), -1) + 1
   const nodes: number[][] = Array.from({ length: count + 1 }, () => [])
@@ -79,7 +80,7 @@ function placeGroups(groups: readonly Group[], { groups: of = [], edges }: ToLay
   let area = 0
   const places: Places = { x: [], y: [], size: groups.map(({ radius }) => radius) }
   for (const [at, { radius }] of groups.entries()) {
-    // the largest in the middle, each where those before it end
+    // The largest is in the middle; each next one starts at the edge of the previous ones.
     const far = ROOM * Math.sqrt(area)
     area += radius * radius * 1.3
     places.x.push(far * Math.cos(at * GOLDEN_ANGLE))
@@ -132,7 +133,7 @@ function edgesWithin(groups: readonly Group[], { groups: of = [], edges }: ToLay
   return inner
 }
 
-/** Lays out one group and fits it into its circle. */
+/** Lays out the nodes of one group and fits them into its circle. */
 function settle(
   { nodes, radius }: Group,
   edges: readonly Edge[],
@@ -152,7 +153,7 @@ function settle(
   const outer = far.toSorted((a, b) => a - b)[Math.floor(INNER * (far.length - 1))] ?? 1
   for (const [at, node] of nodes.entries()) {
     const reach = (far[at] ?? 0) / Math.max(outer, 1e-6)
-    // beyond the circle they come ever closer to its edge
+    // positions beyond the circle are compressed towards its edge
     const drawn = radius * (reach <= 1 ? 0.9 * reach : 0.9 + 0.1 * (1 - 1 / reach))
     const angle = Math.atan2((own.y[at] ?? 0) - down, (own.x[at] ?? 0) - across)
     all.x[node] = left + drawn * Math.cos(angle)

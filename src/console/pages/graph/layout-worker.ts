@@ -3,16 +3,16 @@ import module, { inferSettings } from 'graphology-layout-forceatlas2'
 import { layGroups, type Places } from './grouped-layout.js'
 import type { Laid, ToLay } from './to-lay.js'
 
-// its types describe the CommonJS module, whose default a bundler gives as such
+// the types describe the CommonJS module; a bundler returns its default export directly
 const forceAtlas2 = ('default' in module ? module.default : module) as typeof module.default
 
-/** between two pictures of the way there */
+/** iterations between two updates */
 const STEP = 20
 const STEPS = 8
-/** from so many nodes on, those far off act together */
+/** Number of nodes above which distant ones are approximated together (Barnes-Hut). */
 const MANY = 500
 
-/** The layout runs here, so that the page stays at hand while thousands of nodes find their places. */
+/** Computes the layout in a worker, so that the page stays responsive with thousands of nodes. */
 addEventListener('message', ({ data }: MessageEvent<ToLay>) => {
   if (data.groups !== undefined) return layGroups(data, forces, (x, y, isLast) => tell({ x, y, isLast }))
   const places = { x: data.x, y: data.y, size: data.size }

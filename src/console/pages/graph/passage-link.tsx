@@ -9,11 +9,11 @@ interface PassageLinkProps {
   filename: string
   nodeId: string
   pageNumber?: number | undefined
-  /** a sentence of the passage, which is looked for to learn where it stands */
+  /** sentence of the passage; a search for it finds the passage's location */
   text: string
 }
 
-/** A source that is named by its passage; where the passage stands is asked when it is opened. */
+/** Link with the name of a document that opens it at a passage. The location is looked up on the first click. */
 export function PassageLink({ spaceId, documentId, filename, nodeId, pageNumber, text }: PassageLinkProps) {
   const [isOpen, setOpen] = useState(false)
   const path = { id: spaceId }

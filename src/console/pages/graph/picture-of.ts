@@ -5,13 +5,13 @@ import type { GraphTraversal } from '../../../contract/gateway/graph.js'
 import { call } from '../../api/client.js'
 import type { Drawn, Members } from './drawn.js'
 
-/** a community lists its best connected members */
+/** Number of best connected members that a community lists. */
 const MEMBERS = 100
 const AT_ONCE = 4
 
 const limited = pLimit(AT_ONCE)
 
-/** The listed members of a community. */
+/** Query of the listed members of a community. */
 export function membersOf(spaceId: string, { slug }: Community, generatedVersion: string) {
   return queryOptions<Members>({
     queryKey: ['graph-members', spaceId, slug, generatedVersion],
@@ -49,7 +49,7 @@ export function traversalOf(spaceId: string, entityId: string, bounds: Bounds) {
   })
 }
 
-/** What is around one entity. */
+/** Builds the drawing of an entity and its neighbourhood. */
 export function aroundOf(
   entityId: string,
   { entities, relations }: GraphTraversal,
@@ -74,7 +74,7 @@ export function aroundOf(
   }
 }
 
-/** The colour of a community, apart from its neighbours' in the list. Canvas and WebGL take it as it is. */
+/** Colour of a community, distinct from its neighbours in the list; hexadecimal, for canvas and WebGL. */
 export function colourOf(community: number, isDark: boolean): string {
   if (community < 0) return isDark ? '#8a938f' : '#7b827f'
   const hue = (community * 137.508 + 168) % 360

@@ -13,24 +13,24 @@ import type { ToLay } from './to-lay.js'
 interface PictureProps {
   drawn: Drawn
   label: string
-  /** dots in the foreground; undefined: all */
+  /** dots in the foreground; undefined for all */
   chosen: ReadonlySet<string> | undefined
-  /** the dot that the picture flies to; undefined: none */
+  /** dot that the camera moves to; undefined for none */
   focus: string | undefined
   onChoose: (id: string) => void
 }
 
 const GOLDEN_ANGLE = 2.399_963
-/** Of more lines only those between communities are drawn from afar. */
+/** In larger drawings only lines between communities are shown when zoomed out. */
 const MANY_LINES = 1500
-/** Share of the picture that is seen; above it one looks from afar. */
+/** Camera ratio (visible fraction of the picture) above which the view counts as zoomed out. */
 const AFAR = 0.45
-/** What is seen when the picture flies to a dot, in a large picture and in a small one. */
+/** Camera ratio after a move to a dot, in a large and in a small picture. */
 const CLOSE = 0.14
 const CLOSE_IN_SMALL = 0.6
 const FLIGHT_MS = 500
 
-/** The graph as WebGL draws it. The list beside it holds the same for keyboards and screen readers. */
+/** Draws the graph with WebGL. The list next to it has the same content for keyboards and screen readers. */
 export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps) {
   const frame = useRef<HTMLDivElement>(null)
   const sigma = useRef<Sigma>(undefined)
@@ -89,7 +89,7 @@ export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps)
     const { isGrouped = false } = drawn
     const joined = graph.filterNodes((id) => isGrouped || graph.degree(id) > 0)
     const alone = graph.filterNodes((id) => !isGrouped && graph.degree(id) === 0)
-    // the communities by themselves stay where they are until their members are there
+    // communities without members stay where they are until their members are loaded
     const end =
       joined.length === 0
         ? () => undefined
@@ -98,7 +98,7 @@ export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps)
               const place = { x: x[at] ?? 0, y: y[at] ?? 0 }
               places.current.set(id, place)
             }
-            // one event for all: each of ten thousand would be a piece of work of its own
+            // one event for all nodes: one per node would block the page for ten thousand
             graph.updateEachNodeAttributes((id, attributes) => ({ ...attributes, ...places.current.get(id) }), {
               attributes: ['x', 'y'],
             })
@@ -118,12 +118,12 @@ export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps)
     }
   }, [drawn, theme])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn in the foreground is read while drawing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the renderer reads the highlighted dots while drawing
   useEffect(() => {
     sigma.current?.refresh()
   }, [chosen])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture, or the same laid out, has other places
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new drawing or layout moves the focused dot
   useEffect(() => {
     const place = focus === undefined ? undefined : sigma.current?.getNodeDisplayData(focus)
     if (place === undefined) return
@@ -137,11 +137,11 @@ export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps)
     <div className="graph-picture">
       <div ref={frame} className="graph-canvas" role="img" aria-label={label} />
       <div className="graph-zoom">
-        <IconButton icon="plus" label="Nearer" onClick={() => void sigma.current?.getCamera().animatedZoom()} />
-        <IconButton icon="minus" label="Farther" onClick={() => void sigma.current?.getCamera().animatedUnzoom()} />
+        <IconButton icon="plus" label="Zoom in" onClick={() => void sigma.current?.getCamera().animatedZoom()} />
+        <IconButton icon="minus" label="Zoom out" onClick={() => void sigma.current?.getCamera().animatedUnzoom()} />
         <IconButton
           icon="refresh"
-          label="The whole picture"
+          label="Show all"
           onClick={() => void sigma.current?.getCamera().animatedReset()}
         />
       </div>
@@ -149,7 +149,7 @@ export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps)
   )
 }
 
-/** From afar communities have names, and their entities are a cloud of dots; from near it is the other way round. */
+/** Zoomed out, communities have labels and their entities are small dots; zoomed in, it is the other way round. */
 function atDistance(data: Attributes, isAfar: boolean): Partial<NodeDisplayData> {
   if (data.isHub === true) return isAfar ? { ...data, zIndex: 2 } : { ...data, size: 3, zIndex: 2 }
   return isAfar ? { ...data, label: '', size: Math.min(2.2, Number(data.size) * 0.5) } : data
@@ -166,7 +166,7 @@ function shortOf(label: string): string {
   return label.length <= 32 ? label : `${label.slice(0, 31)}…`
 }
 
-/** Dots begin around the circle of their community, so that groups are told apart before the layout is done. */
+/** Creates the graph. Dots start around their community's circle, so groups are visible before the layout is done. */
 function graphOf({ dots, lines }: Drawn, places: ReadonlyMap<string, { x: number; y: number }>, colours: Colours) {
   const graph = new MultiUndirectedGraph()
   const counts = new Map<number, number>()
@@ -198,7 +198,7 @@ function graphOf({ dots, lines }: Drawn, places: ReadonlyMap<string, { x: number
   return graph
 }
 
-/** Places around all others, for what nothing connects. */
+/** Positions on a circle around all others, for nodes without relations. */
 function ringOf(x: readonly number[], y: readonly number[], count: number): { x: number; y: number }[] {
   const middle = (values: readonly number[]) =>
     values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)
@@ -243,7 +243,7 @@ interface Hovered {
   color: string
 }
 
-/** A label is read on top of dots and lines. */
+/** Draws a label on top of dots and lines. */
 function drawLabel(context: CanvasRenderingContext2D, { x, y, size, label }: Hovered, { text, surface }: Colours) {
   if (label === null || label === undefined || label === '') return
   context.font = '500 12px system-ui, sans-serif'

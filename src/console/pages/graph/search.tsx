@@ -6,7 +6,7 @@ import { Loaded } from '../../ui/state.js'
 
 const SHOWN = 20
 
-/** Finds an entity by a part of its name. */
+/** Search field that finds entities by a part of their name. */
 export function Search({ spaceId }: { spaceId: string }) {
   const [typed, setTyped] = useState('')
   const query = useDeferredValue(typed.trim())
@@ -49,8 +49,8 @@ export function Search({ spaceId }: { spaceId: string }) {
                   </button>
                 </li>
               ))}
-              {items.length === 0 && <li className="muted small">No entity has this in its name.</li>}
-              {nextCursor !== undefined && <li className="muted small">There are more: write more of the name.</li>}
+              {items.length === 0 && <li className="muted small">No entity name contains this.</li>}
+              {nextCursor !== undefined && <li className="muted small">There are more: type more of the name.</li>}
             </ul>
           )}
         </Loaded>

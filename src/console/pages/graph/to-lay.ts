@@ -1,10 +1,10 @@
-/** What a layout begins with, by the place of each node. */
+/** Input of a layout. All arrays are indexed by node. */
 export interface ToLay {
   x: number[]
   y: number[]
   size: number[]
   edges: [from: number, to: number, weight: number][]
-  /** of a picture by groups: the group of each node, -1 for none; the first node of a group is its middle */
+  /** for a layout by groups: the group of each node, -1 for none; the first node of a group is its centre */
   groups?: number[]
 }
 

@@ -9,7 +9,7 @@ import { say } from '../../ui/toast.js'
 const LS = 'GET /knowledge-spaces/{id}/fs/ls'
 const FOLDER = '/knowledge/topics'
 
-/** Documents that are about the same thing. */
+/** Tab of topics: groups of documents about the same subject. */
 export function Topics({ spaceId }: { spaceId: string }) {
   const { query } = usePlace()
   const path = { id: spaceId }
@@ -26,7 +26,7 @@ export function Topics({ spaceId }: { spaceId: string }) {
   const chosen = query.get('topic') ?? topics.data?.items[0]?.name
   const button = (
     <Button icon="refresh" busy={make.isPending} onClick={build}>
-      Group the documents anew
+      Regroup the documents
     </Button>
   )
   return (
@@ -36,7 +36,7 @@ export function Topics({ spaceId }: { spaceId: string }) {
           <Lacking of={degradedReasons} />
           {items.length === 0 ? (
             <Empty icon="graph" title="No topics yet">
-              <p>Documents that use the same telling words are grouped, and each group is named by them.</p>
+              <p>Documents that share characteristic words are grouped, and each group is named by them.</p>
               {button}
             </Empty>
           ) : (
@@ -55,7 +55,7 @@ export function Topics({ spaceId }: { spaceId: string }) {
                         <span className="graph-name">{titleOf(metadata, name)}</span>
                         <span className="row small faint number">
                           {typeof metadata.documentCount === 'number' && plural(metadata.documentCount, 'document')}
-                          {metadata.stale === true && <Badge tone="warn">covers less than all</Badge>}
+                          {metadata.stale === true && <Badge tone="warn">does not cover all</Badge>}
                         </span>
                       </button>
                     </li>

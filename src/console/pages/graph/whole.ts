@@ -2,12 +2,12 @@ import { queryOptions } from '@tanstack/react-query'
 import { call } from '../../api/client.js'
 import type { WholeGraph } from './drawn.js'
 
-/** What a browser draws at hand; what comes behind these is found by the search. */
+/** Maximum that a browser draws at an interactive speed; other entities are found by search. */
 export const MOST_ENTITIES = 10_000
 export const MOST_RELATIONS = 30_000
 const PAGE = 500
 
-/** All entities of a space and their relations, up to the bounds. */
+/** Query of all entities of a space and their relations, up to the maximum. */
 export function wholeGraph(spaceId: string, version: string) {
   return queryOptions<WholeGraph>({
     queryKey: ['graph-whole', spaceId, version],

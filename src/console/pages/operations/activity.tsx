@@ -7,7 +7,7 @@ import { Badge, Loaded, Notice } from '../../ui/state.js'
 
 const EVERY_MS = 2_000
 
-/** What the daemon is doing now. */
+/** Tab of the daemon's current activity. */
 export function Activity() {
   const status = useRead('GET /daemon/status', { query: {} }, { every: EVERY_MS })
   return <Loaded of={status}>{(now) => <Now status={now} />}</Loaded>
@@ -20,13 +20,13 @@ function Now({ status }: { status: DaemonStatus }) {
       {damage !== undefined && <Notice tone="bad">{damage}</Notice>}
       {storage?.isFull === true && (
         <Notice tone="bad">
-          The disk is full: nothing is written until {formatBytes(storage.missingBytes)} are free again. Everything can
+          The disk is full: nothing is stored until {formatBytes(storage.missingBytes)} are free again. Everything can
           still be read.
         </Notice>
       )}
       <ul className="figures">
-        <Figure name="Jobs at work" value={formatCount(activity.activeJobs)} />
-        <Figure name="Jobs waiting" value={formatCount(activity.waitingJobs)} />
+        <Figure name="Running jobs" value={formatCount(activity.activeJobs)} />
+        <Figure name="Waiting jobs" value={formatCount(activity.waitingJobs)} />
         {activity.runningQueries !== undefined && (
           <Figure name="Queries" value={formatCount(activity.runningQueries)} />
         )}
@@ -49,7 +49,7 @@ function Now({ status }: { status: DaemonStatus }) {
                 : ([
                     [
                       'Event loop delay',
-                      `${formatMs(eventLoop.p50)}, at most ${formatMs(eventLoop.p99)} for 99 of 100`,
+                      `${formatMs(eventLoop.p50)} median, ${formatMs(eventLoop.p99)} at the 99th percentile`,
                     ],
                   ] as const)),
               ...(activity.backgroundTasks === undefined
@@ -67,7 +67,7 @@ function Now({ status }: { status: DaemonStatus }) {
       </div>
       {models !== undefined && <Models of={models} />}
       {memory === undefined && (
-        <Notice>Memory, processes and models are told to the operator of the daemon alone.</Notice>
+        <Notice>Only the operator of the daemon sees memory, processes and models.</Notice>
       )}
     </div>
   )
@@ -144,7 +144,7 @@ function Models({ of: { today, budgets, providers } }: { of: NonNullable<DaemonS
                 <span className="muted number">
                   {formatCount(calls)} calls, {formatCount(failed)} failed
                 </span>
-                {state !== 'closed' && <Badge tone="warn">{state === 'open' ? 'not asked now' : 'tried again'}</Badge>}
+                {state !== 'closed' && <Badge tone="warn">{state === 'open' ? 'suspended' : 'retrying'}</Badge>}
               </li>
             ))}
           </ul>

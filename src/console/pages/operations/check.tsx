@@ -9,12 +9,12 @@ import { Panel } from '../../ui/parts.js'
 import { Badge, Failure, Notice, type Tone } from '../../ui/state.js'
 
 const CHECKS: readonly { id: FsckCheck; title: string; deep?: true }[] = [
-  { id: 'raw-objects', title: 'Files of documents' },
-  { id: 'artifact-segments', title: 'What was read of them' },
+  { id: 'raw-objects', title: 'Document files' },
+  { id: 'artifact-segments', title: 'Parsed content' },
   { id: 'references', title: 'Rows and indexes' },
   { id: 'references', title: 'Rows and indexes, each passage searched', deep: true },
 ]
-/** more is not shown; the counts are whole */
+/** Number of listed issues; the counts include all. */
 const SHOWN = 200
 
 interface Checked {
@@ -93,18 +93,18 @@ export function CheckSpace({ spaceId }: { spaceId: string }) {
 
 function Found({ checked, isBusy, tryRepair }: { checked: Checked; isBusy: boolean; tryRepair: () => void }) {
   const { scanned, found, issues } = checked
-  if (found === 0) return <Notice tone="good">{plural(scanned, 'thing')} checked, nothing is wrong.</Notice>
+  if (found === 0) return <Notice tone="good">{plural(scanned, 'item')} checked, no issues.</Notice>
   return (
     <>
       <Notice
         tone="warn"
         action={
           <Button small disabled={isBusy} onClick={tryRepair}>
-            Repair: say first what would be done
+            Preview the repair
           </Button>
         }
       >
-        {plural(scanned, 'thing')} checked, {plural(found, 'issue')} found.
+        {plural(scanned, 'item')} checked, {plural(found, 'issue')} found.
       </Notice>
       <ul className="issues">
         {issues.map((issue) => (
@@ -121,7 +121,7 @@ function Repairs({ of, isBusy, repairNow }: { of: Repaired; isBusy: boolean; rep
   const { wouldRepair, repaired, failed, manual, notRepairable } = counts
   const rest = [
     ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(manual > 0 ? [`${manual} need a person`] : []),
+    ...(manual > 0 ? [`${manual} need manual repair`] : []),
     ...(notRepairable > 0 ? [`${notRepairable} cannot be repaired`] : []),
   ].join(', ')
   return (
@@ -157,7 +157,7 @@ const TONES: Readonly<Record<ConsistencyIssue['severity'], Tone>> = {
 }
 const REPAIRABLE: Readonly<Record<ConsistencyIssue['repairability'], string>> = {
   'auto-repairable': 'can be repaired here',
-  manual: 'needs a person',
+  manual: 'needs manual repair',
   'not-repairable': 'cannot be repaired',
 }
 

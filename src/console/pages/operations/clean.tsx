@@ -10,7 +10,7 @@ import { Failure, Notice } from '../../ui/state.js'
 const BATCH = LIMITS.gcCandidates
 const SHOWN = 200
 
-/** What nothing needs any more: listed first, removed when somebody has seen the list. */
+/** Panel that lists unreferenced objects and removes them after confirmation. */
 export function CleanSpace({ spaceId }: { spaceId: string }) {
   const look = useMutation({ mutationFn: () => candidatesOf(spaceId) })
   const execute = useMutation({ mutationFn: (candidates: readonly GcCandidate[]) => removeAll(spaceId, candidates) })
@@ -20,7 +20,7 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
     <Panel title="Clean up">
       <div className="stack">
         <p className="muted">
-          Leftovers of uploads that broke off, failed commits, old readings and projections. The dry run removes
+          Leftovers of interrupted uploads and failed commits, old parse results and projections. The dry run removes
           nothing.
         </p>
         <div className="row">
@@ -40,7 +40,7 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
         {execute.data !== undefined && (
           <Notice tone="good">
             {formatCount(execute.data.deleted)} removed
-            {execute.data.skipped > 0 && `, ${execute.data.skipped} left, since they are in use`}.
+            {execute.data.skipped > 0 && `, ${execute.data.skipped} skipped because they are in use`}.
           </Notice>
         )}
         {found !== undefined && execute.data === undefined && found.length === 0 && (
@@ -56,8 +56,8 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
                 </Button>
               }
             >
-              {plural(found.length, 'entry', 'entries')}, about {formatBytes(bytes)}. Each is checked again before it
-              goes.
+              {plural(found.length, 'entry', 'entries')}, about {formatBytes(bytes)}. Each is checked again before
+              removal.
             </Notice>
             <ul className="issues">
               {found.slice(0, SHOWN).map((candidate) => (

@@ -13,7 +13,7 @@ const LEGS = [
   ['metadata', 'Metadata'],
 ] as const
 
-/** What a space holds, how whole its indexes are, and who holds what in it. */
+/** Tab of a space's size, the completeness of its indexes, and its active leases. */
 export function Indexes({ spaceId }: { spaceId: string }) {
   const path = { id: spaceId }
   const status = useRead('GET /knowledge-spaces/{id}/status', { path }, { every: EVERY_MS })
@@ -39,12 +39,12 @@ function Sizes({ of: { storage, cache, commits } }: { of: KnowledgeSpaceStats })
   return (
     <ul className="figures">
       <Figure name="Documents" value={formatCount(storage.documentCount)} />
-      <Figure name="Their bytes" value={formatBytes(storage.rawDocumentBytes)} />
+      <Figure name="Document size" value={formatBytes(storage.rawDocumentBytes)} />
       {storage.workspaceFileCount !== undefined && (
         <Figure name="Workspace files" value={formatCount(storage.workspaceFileCount)} />
       )}
       {storage.workspaceBytes !== undefined && (
-        <Figure name="Their bytes" value={formatBytes(storage.workspaceBytes)} />
+        <Figure name="Workspace size" value={formatBytes(storage.workspaceBytes)} />
       )}
       {cache.available && (
         <Figure name="Cached answers" value={`${formatCount(cache.entries)}, ${formatBytes(cache.totalBytes)}`} />
@@ -83,7 +83,7 @@ function Legs({ of }: { of: Index }) {
                 <tr key={key}>
                   <td>{title}</td>
                   {[total, ready, building, stale, failed].map((value, at) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: the columns stay where they are
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed
                     <td key={at} className={value === 0 ? 'right faint' : 'right'}>
                       {formatCount(value)}
                     </td>
@@ -104,15 +104,15 @@ function Legs({ of }: { of: Index }) {
 function Missing({ of: { missingVectors, pictures } }: { of: Index }) {
   if (missingVectors === undefined && pictures === undefined) return null
   return (
-    <Panel title="What a provider still owes">
+    <Panel title="Pending at the provider">
       {missingVectors !== undefined && (missingVectors.passages > 0 || missingVectors.refused > 0) && (
         <Notice tone="warn">
           <p>
-            {plural(missingVectors.passages, 'passage')} without vectors, found by their words alone
+            {plural(missingVectors.passages, 'passage')} without vectors, found by text search only
             {missingVectors.refused > 0 && `; ${formatCount(missingVectors.refused)} were refused by the model`}.
           </p>
           {missingVectors.error !== undefined && <p>{missingVectors.error}</p>}
-          {missingVectors.nextAttemptAt !== undefined && <p>Asked again {formatAgo(missingVectors.nextAttemptAt)}.</p>}
+          {missingVectors.nextAttemptAt !== undefined && <p>Next attempt {formatAgo(missingVectors.nextAttemptAt)}.</p>}
         </Notice>
       )}
       {pictures !== undefined && (
@@ -139,7 +139,7 @@ function Leases({ spaceId }: { spaceId: string }) {
       <Loaded of={leases}>
         {({ items, nextCursor }) =>
           items.length === 0 ? (
-            <p className="muted">Nothing is held.</p>
+            <p className="muted">No active leases.</p>
           ) : (
             <ScrollFrame label="Leases">
               <table className="table">
@@ -179,7 +179,7 @@ function Held({ of: { activeSessions, storage, parser } }: { of: KnowledgeSpaceS
       <Facts
         of={[
           ['Objects', `${storage.objectStorageKind}, ${storage.healthy ? 'healthy' : 'not healthy'}`],
-          ['Reader', `${parser.kind}, policy ${parser.policyVersion}`],
+          ['Parser', `${parser.kind}, policy ${parser.policyVersion}`],
           ['Sessions', formatCount(activeSessions.count)],
         ]}
       />

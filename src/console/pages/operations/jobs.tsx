@@ -16,13 +16,13 @@ type Job = CallResult<typeof LIST>['items'][number]
 const FILTERS: readonly { id: '' | State; title: string }[] = [
   { id: '', title: 'All' },
   { id: 'open', title: 'Open' },
-  { id: 'reading', title: 'Read now' },
+  { id: 'reading', title: 'Being read' },
   { id: 'failed', title: 'Failed' },
 ]
 const BUSY_MS = 2_000
 const REST_MS = 10_000
 
-/** Work on documents: what is under way, what failed and why, again and cancel. */
+/** Tab of compilation jobs with their failures, and buttons to retry or cancel them. */
 export function Jobs({ spaceId }: { spaceId: string }) {
   const { query } = usePlace()
   const state = FILTERS.find(({ id }) => id !== '' && id === query.get('state'))?.id ?? ''
@@ -76,14 +76,14 @@ export function Jobs({ spaceId }: { spaceId: string }) {
           ))}
         </fieldset>
         <Button small icon="refresh" busy={retryAll.isPending} onClick={again}>
-          Try all failed again
+          Retry all failed
         </Button>
       </div>
       {jobs.isPending && <Skeleton lines={6} />}
       {jobs.isError && <Failure error={jobs.error} retry={() => void jobs.refetch()} />}
       {jobs.isSuccess && items.length === 0 && (
         <Empty icon="check" title={state === 'failed' ? 'Nothing has failed' : 'No jobs'}>
-          <p>Each document that is added or changed is one.</p>
+          <p>Each added or changed document creates a job.</p>
         </Empty>
       )}
       {items.length > 0 && (
@@ -118,11 +118,11 @@ function JobRow({ job }: { job: Job }) {
         </p>
         <p className="small faint">
           <span title={formatMoment(job.updatedAt)}>{formatAgo(job.updatedAt)}</span>
-          {job.attempts > 0 && `, ${plural(job.attempts, 'try', 'tries')} failed`}
-          {job.retryAt !== undefined && `, again ${formatAgo(job.retryAt)}`}
+          {job.attempts > 0 && `, ${plural(job.attempts, 'attempt', 'attempts')} failed`}
+          {job.retryAt !== undefined && `, next attempt ${formatAgo(job.retryAt)}`}
           {job.progress !== undefined &&
             `, ${job.progress.unit} ${job.progress.at}${job.progress.total === undefined ? '' : ` of ${job.progress.total}`}`}
-          {job.waitingSince !== undefined && `, waits since ${formatMoment(job.waitingSince)}`}
+          {job.waitingSince !== undefined && `, waiting since ${formatMoment(job.waitingSince)}`}
         </p>
         {job.error !== undefined && <p className="small job-error wrap">{job.error}</p>}
       </div>
@@ -130,7 +130,7 @@ function JobRow({ job }: { job: Job }) {
         <Badge tone={toneOf(job.stage)}>{job.stage.replaceAll('_', ' ')}</Badge>
         {canRetry && (
           <Button small busy={retry.isPending} onClick={() => retry.mutate({ path }, told)}>
-            Try again
+            Retry
           </Button>
         )}
         {isOpen(job) && (

@@ -10,14 +10,14 @@ import { say } from '../../ui/toast.js'
 const RULES = [
   { name: 'answerTraceRetentionDays', label: 'Traces of answers', unit: 'days' },
   { name: 'evidenceCacheRetentionDays', label: 'Cached evidence', unit: 'days' },
-  { name: 'inactiveProjectionRetentionDays', label: 'Projections that are not used', unit: 'days' },
-  { name: 'parseArtifactVersions', label: 'Readings of a document', unit: 'versions' },
-  { name: 'rawDocumentRetentionDays', label: 'Documents themselves', unit: 'days' },
-  { name: 'sessionInactivityMinutes', label: 'Sessions that rest', unit: 'minutes' },
+  { name: 'inactiveProjectionRetentionDays', label: 'Inactive projections', unit: 'days' },
+  { name: 'parseArtifactVersions', label: 'Parsed versions of a document', unit: 'versions' },
+  { name: 'rawDocumentRetentionDays', label: 'Original documents', unit: 'days' },
+  { name: 'sessionInactivityMinutes', label: 'Inactive sessions', unit: 'minutes' },
 ] as const
 const NEVER = 'rawDocumentRetentionDays'
 
-/** How long things are kept, and how much there may be. */
+/** Tab of retention policies and quotas. */
 export function Keeping({ spaceId }: { spaceId: string }) {
   return (
     <div className="stack">
@@ -57,7 +57,7 @@ function OfTenant() {
     'GET /knowledge-spaces/{id}/retention-policy',
   ])
   return (
-    <Panel title="Retention of every space that says nothing else">
+    <Panel title="Default retention of all spaces">
       <Loaded of={policy}>
         {(now) => (
           <PolicyForm key={now.updatedAt} policy={now} update={update} save={(body) => update.mutate({ body }, told)} />
@@ -100,7 +100,7 @@ function PolicyForm({
           <NumberField
             key={name}
             label={`${label} (${unit})`}
-            hint={name === NEVER ? 'Empty: for ever.' : undefined}
+            hint={name === NEVER ? 'Empty: forever.' : undefined}
             name={name}
             min={1}
             required={name !== NEVER}
@@ -116,20 +116,20 @@ function PolicyForm({
 const QUOTAS: readonly [key: Exclude<keyof QuotaPolicy, 'providerBudgets'>, name: string, bytes?: true][] = [
   ['maxRawDocumentBytes', 'Documents', true],
   ['maxNodeCount', 'Passages'],
-  ['maxProjectionCount', 'Entries of indexes'],
-  ['maxArtifactBytes', 'What was read', true],
-  ['maxSegmentCount', 'Segments of it'],
+  ['maxProjectionCount', 'Index entries'],
+  ['maxArtifactBytes', 'Parsed content', true],
+  ['maxSegmentCount', 'Segments of parsed content'],
   ['maxGraphEntityCount', 'Entities'],
   ['maxGraphRelationCount', 'Relations'],
-  ['maxActiveJobCount', 'Jobs at once'],
-  ['maxActiveSessionCount', 'Sessions at once'],
+  ['maxActiveJobCount', 'Concurrent jobs'],
+  ['maxActiveSessionCount', 'Concurrent sessions'],
   ['maxTraceBytes', 'Traces', true],
 ]
 const BUDGETS = [
-  ['maxEmbeddingTokensPerDay', 'Embedding tokens a day'],
-  ['maxLlmTokensPerDay', 'Model tokens a day'],
-  ['maxParserPagesPerDay', 'Pages read a day'],
-  ['maxRerankRequestsPerDay', 'Reranks a day'],
+  ['maxEmbeddingTokensPerDay', 'Embedding tokens per day'],
+  ['maxLlmTokensPerDay', 'Model tokens per day'],
+  ['maxParserPagesPerDay', 'Parsed pages per day'],
+  ['maxRerankRequestsPerDay', 'Reranks per day'],
 ] as const
 
 function Quotas({ spaceId }: { spaceId: string }) {

@@ -21,13 +21,13 @@ const TABS = [
 ] as const
 type Tab = (typeof TABS)[number]['id']
 
-/** What the daemon and a space are doing, and what keeps them in order. */
+/** Page of the daemon's activity and the maintenance of a space. */
 export function Operations() {
   const { query } = usePlace()
   const tab = TABS.find(({ id }) => id === query.get('tab'))?.id ?? 'activity'
   return (
     <>
-      <PageHead title="Operations" lead="What the daemon does, what a space holds, and what keeps both in order." />
+      <PageHead title="Operations" lead="Activity of the daemon, contents and maintenance of a space." />
       <Tabs label="Operations" tabs={TABS} value={tab} onChange={(id) => setQuery({ tab: id })} />
       <Shown key={tab} tab={tab} />
     </>
@@ -45,7 +45,7 @@ function OfSpace({ tab }: { tab: Tab }) {
   if (chosen.space === undefined)
     return (
       <NoSpace of={chosen} icon="operations">
-        This is about one space.
+        This page shows one space.
       </NoSpace>
     )
   const { id } = chosen.space

@@ -14,7 +14,7 @@ interface Made {
   expiresAt: string
 }
 
-/** Tokens for programs: signed here, shown once, kept nowhere; and refused from now on by their id. */
+/** Tab that creates tokens for programs and revokes them by id. A token is shown once and stored nowhere. */
 export function Tokens() {
   return (
     <div className="stack">
@@ -48,7 +48,7 @@ function NewToken() {
           }}
         >
           <p className="muted">
-            Good until {formatMoment(made.expiresAt)}. Its id is <code className="wrap">{made.jti}</code>: with it the
+            Valid until {formatMoment(made.expiresAt)}. Its id is <code className="wrap">{made.jti}</code>: with it the
             token is revoked below, or by <code>ks auth token revoke</code>.
           </p>
         </ShownOnce>
@@ -56,12 +56,12 @@ function NewToken() {
         <form className="stack" onSubmit={submit}>
           <p className="muted">
             For a program that calls the API: in the header <code>Authorization: Bearer …</code>. It is shown once, and
-            the daemon keeps no list of tokens. A token of the operator is made by <code>ks auth token create</code>{' '}
-            alone. What a tab makes that <code>ks console</code> opened ends with the session of the tab, after 12 hours
+            the daemon keeps no list of tokens. A token of the operator is created with <code>ks auth token create</code>{' '}
+            only. A token created in a tab of <code>ks console</code> expires with the session of the tab, after 12 hours
             at most.
           </p>
           <div className="field-row">
-            <Field label="For" hint="The subject: sources and chat applications belong to one.">
+            <Field label="For" hint="Subject of the token; sources and chat applications belong to a subject.">
               {(given) => (
                 <input {...given} name="subject" className="input" required maxLength={200} placeholder="ci" />
               )}
@@ -74,9 +74,9 @@ function NewToken() {
                 </select>
               )}
             </Field>
-            <NumberField label="For how many days" name="days" min={1} max={90} defaultValue={30} required />
+            <NumberField label="Days of validity" name="days" min={1} max={90} defaultValue={30} required />
           </div>
-          <FormEnd of={sign} label="Make the token" />
+          <FormEnd of={sign} label="Create token" />
         </form>
       )}
     </Panel>
@@ -90,7 +90,7 @@ function RevokeToken() {
     const form = event.currentTarget
     const jti = String(new FormData(form).get('jti') ?? '').trim()
     const done = () => {
-      say('The token is refused from now on')
+      say('The token was revoked')
       form.reset()
     }
     revoke.mutate({ path: { jti } }, { onSuccess: done })
@@ -98,7 +98,7 @@ function RevokeToken() {
   return (
     <Panel title="Revoke a token">
       <form className="stack" onSubmit={submit}>
-        <Field label="Its id" hint="The claim jti, which is shown when a token is made. It does not come back.">
+        <Field label="Token id" hint="The claim jti, shown when the token is created. Revoking is final.">
           {(given) => (
             <input {...given} name="jti" className="input mono" required maxLength={200} autoComplete="off" />
           )}
@@ -116,9 +116,9 @@ async function signToken(body: { subject: string; write: boolean; days: number }
     body: JSON.stringify(body),
   })
   const answer: unknown = await response.json()
-  if (!isRecord(answer)) throw new Error('the daemon answered with no token')
+  if (!isRecord(answer)) throw new Error('the daemon sent no token')
   const { token, jti, expiresAt } = answer
   if (typeof token !== 'string' || typeof jti !== 'string' || typeof expiresAt !== 'string')
-    throw new Error('the daemon answered with no token')
+    throw new Error('the daemon sent no token')
   return { token, jti, expiresAt }
 }

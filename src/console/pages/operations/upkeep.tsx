@@ -1,7 +1,7 @@
 import { CheckSpace } from './check.js'
 import { CleanSpace } from './clean.js'
 
-/** Check and repair, find and remove what nothing needs; both say first what they would do. */
+/** Tab to check and repair a space and to remove unreferenced objects; both first show what they would do. */
 export function Upkeep({ spaceId }: { spaceId: string }) {
   return (
     <div className="stack">

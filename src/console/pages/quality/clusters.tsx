@@ -15,11 +15,13 @@ import { STATUS, TRIGGER } from './words.js'
 const CLUSTERS = 'GET /knowledge-spaces/{id}/failed-queries/clusters'
 const MOST = 100
 type Cluster = FailedQueryClusters['clusters'][number]
-/** what all of a cluster may be decided as; a missed one wants its passages, which are chosen one by one */
+/** Verdicts for a complete cluster. `retrieval-miss` is excluded: it needs the expected passages of each query. */
 type ForAll = Exclude<FailedQueryVerdict, 'retrieval-miss'>
 const TITLES: Record<ForAll, string> = { 'coverage-gap': 'Not covered', irrelevant: 'Irrelevant' }
 
-/** Failed queries that ask the same in whatever words, the most frequent first: one decision for all of them. */
+/**
+ * Groups of failed queries that ask the same in different words, the most frequent first; a verdict applies to a group.
+ */
 export function Clusters({ spaceId }: { spaceId: string }) {
   const clusters = useRead(CLUSTERS, { path: { id: spaceId }, query: { limit: MOST } })
   const [decided, setDecided] = useState<{ cluster: Cluster; verdict: ForAll }>()
@@ -29,7 +31,7 @@ export function Clusters({ spaceId }: { spaceId: string }) {
         {({ clusters: items }) =>
           items.length === 0 ? (
             <Empty icon="check" title="No failed queries">
-              <p>Questions that find no good answer come here by themselves, those that ask the same together.</p>
+              <p>Questions without a good answer appear here automatically; those that ask the same form a group.</p>
             </Empty>
           ) : (
             <ul className="golden-list" aria-label="Groups of failed queries">
@@ -114,7 +116,7 @@ function DecideAll({ spaceId, cluster, verdict, onClose }: DecideAllProps) {
       <div className="stack">
         <p className="wrap">{cluster.representative.query}</p>
         <p className="muted">
-          Decides {these}, also those that were decided otherwise before. It can be changed in the review.
+          Decides {these}, including those with a different decision. It can be changed in the review.
         </p>
         <FormEnd of={write} label={TITLES[verdict]} onClick={() => write.mutate()} onCancel={onClose} />
       </div>

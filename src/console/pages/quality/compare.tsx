@@ -30,7 +30,7 @@ interface CompareProps {
   spaceId: string
 }
 
-/** Two runs question by question; where there is one alone, how each question did. */
+/** Comparison of two runs by question; the results of one run if there is no other. */
 export function Compare({ golden, before, after, beforeRun, afterRun, spaceId }: CompareProps) {
   const [isAll, setAll] = useState(false)
   const all = differencesOf(golden, before ?? new Map(), after)
@@ -68,7 +68,7 @@ export function Compare({ golden, before, after, beforeRun, afterRun, spaceId }:
           )}
         </p>
       )}
-      {shown.length === 0 && <Notice tone="good">Every question did as before, from the same passages.</Notice>}
+      {shown.length === 0 && <Notice tone="good">Every question has the same result and passages as before.</Notice>}
       <ul className="compare-list">
         {shown.map((difference) => (
           <Row key={difference.question.id} difference={difference} isPair={isPair} spaceId={spaceId} />

@@ -24,7 +24,7 @@ const RELATION: Record<SpaceConflict['relation'], { said: string; tone: Tone }> 
   other: { said: 'different things', tone: 'neutral' },
 }
 
-/** What documents of the space say against each other, the newest first. */
+/** Statements of the space's documents that contradict each other, the newest first. */
 export function Conflicts({ spaceId }: { spaceId: string }) {
   const [withDifferences, setWithDifferences] = useState(false)
   const pages = useInfiniteQuery({
@@ -55,7 +55,7 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
           checked={withDifferences}
           onChange={(event) => setWithDifferences(event.target.checked)}
         />
-        Also what differs without a contradiction: another time, version, place or thing
+        Also differences without a contradiction: another time, version, place or subject
       </label>
       {pages.isError ? (
         <Failure error={pages.error} retry={() => void pages.refetch()} />
@@ -69,7 +69,7 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
           <Lacking of={first.degradedReasons} />
           {items.length === 0 ? (
             <Empty icon="check" title={first.pendingDocuments > 0 ? 'No contradictions so far' : 'No contradictions'}>
-              <p>Each document is compared with the others once it is read: numbers, dates, and what one denies.</p>
+              <p>Each document is compared with the others once it is indexed: numbers, dates, and negations.</p>
             </Empty>
           ) : (
             <ul className="stack" aria-label="Conflicts">

@@ -22,7 +22,7 @@ interface DecideProps {
   onMove: (step: number) => void
 }
 
-/** One failed query: what triage says of it, what was found, and the decision. */
+/** One failed query: its triage, the passages found, and the buttons that decide. */
 export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
   const triage = triageOf(failed)
   const decided = verdictOf(failed)
@@ -41,7 +41,7 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
       ...(verdict === 'retrieval-miss' ? { expectedEvidenceIds: [...expected] } : {}),
       ...(note.trim() === '' ? {} : { note: note.trim() }),
     }
-    // the next query has this one's place by then, so it is not for this component to hear of it
+    // the next query has replaced this component by then, so callbacks of `mutate` would not run
     write.mutateAsync({ path: { id: spaceId, failedQueryId: failed.id }, body }).then(
       () => say(said),
       () => undefined,
@@ -63,7 +63,7 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
         <span className="small faint number">{position}</span>
         <span className="row">
           <Button small kind="quiet" onClick={() => onMove(-1)}>
-            <kbd>k</kbd> Before
+            <kbd>k</kbd> Previous
           </Button>
           <Button small kind="quiet" onClick={() => onMove(1)}>
             <kbd>j</kbd> Next
@@ -118,16 +118,16 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
 }
 
 function TriageWords({ triage }: { triage: Triage | undefined }) {
-  if (triage === undefined) return <p className="muted">Not sorted yet: the button above looks for evidence.</p>
+  if (triage === undefined) return <p className="muted">Not sorted yet: the button above searches for evidence.</p>
   const share = (value: number | undefined) => (value === undefined ? 'none' : `${Math.round(value * 100)} %`)
   return (
     <div className="decide-triage">
       <p>
         <strong>{VERDICT[triage.verdict] ?? triage.verdict}</strong>{' '}
-        <span className="small faint">{triage.triager.startsWith('model') ? 'says the model' : 'say the rules'}</span>
+        <span className="small faint">{triage.triager.startsWith('model') ? 'by a model' : 'by rules'}</span>
       </p>
       <p className="small muted">
-        Best passage holds {share(triage.best)} of the question; the space knows {share(triage.known)} of its words;
+        Best passage covers {share(triage.best)} of the question; the space contains {share(triage.known)} of its words;
         nearest vector {triage.nearest === undefined ? 'none' : triage.nearest.toFixed(2)}.
       </p>
       {triage.causes.length > 0 && (
@@ -140,7 +140,7 @@ function TriageWords({ triage }: { triage: Triage | undefined }) {
         </p>
       )}
       {triage.unpublished.length > 0 && <p className="small wrap">Not published: {triage.unpublished.join(', ')}</p>}
-      {triage.wanted.length > 0 && <p className="small wrap">Would answer it: {triage.wanted.join('; ')}</p>}
+      {triage.wanted.length > 0 && <p className="small wrap">Missing content: {triage.wanted.join('; ')}</p>}
     </div>
   )
 }
@@ -153,7 +153,10 @@ interface EvidenceOfProps {
   setExpected: (ids: ReadonlySet<string>) => void
 }
 
-/** The passages that a search finds for it now, those that triage suggests first: the ticked ones should answer it. */
+/**
+ * Passages that a search finds now, those that triage suggests first; the user ticks the ones that should answer the
+ * query.
+ */
 function EvidenceOf({ failed, spaceId, triage, expected, setExpected }: EvidenceOfProps) {
   const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
     path: { id: spaceId },
@@ -182,10 +185,10 @@ function EvidenceOf({ failed, spaceId, triage, expected, setExpected }: Evidence
   )
 }
 
-/** where letters are typed or mean something else */
+/** where letters are text or have another meaning */
 const TYPED = 'input:not([type=checkbox]), textarea, select, dialog'
 
-/** Keys of this page, which those typed into a field or a window over it are not. */
+/** Keyboard shortcuts of this page; keys typed into a field or a dialog are ignored. */
 function useKeys(onKey: (key: string) => boolean): void {
   const latest = useRef(onKey)
   latest.current = onKey

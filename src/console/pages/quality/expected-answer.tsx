@@ -18,7 +18,7 @@ export function toAnswerFields({ answer = [], not = [], state }: ExpectedAnswer 
   return { contains: linesOf(answer), excludes: linesOf(not), state: state ?? '' }
 }
 
-/** @returns undefined where no field is filled in */
+/** @returns undefined if no field is filled in */
 export function toExpectedAnswer({ contains, excludes, state }: AnswerFields): ExpectedAnswer | undefined {
   const answer = linesIn(contains)
   const not = linesIn(excludes)
@@ -62,9 +62,9 @@ export function ExpectedAnswerFields({ fields, onChange }: ExpectedAnswerFieldsP
       {texts(
         'contains',
         'Answer contains',
-        'Optional: one text a line, the answer contains all of them. Case and spaces may differ.',
+        'Optional: one text per line; the answer must contain all of them. Case and spaces may differ.',
       )}
-      {texts('excludes', 'Answer does not contain', 'Optional: one text a line.')}
+      {texts('excludes', 'Answer does not contain', 'Optional: one text per line.')}
       <Field label="Evidence state" hint="Optional.">
         {(given) => (
           <select

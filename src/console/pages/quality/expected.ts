@@ -2,22 +2,22 @@ import type { ExpectedAnswer, GoldenQuestion } from '../../../contract/gateway/g
 import type { AnswerTrace, EvidenceItem } from '../../../contract/gateway/queries.js'
 import { isRecord } from '../../api/session.js'
 
-/** A place in a document, named by its text, as `ks golden run` reads it. */
+/** Location in a document, identified by its text; same form as in `ks golden run`. */
 export interface Anchor {
   document: string
   heading: readonly string[]
   quote: string | undefined
 }
 
-/** What an answer to a golden question should rest on. */
+/** What the answer to a golden question must be based on. */
 export interface Expected {
   anchors: readonly Anchor[]
   evidenceIds: readonly string[]
   /** id of the golden question; traces record comparisons by it */
   questionId: string
-  /** absent = any answer passes */
+  /** any answer passes if absent */
   answer: ExpectedAnswer | undefined
-  /** whether the space holds an answer; absent = nobody said */
+  /** whether the space contains an answer; absent if not specified */
   answerable: boolean | undefined
 }
 
@@ -46,7 +46,7 @@ function anchorOf(value: unknown): Anchor[] {
   ]
 }
 
-/** The comparison of an answer with the expected one, as the trace of the query records it. */
+/** The comparison of an answer with the expected one, as the query's trace records it. */
 export interface ComparedAnswer {
   isRight: boolean
   /** `not in the answer: “four weeks”` */
@@ -55,14 +55,14 @@ export interface ComparedAnswer {
 
 export type Outcome = 'passed' | 'partly' | 'failed'
 
-/** How one asking of a golden question did. */
+/** The result of one query of a golden question. */
 export interface Measured {
   traceId: string
   outcome: Outcome
-  /** share of the expected places that the evidence holds; absent where none is named */
+  /** Fraction of the expected locations that the evidence contains; undefined if none is expected. */
   recall: number | undefined
   answered: boolean
-  /** absent where no answer is expected, or was expected when the question was asked */
+  /** undefined if no answer is expected, or was expected when the query ran */
   answer: ComparedAnswer | undefined
   items: readonly EvidenceItem[]
 }
@@ -102,11 +102,11 @@ function comparedAnswer({ steps }: AnswerTrace, questionId: string): ComparedAns
   }
 }
 
-/** The evidence that a trace keeps. */
+/** The evidence that a trace contains. */
 export function itemsOf({ steps }: AnswerTrace): readonly EvidenceItem[] {
   for (const { metadata } of steps) {
     const { evidenceBundle } = metadata
-    // the contract of a bundle, which stands in the metadata of a step
+    // metadata of a step holds a bundle that follows the contract
     if (isRecord(evidenceBundle) && Array.isArray(evidenceBundle.items)) return evidenceBundle.items as EvidenceItem[]
   }
   return []
@@ -120,7 +120,7 @@ function holds(item: EvidenceItem, { document, heading, quote }: Anchor): boolea
   const filename = filenameOf(item)
   if (filename !== document && !filename.endsWith(`/${document}`)) return false
   const path = item.citations[0]?.sectionPath.map(plain) ?? []
-  // a passage of a section below the named one counts, too
+  // a passage in a subsection of the expected section matches, too
   const wanted = heading.map(plain)
   const isUnder =
     wanted.length === 0 || path.some((_, at) => wanted.every((title, index) => path[at + index] === title))

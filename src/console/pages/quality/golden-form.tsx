@@ -10,9 +10,9 @@ import { ExpectedAnswerFields, toAnswerFields, toExpectedAnswer } from './expect
 
 const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
 
-/** A place that should be in the evidence, as it is typed. */
+/** Expected location of the answer, as typed in the form. */
 interface Place {
-  /** of this row, while the form is open */
+  /** identifies the row while the form is open */
   key: number
   document: string
   heading: readonly string[]
@@ -21,12 +21,14 @@ interface Place {
 
 interface GoldenFormProps {
   spaceId: string
-  /** the one that is changed; absent for a new one */
+  /** question to edit; absent for a new one */
   question?: GoldenQuestion
   onClose: () => void
 }
 
-/** What is asked, and what the evidence should hold; what the page does not show of a question stays as it is. */
+/**
+ * Form of a golden question and its expected evidence. Fields of a question that the form does not show stay unchanged.
+ */
 export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   const known = question === undefined ? undefined : expectedOf(question)
   const [text, setText] = useState(question?.question ?? '')
@@ -46,7 +48,7 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
     metadata: metadataOf(question, hasAnswer ? expectIn(places) : [], hasAnswer, known?.answerable),
   }
   const done = () => {
-    say(question === undefined ? 'The next run asks it, too.' : 'The next run measures it by this.')
+    say(question === undefined ? 'It is part of the next run.' : 'The next run uses the changes.')
     onClose()
   }
   const submit = (event: FormEvent) => {
@@ -77,7 +79,7 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
         </Field>
         <label className="check">
           <input type="checkbox" checked={hasAnswer} onChange={(event) => setHasAnswer(event.target.checked)} />
-          The space holds an answer
+          The space contains an answer
         </label>
         {hasAnswer && <Places places={places} onChange={setPlaces} />}
         {hasAnswer && passages.length > 0 && (
@@ -87,11 +89,11 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
               checked={keepsPassages}
               onChange={(event) => setKeepsPassages(event.target.checked)}
             />
-            Keep the {plural(passages.length, 'passage')} that it was promoted with
+            Keep the {plural(passages.length, 'passage')} it was promoted with
           </label>
         )}
         <ExpectedAnswerFields fields={answer} onChange={setAnswer} />
-        <Field label="Tags" hint="Optional, with commas between them.">
+        <Field label="Tags" hint="Optional, separated by commas.">
           {(given) => (
             <input {...given} className="input" value={tags} onChange={(event) => setTags(event.target.value)} />
           )}
@@ -111,10 +113,10 @@ function Places({ places, onChange }: { places: readonly Place[]; onChange: (pla
     onChange(places.map((place) => (place.key === key ? { ...place, ...to } : place)))
   return (
     <fieldset className="golden-places">
-      <legend className="small">Where the answer stands</legend>
+      <legend className="small">Where the answer is</legend>
       {places.map(({ key, document, heading, quote }, at) => (
         <div key={key} className="golden-place">
-          <Field label="Document" hint="Its path, or the end of it. Empty: any answer passes.">
+          <Field label="Document" hint="Its path, or the end of the path. Empty: any answer passes.">
             {(given) => (
               <input
                 {...given}
@@ -126,7 +128,7 @@ function Places({ places, onChange }: { places: readonly Place[]; onChange: (pla
           </Field>
           <Field
             label="Quote"
-            hint={heading.length === 0 ? 'Optional: words of the passage.' : `In ${heading.join(' › ')}.`}
+            hint={heading.length === 0 ? 'Optional: text of the passage.' : `In ${heading.join(' › ')}.`}
           >
             {(given) => (
               <input
@@ -141,7 +143,7 @@ function Places({ places, onChange }: { places: readonly Place[]; onChange: (pla
           {places.length > 1 && (
             <IconButton
               icon="trash"
-              label={`Remove place ${at + 1}`}
+              label={`Remove location ${at + 1}`}
               onClick={() => onChange(places.filter((place) => place.key !== key))}
             />
           )}
@@ -149,7 +151,7 @@ function Places({ places, onChange }: { places: readonly Place[]; onChange: (pla
       ))}
       <div>
         <Button small kind="quiet" icon="plus" onClick={() => onChange([...places, emptyPlace(places)])}>
-          Another place
+          Add location
         </Button>
       </div>
     </fieldset>
@@ -183,7 +185,7 @@ function tagsIn(text: string): string[] {
   return [...new Set(tags.filter((tag) => tag !== ''))]
 }
 
-/** What a client wrote before, with what the form says; annotation and origin are kept by the service. */
+/** Merges the form into the metadata of the client; the service keeps annotation and origin. */
 function metadataOf(
   question: GoldenQuestion | undefined,
   expect: readonly Record<string, unknown>[],
@@ -194,7 +196,7 @@ function metadataOf(
   return {
     ...own,
     ...(expect.length === 0 ? {} : { expect }),
-    // one that was said to have no answer, and has one now, says so: a judgement may still say otherwise
+    // a question that was marked unanswerable and has an answer now is marked answerable; a judgement may override it
     ...(hasAnswer ? (said === false ? { answerable: true } : {}) : { answerable: false }),
   }
 }

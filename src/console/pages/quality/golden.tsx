@@ -10,7 +10,7 @@ import { expectedOf } from './expected.js'
 import { GoldenForm } from './golden-form.js'
 
 export const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
-/** as many as a page shows and a run here asks */
+/** Questions that the page shows and that a run in the console asks, at most. */
 export const MOST_GOLDEN = 500
 
 export function useGolden(spaceId: string) {
@@ -21,7 +21,7 @@ export function useGolden(spaceId: string) {
   )
 }
 
-/** The reference questions of the space. */
+/** Tab of the golden questions of a space. */
 export function Golden({ spaceId }: { spaceId: string }) {
   const golden = useGolden(spaceId)
   const [isNew, setNew] = useState(false)
@@ -39,8 +39,8 @@ export function Golden({ spaceId }: { spaceId: string }) {
           items.length === 0 ? (
             <Empty icon="check" title="No golden questions yet">
               <p>
-                They are the measure: questions with the passages that should answer them. Promote one from the review,
-                or write it.
+                Reference questions with the passages that should answer them. Promote one from the review,
+                or write one.
               </p>
               {add}
             </Empty>
@@ -141,7 +141,7 @@ function DropGolden({
     <Dialog title="Delete this golden question?" onClose={onClose}>
       <div className="stack">
         <p className="wrap">{question.question}</p>
-        <p className="muted">It takes no part in runs any more. This cannot be taken back.</p>
+        <p className="muted">It is removed from future runs. This cannot be undone.</p>
         <FormEnd
           of={drop}
           label="Delete"

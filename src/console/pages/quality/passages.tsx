@@ -9,14 +9,14 @@ interface PassagesProps {
   query: UseQueryResult<unknown>
   passages: readonly FoundPassage[]
   suggested: readonly string[]
-  /** suggested, and not among what the search finds */
+  /** ids of suggested passages that the search does not find */
   unseen: readonly string[]
   spaceId: string
   expected: ReadonlySet<string>
   setExpected: (ids: ReadonlySet<string>) => void
 }
 
-/** Passages to tick. */
+/** List of passages with check boxes for the expected ones. */
 export function Passages({ title, query, passages, suggested, unseen, spaceId, expected, setExpected }: PassagesProps) {
   const toggle = (id: string) => {
     const next = new Set(expected)
@@ -57,11 +57,11 @@ export function Passages({ title, query, passages, suggested, unseen, spaceId, e
                   onChange={() => toggle(id)}
                 />
                 <p className="small muted wrap">
-                  Suggested by the wider search of triage, not among what a query finds: passage <code>{id}</code>
+                  Suggested by the wider search of triage, not found by a query: passage <code>{id}</code>
                 </p>
               </li>
             ))}
-            {passages.length + unseen.length === 0 && <li className="muted">A search finds no passage for it.</li>}
+            {passages.length + unseen.length === 0 && <li className="muted">The search finds no passage.</li>}
           </ul>
         )}
       </Loaded>

@@ -19,7 +19,7 @@ interface PlotProps {
   onChoose: (id: string) => void
 }
 
-/** Runs over time. The list below says the same in words, so this picture is none for screen readers. */
+/** Chart of runs over time. Hidden from screen readers: the list below has the same values. */
 export function Plot({ points, onChoose }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   const choose = useRef(onChoose)
@@ -46,7 +46,7 @@ export function Plot({ points, onChoose }: PlotProps) {
 
 function dataOf(points: readonly Point[]): uPlot.AlignedData {
   const percent = (share: number | undefined) => (share === undefined ? null : Math.round(share * 1000) / 10)
-  // runs of one hour would lie on each other where time is the axis
+  // runs within one hour would overlap on a time axis
   return [
     points.map((_, at) => at),
     points.map(({ passed }) => percent(passed)),
@@ -71,7 +71,7 @@ function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: 
     width: frame.clientWidth,
     height: HEIGHT,
     scales: { x: { time: false, range: [-0.5, Math.max(points.length - 0.5, 0.5)] }, y: { range: [0, 105] } },
-    // the table below says the values
+    // the table below shows the values
     legend: { live: false },
     cursor: { y: false, drag: { x: false, y: false } },
     series: [
@@ -82,7 +82,7 @@ function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: 
     axes: [
       {
         ...axis,
-        // a label for each run that there is room for
+        // one label per run, as far as there is space
         incrs: [1, 2, 5, 10, 20, 50, 100],
         space: 84,
         values: (_, places) => places.map((at) => shortly(points[at]?.startedAt)),

@@ -13,7 +13,7 @@ import { Runs } from './runs-tab.js'
 
 const LEAD = 'Where the space answers badly, why, and whether it gets better.'
 
-/** Failed queries to decide on, golden questions, and how their runs went. */
+/** Page of failed queries, golden questions and their runs. */
 export function Quality() {
   const chosen = useSpace()
   const { space } = chosen
@@ -35,7 +35,7 @@ function OfSpace({ id }: { id: string }) {
   const open = counts && counts['pending-triage'] + counts.triaged + counts['pending-annotation']
   const tabs = [
     { id: 'review', title: 'Review', ...(open === undefined ? {} : { count: open }) },
-    { id: 'clusters', title: 'Asked alike' },
+    { id: 'clusters', title: 'Similar queries' },
     { id: 'golden', title: 'Golden questions' },
     { id: 'runs', title: 'Runs' },
     { id: 'conflicts', title: 'Conflicts' },

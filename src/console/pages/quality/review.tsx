@@ -11,7 +11,7 @@ import { say } from '../../ui/toast.js'
 import { Decide } from './decide.js'
 import { STATUS, TRIGGER } from './words.js'
 
-/** what is listed: who has more decides those first */
+/** Queries that are listed at most; the newest come first. */
 const MOST = 1000
 const FAILED = 'GET /knowledge-spaces/{id}/failed-queries'
 
@@ -22,7 +22,7 @@ interface ReviewProps {
   counts: FailedQueryMetrics['byStatus'] | undefined
 }
 
-/** The queue of queries that found no good answer: one is shown with its evidence, a key decides and goes on to the next. */
+/** Review of failed queries: one is shown with its evidence; a key decides it and moves to the next. */
 export function Review({ spaceId, counts }: ReviewProps) {
   const { query } = usePlace()
   const shown: Shown = query.get('show') === 'decided' ? 'decided' : 'open'
@@ -78,7 +78,7 @@ export function Review({ spaceId, counts }: ReviewProps) {
 
 function Queue({ spaceId, items, shown }: { spaceId: string; items: FailedQuery[]; shown: Shown }) {
   const { query } = usePlace()
-  // one that was just decided has left the list: the one in its place comes next
+  // a query that was just decided has left the list: the one at its index comes next
   const place = useRef(0)
   const found = items.findIndex(({ id }) => id === query.get('query'))
   if (found >= 0) place.current = found
@@ -94,11 +94,11 @@ function Queue({ spaceId, items, shown }: { spaceId: string; items: FailedQuery[
   }, [at])
   if (selected === undefined)
     return (
-      <Empty icon="check" title={shown === 'open' ? 'Nothing to decide' : 'Nothing was decided yet'}>
+      <Empty icon="check" title={shown === 'open' ? 'Nothing to decide' : 'Nothing decided yet'}>
         <p>
           {shown === 'open'
-            ? 'Questions that find no good answer come here by themselves.'
-            : 'What you decide stands here and can be changed.'}
+            ? 'Questions without a good answer appear here automatically.'
+            : 'Your decisions are listed here and can be changed.'}
         </p>
       </Empty>
     )

@@ -8,18 +8,18 @@ import { formatCount } from '../../ui/format.js'
 import { Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 
-/** in their order, by which runs are told apart */
+/** One at a time: runs are recognized by the order of their questions. */
 const AT_ONCE = 1
 type Mode = 'fast' | 'deep' | 'research'
 
 interface Progress {
   done: number
   failed: number
-  /** of the last question that failed */
+  /** cause of the last failure */
   reason: string | undefined
 }
 
-/** Asks every golden question; what comes of it is in the traces. */
+/** Asks every golden question; the results are in the traces. */
 export function RunNow({ spaceId, golden }: { spaceId: string; golden: readonly GoldenQuestion[] }) {
   const [mode, setMode] = useState<Mode | ''>('')
   const [progress, setProgress] = useState<Progress>()
@@ -74,7 +74,7 @@ export function RunNow({ spaceId, golden }: { spaceId: string; golden: readonly 
               setMode(value === 'fast' || value === 'deep' || value === 'research' ? value : '')
             }
           >
-            <option value="">of the space{profile.data === undefined ? '' : ` (${profile.data.defaultMode})`}</option>
+            <option value="">space default{profile.data === undefined ? '' : ` (${profile.data.defaultMode})`}</option>
             <option value="fast">fast</option>
             <option value="deep">deep</option>
             <option value="research">research</option>

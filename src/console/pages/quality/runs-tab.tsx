@@ -15,12 +15,12 @@ import { measuredRun, type Run, recallOf, rightAnswersOf, runsOf, shareOf } from
 const Plot = lazy(() => import('./plot.js').then(({ Plot }) => ({ default: Plot })))
 
 export const TRACES = 'GET /knowledge-spaces/{id}/quality/traces'
-/** own traces that are looked through for runs */
+/** Own traces that are searched for runs, at most. */
 const MOST_TRACES = 3000
-/** runs that are measured; each reads a trace for every question */
+/** Runs that are evaluated at most; each reads one trace per question. */
 const MOST_RUNS = 20
 
-/** How the golden questions were answered over time, and two runs beside each other. */
+/** Tab of golden runs: their results over time, and a comparison of two runs. */
 export function Runs({ spaceId }: { spaceId: string }) {
   const golden = useGolden(spaceId)
   return (
@@ -80,7 +80,7 @@ function OfQuestions({ spaceId, golden }: OfQuestionsProps) {
           <Overview runs={runs} measured={measured.of} />
           <p className="small faint">
             Read from your own traces: golden questions asked one after the other, each once, in one mode.
-            {traces.data.isCut && ` The newest ${formatCount(MOST_TRACES)} traces are looked at.`}
+            {traces.data.isCut && ` The newest ${formatCount(MOST_TRACES)} traces are searched.`}
           </p>
           <Chosen runs={runs} measured={measured.of} golden={golden} spaceId={spaceId} />
         </>
@@ -168,7 +168,7 @@ function Overview({ runs, measured }: { runs: readonly Run[]; measured: Measured
   )
 }
 
-/** The two runs to compare: those of the address, else the newest and the one before it. */
+/** The two runs to compare: those in the URL, else the newest and the one before it. */
 function chosenOf(runs: readonly Run[], query: URLSearchParams) {
   const byId = (id: string | null) => runs.find((run) => run.id === id)
   const after = byId(query.get('after')) ?? runs[0]
@@ -197,7 +197,7 @@ function Chosen({
     <>
       {gone > 0 && (
         <Notice>
-          {plural(gone, 'trace')} of this run cannot be read any more: a document that it cites was deleted.
+          {plural(gone, 'trace')} of this run no longer available: a document that it cites was deleted.
         </Notice>
       )}
       <Compare golden={golden} spaceId={spaceId} before={of(before)} after={is} beforeRun={before} afterRun={after} />

@@ -5,15 +5,15 @@ import type { QualityTraceSummary } from '../../../contract/gateway/quality.js'
 import { ApiError, call } from '../../api/client.js'
 import { expectedOf, type Measured, measure, type Outcome } from './expected.js'
 
-/** askings of golden questions that come later than this after the one before belong to another run */
+/** A golden question asked later than this after the previous one belongs to another run. */
 const APART_MS = 10 * 60_000
-/** fewer questions than this, one after the other, are somebody who asks and no run */
+/** Minimal number of consecutive questions of a run; fewer are individual queries of a user. */
 const LEAST = 2
 const AT_ONCE = 4
 
 /** Golden questions that were asked one after the other, each once, in one mode. */
 export interface Run {
-  /** id of its first trace, which names it in addresses */
+  /** id of its first trace; identifies the run in URLs */
   id: string
   startedAt: string
   mode: string
@@ -22,8 +22,8 @@ export interface Run {
 }
 
 /**
- * Runs as their traces tell them: `ks golden run` and this page leave a trace of each question, and nothing else that would have
- * to be kept. A question that comes again, another mode or a long pause begins the next run.
+ * Derives runs from traces: `ks golden run` and this page leave only a trace per question, so no run needs to be
+ * stored. A repeated question, another mode or a long pause starts the next run.
  *
  * @returns newest first
  */
@@ -50,17 +50,17 @@ export function runsOf(traces: readonly QualityTraceSummary[], golden: readonly 
 
 interface Asked {
   id: string
-  /** in the list of golden questions, which runs go through in its order */
+  /** index in the list of golden questions; a run asks them in this order */
   place: number
   trace: QualityTraceSummary
   at: number
 }
 
 /**
- * Between two askings of one question the next run began: where the order of the questions starts over, and of such places
- * where the pause was longest.
+ * A run started between two queries of the same question: where the order of questions restarts, and among such
+ * positions after the longest pause.
  *
- * @returns how many of the group belong to the run before
+ * @returns number of queries of the group that belong to the previous run
  */
 function beginningOf(group: readonly Asked[], from: number, now: Asked): number {
   const steps = group.slice(from).map((asked, at) => {
@@ -80,7 +80,7 @@ function runOf(group: readonly Asked[], least: number): Run[] {
 
 const limited = pLimit(AT_ONCE)
 
-/** How every question of a run did; a trace does not change, so it is read once. */
+/** Query of a run's results by question. Traces are immutable, so each is read once. */
 export function measuredRun(client: QueryClient, run: Run, golden: readonly GoldenQuestion[]) {
   return queryOptions({
     queryKey: ['quality-run', run.id, run.asked.size, golden.map(({ id, updatedAt }) => `${id}@${updatedAt}`)],
@@ -108,25 +108,25 @@ export function measuredRun(client: QueryClient, run: Run, golden: readonly Gold
   })
 }
 
-/** A trace goes with a document that it cites. */
+/** A trace is deleted with a document that it cites. */
 function goneOrThrow(error: unknown): undefined {
   if (error instanceof ApiError && error.status === 404) return undefined
   throw error
 }
 
-/** The share of questions that passed, from 0 to 1; nothing where none could be read. */
+/** Fraction of questions that passed; undefined if no trace could be read. */
 export function shareOf(measured: ReadonlyMap<string, Measured>): number | undefined {
   if (measured.size === 0) return undefined
   return [...measured.values()].filter(({ outcome }) => outcome === 'passed').length / measured.size
 }
 
-/** The average share of expected passages that were found. */
+/** Average fraction of expected passages that were found. */
 export function recallOf(measured: ReadonlyMap<string, Measured>): number | undefined {
   const shares = [...measured.values()].flatMap(({ recall }) => (recall === undefined ? [] : [recall]))
   return shares.length === 0 ? undefined : shares.reduce((sum, share) => sum + share, 0) / shares.length
 }
 
-/** The share of right answers, of the questions whose answers were compared. */
+/** Fraction of right answers among the compared ones. */
 export function rightAnswersOf(measured: ReadonlyMap<string, Measured>): number | undefined {
   const compared = [...measured.values()].flatMap(({ answer }) => answer ?? [])
   return compared.length === 0 ? undefined : compared.filter(({ isRight }) => isRight).length / compared.length
@@ -139,7 +139,7 @@ export interface Difference {
   before: Measured | undefined
   after: Measured | undefined
   change: Change
-  /** passages that only the later one, only the earlier one had */
+  /** passages that only the later or only the earlier run has */
   gained: Measured['items']
   lost: Measured['items']
 }
@@ -147,7 +147,7 @@ export interface Difference {
 const ORDER: Record<Outcome, number> = { failed: 0, partly: 1, passed: 2 }
 const FIRST: readonly Change[] = ['worse', 'better', 'evidence', 'added', 'removed', 'same']
 
-/** Two runs question by question, what got worse first. */
+/** Compares two runs by question, regressions first. */
 export function differencesOf(
   golden: readonly GoldenQuestion[],
   before: ReadonlyMap<string, Measured>,
@@ -172,13 +172,15 @@ function changeOf(was: Measured | undefined, is: Measured | undefined, moved: nu
   return moved > 0 ? 'evidence' : 'same'
 }
 
-/** 1 where a wrong answer became right, -1 where a right one broke, else 0. */
+/** 1 if a wrong answer became right, -1 if a right one became wrong, else 0. */
 function rightness(was: Measured, is: Measured): number {
   if (was.answer === undefined || is.answer === undefined) return 0
   return Number(is.answer.isRight) - Number(was.answer.isRight)
 }
 
-/** Passages by place and text, for each cut of a document gives them other ids. */
+/**
+ * Items of the first result that the second lacks. Compares by document and text: each parse gives passages new ids.
+ */
 function apart(of: Measured | undefined, other: Measured | undefined): Measured['items'] {
   if (of === undefined || other === undefined) return []
   const key = ({ citations, text }: Measured['items'][number]) => `${citations[0]?.documentAssetId} ${text}`

@@ -17,26 +17,26 @@ export const TRIGGER: Record<FailedQueryTrigger, string> = {
   abstained: 'the model cited nothing',
 }
 
-/** What triage thinks, in a sentence. */
+/** The verdict of triage as a sentence. */
 export const VERDICT: Record<string, string> = {
-  'retrieval-miss': 'The space seems to hold it, and it was not answered from.',
-  'coverage-gap': 'The space is about this, but nothing says what is asked for.',
-  irrelevant: 'It is about something else than this space.',
-  uncertain: 'It could not be told from the evidence.',
+  'retrieval-miss': 'The space probably contains the answer, but retrieval missed it.',
+  'coverage-gap': 'The space covers the subject, but no document contains the answer.',
+  irrelevant: 'The question is outside the subject of this space.',
+  uncertain: 'The evidence is not sufficient to decide.',
 }
 
 export const CAUSE: Record<string, string> = {
-  spelling: 'spelt otherwise in the documents',
+  spelling: 'spelled differently in the documents',
   'other-words': 'the documents use other words',
   'other-language': 'asked in another language',
   'several-questions': 'several questions in one',
   'long-question': 'a long question',
   'limited-to-documents': 'limited to some documents',
   'below-threshold': 'below the score threshold',
-  withheld: 'withheld from who asked',
+  withheld: 'withheld from the caller',
   'published-later': 'published after it was asked',
   'not-published': 'a document of this name is not published',
-  'kind-missing': 'the kind of thing asked for is missing',
+  'kind-missing': 'the requested kind of content is missing',
 }
 
 export interface Triage {
@@ -51,7 +51,7 @@ export interface Triage {
   wanted: readonly string[]
 }
 
-/** What triage noted, which is free metadata in the contract. */
+/** Reads the result of triage from the query's metadata, which the contract leaves free-form. */
 export function triageOf({ metadata }: FailedQuery): Triage | undefined {
   const { triage } = metadata
   if (!isRecord(triage) || typeof triage.verdict !== 'string') return undefined
@@ -68,7 +68,7 @@ export function triageOf({ metadata }: FailedQuery): Triage | undefined {
   }
 }
 
-/** What somebody decided, and where the golden question is that came of it. */
+/** Reads the verdict of a user and who gave it. */
 export function verdictOf({
   metadata,
 }: FailedQuery): { verdict: string; by: string; note: string | undefined } | undefined {

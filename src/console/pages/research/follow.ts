@@ -8,7 +8,7 @@ const EVENTS = 100
 const AGAIN_MS = 2_000
 
 export interface Followed {
-  /** when each stage began */
+  /** start time of each stage */
   stages: readonly { stage: ResearchStage; at: string }[]
   looks: readonly ResearchEventData<'research.partial'>[]
   costs: readonly ResearchEventData<'research.cost'>[]
@@ -17,11 +17,11 @@ export interface Followed {
 const NOTHING: Followed = { stages: [], looks: [], costs: [] }
 const LAST: readonly (string | undefined)[] = ['research.completed', 'research.failed', 'research.canceled']
 
-/** What a task did and does: stored events first, then those to come, over breaks of the stream, until it ends. */
+/** Follows the events of a task: stored ones first, then new ones, reconnecting until the task ends. */
 export function useFollowed(id: string): Followed {
   const [followed, setFollowed] = useState(NOTHING)
   const forget = useForget()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a task is followed once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one subscription per task
   useEffect(() => {
     const controller = new AbortController()
     const { signal } = controller
@@ -42,7 +42,7 @@ export function useFollowed(id: string): Followed {
         } catch (error) {
           if (error instanceof ApiError && error.status < 500 && error.status !== 429) return
         }
-        // a daemon that was stopped, or a hundred events
+        // the daemon was stopped, or the stream ended after `MAX_EVENTS`
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
       }
     }
@@ -52,7 +52,7 @@ export function useFollowed(id: string): Followed {
   return followed
 }
 
-/** The contract is the type of a frame. */
+/** The contract gives the type of a frame. */
 function withEvent(before: Followed, event: string | undefined, data: string): Followed {
   if (event === 'research.stage') {
     const { stage, at }: ResearchEventData<'research.stage'> = JSON.parse(data)

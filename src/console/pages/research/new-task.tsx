@@ -15,12 +15,12 @@ const MODES = ['auto', 'fast', 'deep', 'research'] as const
 
 interface NewTaskProps {
   space: KnowledgeSpace
-  /** a task that is made again */
+  /** task whose question and limits are copied */
   like?: Task
   onClose: () => void
 }
 
-/** A question with its bounds; the plan says what it would take before it is started. */
+/** Form of a research task with its limits; the plan estimates time and cost before the start. */
 export function NewTask({ space, like, onClose }: NewTaskProps) {
   const [query, setQuery] = useState(like?.query ?? '')
   const [mode, setMode] = useState<Mode | ''>('')
@@ -57,7 +57,7 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
   return (
     <Dialog title={like === undefined ? 'New research task' : 'Start again'} onClose={onClose}>
       <form className="stack" onSubmit={start} onChange={changed}>
-        <Field label="Question" hint="It may have parts: compare these, list those, and why.">
+        <Field label="Question" hint="It may have several parts, such as comparisons, lists and reasons.">
           {(given) => (
             <textarea
               {...given}
@@ -79,7 +79,7 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
                 value={mode}
                 onChange={({ target }) => setMode(MODES.find((one) => one === target.value) ?? '')}
               >
-                <option value="">of the space</option>
+                <option value="">space default</option>
                 {MODES.map((one) => (
                   <option key={one}>{one}</option>
                 ))}
@@ -88,7 +88,7 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
           </Field>
           <NumberField
             label="Budget, USD"
-            hint="None: no bound."
+            hint="Empty: no limit."
             min="0"
             step="any"
             value={budget}
@@ -96,7 +96,7 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
           />
           <NumberField
             label="Minutes"
-            hint="10 where none is given."
+            hint="Default: 10."
             min="0.001"
             step="any"
             value={minutes}
@@ -144,10 +144,10 @@ function Plan({ plan }: { plan: PlanOf }) {
           ],
           ['Tokens', `${formatCount(estimates.inputTokens)} in, ${formatCount(estimates.outputTokens)} out`],
           ['Mode', retrievalPlan.resolvedMode],
-          ['Rests on', BASIS[basis] ?? basis],
+          ['Based on', BASIS[basis] ?? basis],
         ]}
       />
-      {budget.exceedsBudget && <Notice tone="warn">The estimate is above the budget: it would be refused.</Notice>}
+      {budget.exceedsBudget && <Notice tone="warn">The estimate exceeds the budget: the task would be refused.</Notice>}
     </section>
   )
 }

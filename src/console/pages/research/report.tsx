@@ -15,7 +15,7 @@ import { STATE, STOPPED } from './words.js'
 type ReportOf = CallResult<'GET /research-tasks/{id}/report'>
 type Source = ReportOf['sources'][number]
 
-/** The report of a task; a mark in it opens the document at the passage. */
+/** Report of a task; a citation opens the document at the passage. */
 export function Report({ id }: { id: string }) {
   const report = useRead('GET /research-tasks/{id}/report', { path: { id } })
   return <Loaded of={report}>{(loaded) => <Shown report={loaded} />}</Loaded>
@@ -28,7 +28,7 @@ function Shown({ report }: { report: ReportOf }) {
   const copy = () =>
     navigator.clipboard.writeText(report.text).then(
       () => say('Copied as Markdown.'),
-      () => say('The browser does not let this page copy.', 'bad'),
+      () => say('The browser blocked copying.', 'bad'),
     )
   const { said, tone } = STATE[report.state]
   return (
@@ -64,13 +64,13 @@ function Shown({ report }: { report: ReportOf }) {
           </div>
           <p className="small faint">
             {report.generator === 'extractive'
-              ? 'In the words of the documents.'
+              ? 'Quoted from the documents.'
               : 'Written by a model; each statement was compared with its passage.'}
           </p>
         </div>
       </Panel>
       {report.open.length > 0 && (
-        <Panel title="Left open">
+        <Panel title="Open questions">
           <ul className="research-open">
             {report.open.map((question) => (
               <li key={question} className="wrap">
@@ -122,17 +122,17 @@ function ReportTable({ rows, cited, onCite }: ReportTableProps) {
         <thead>
           <tr>
             {head.map((cell, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a table stays as it is
+              // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
               <th key={at}>{cell}</th>
             ))}
           </tr>
         </thead>
         <tbody>
           {body.map((cells, row) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a table stays as it is
+            // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
             <tr key={row}>
               {cells.map((cell, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a table stays as it is
+                // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
                 <td key={at}>
                   <AnswerText text={cell} isRunning={false} cited={cited} onCite={onCite} />
                 </td>
@@ -151,7 +151,7 @@ interface Segment {
   rows?: string[][]
 }
 
-/** The text between tables, and the tables. */
+/** Splits a report into tables and the text between them. */
 function segmentsOf(text: string): Segment[] {
   const segments: Segment[] = []
   text.split('\n').forEach((line, at) => {

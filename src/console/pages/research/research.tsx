@@ -14,12 +14,12 @@ import { NewTask } from './new-task.js'
 import { TaskView } from './task.js'
 import { isEnded, money, STAGE, TASKS, type Task } from './words.js'
 
-const LEAD = 'Questions that are more than one question: split, looked up in parts, and reported with sources.'
+const LEAD = 'Complex questions: split into parts, researched part by part, and reported with sources.'
 const MOST = 200
-/** while a task is at work the list is read this often */
+/** interval of reading the list while a task is running */
 const BUSY_MS = 3_000
 
-/** The research tasks of a space: what they look for, how far they are, what they found. */
+/** Page of the research tasks of a space: their questions, progress and reports. */
 export function Research() {
   const chosen = useSpace()
   const { space } = chosen
@@ -58,8 +58,8 @@ function OfSpace({ space }: { space: KnowledgeSpace }) {
           items.length === 0 && chosen === undefined ? (
             <Empty icon="research" title="No tasks yet">
               <p>
-                A task compares, lists and looks again where something is missing. It works on while you are away, and
-                belongs to you alone.
+                A task compares, lists, and searches again for what is missing. It continues while you are away, and only
+                you can see it.
               </p>
               {create}
             </Empty>

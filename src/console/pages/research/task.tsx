@@ -14,7 +14,7 @@ import { isEnded, money, STAGE, STATE, TASKS, type Task, WORK } from './words.js
 
 const BUSY_MS = 2_000
 
-/** A task: how far it is, what it cost, and its report. */
+/** A task: its progress, cost and report. */
 export function TaskView({ id, space }: { id: string; space: KnowledgeSpace }) {
   const task = useRead(
     'GET /research-tasks/{id}',
@@ -50,7 +50,7 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
                   cancel.mutate(
                     { path: { id: task.id } },
                     {
-                      onSuccess: () => say('Canceled; what it found is kept.'),
+                      onSuccess: () => say('Canceled; the results so far are kept.'),
                       onError: (error) => say(error.message, 'bad'),
                     },
                   )
@@ -63,7 +63,7 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
           <p className="row small muted" role="status">
             <Badge tone={tone}>{said}</Badge>
             <span>
-              {!ended && 'began '}
+              {!ended && 'started '}
               <Ago time={ended ? (task.completedAt ?? task.updatedAt) : task.createdAt} />
             </span>
             <span className="number">{plural(followed.looks.length, 'search', 'searches')}</span>
@@ -76,7 +76,7 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
           )}
           {!ended && (
             <p className="small faint">
-              It goes on when this page is closed, and behind its last step when the daemon was stopped.
+              It continues when this page is closed. After a stop of the daemon it resumes after its last step.
             </p>
           )}
           <Details task={task} followed={followed} />
@@ -88,10 +88,10 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
   )
 }
 
-/** letters of a question from which it is folded */
+/** Length in characters above which a question is folded. */
 const LONG = 280
 
-/** The question as the heading; a very long one is folded, so that what came of it is in sight. */
+/** The question as a heading; a very long one is folded so that the result is in view. */
 function Question({ text }: { text: string }) {
   const [isWhole, setWhole] = useState(text.length <= LONG)
   return (
@@ -99,7 +99,7 @@ function Question({ text }: { text: string }) {
       <h2 className={classes('wrap', !isWhole && 'is-folded')}>{text}</h2>
       {text.length > LONG && (
         <Button small kind="quiet" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Less' : 'The whole question'}
+          {isWhole ? 'Less' : 'Full question'}
         </Button>
       )}
     </div>
@@ -111,7 +111,7 @@ function costOf({ cost, budgetUsd }: Task): string {
   return budgetUsd === undefined ? spent : `${spent} of ${money(budgetUsd)}`
 }
 
-/** The stages with the time each took. */
+/** The stages with their durations. */
 function Steps({ task, followed }: { task: Task; followed: Followed }) {
   const began = new Map(followed.stages.map(({ stage, at }) => [stage, Date.parse(at)]))
   const last = followed.stages.filter(({ stage }) => WORK.includes(stage)).at(-1)
@@ -146,7 +146,7 @@ function Details({ task, followed }: { task: Task; followed: Followed }) {
   const { looks } = followed
   return (
     <details>
-      <summary className="small">Searches, costs and bounds</summary>
+      <summary className="small">Searches, costs and limits</summary>
       <div className="stack research-details">
         {looks.length > 0 && (
           <ol className="research-looks small">

@@ -16,7 +16,7 @@ export const STAGE: Record<ResearchStage, { said: string; tone: Tone }> = {
   canceled: { said: 'canceled', tone: 'warn' },
 }
 
-/** The stages that a task goes through, in their order. */
+/** The stages of a task that is not canceled and does not fail, in order. */
 export const WORK: readonly ResearchStage[] = [
   'queued',
   'planning',
@@ -35,10 +35,10 @@ export const STATE: Record<EvidenceState, { said: string; tone: Tone }> = {
 }
 
 export const STOPPED: Record<ResearchStop['limit'], string> = {
-  maxRetrievalSteps: 'it made as many searches as it may',
-  maxScannedResources: 'it read as many passages as it may',
-  maxToolCalls: 'it made as many calls as it may',
-  timeoutMs: 'its time was over',
+  maxRetrievalSteps: 'the maximum number of searches was reached',
+  maxScannedResources: 'the maximum number of passages was reached',
+  maxToolCalls: 'the maximum number of calls was reached',
+  timeoutMs: 'its time limit was reached',
   budgetUsd: 'its budget was spent',
 }
 

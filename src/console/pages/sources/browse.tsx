@@ -17,7 +17,7 @@ interface Item {
   id: string
   name: string
   detail?: string
-  /** leads to what is below it */
+  /** opens the list below this item */
   folder?: Place
   bucket?: string
   page?: Awaited<ReturnType<typeof listPages>>[number]
@@ -27,7 +27,7 @@ interface Place {
   prefix?: string
 }
 
-/** What a drive or an online service has, to choose from. */
+/** Dialog to select files of a drive or pages of an online service for import. */
 export function Browse({ source, onClose }: { source: Source; onClose: () => void }) {
   const isPages = readsOf(source) === 'pages'
   const [way, setWay] = useState<readonly Place[]>([{}])
@@ -82,7 +82,7 @@ export function Browse({ source, onClose }: { source: Source; onClose: () => voi
         <Loaded of={items} lines={6}>
           {(found) => (
             <>
-              {found.length === 0 && <p className="muted">There is nothing here.</p>}
+              {found.length === 0 && <p className="muted">This folder is empty.</p>}
               <ul className="browse">
                 {found.map((item) => (
                   <li key={item.id}>
@@ -111,7 +111,7 @@ export function Browse({ source, onClose }: { source: Source; onClose: () => voi
         </Loaded>
         <div className="browse-end">
           <FormEnd of={take} label="Import" disabled={chosen.size === 0} onClick={() => take.mutate()}>
-            <span className="muted small">{plural(chosen.size, 'item')} chosen</span>
+            <span className="muted small">{plural(chosen.size, 'item')} selected</span>
           </FormEnd>
         </div>
       </div>
@@ -129,7 +129,7 @@ async function filesOf(source: Source, { bucket, prefix }: Place): Promise<Item[
   const { buckets } = await call('GET /knowledge-spaces/{id}/sources/{sourceId}/files', { path, query })
   return buckets.flatMap(({ bucket: within, files }): Item[] => {
     const inBucket = within === undefined ? {} : { bucket: within }
-    // a source that names no bucket lists them, each without files
+    // without a requested bucket the source lists its buckets, each without files
     if (files.length === 0 && within !== undefined && bucket === undefined && prefix === undefined)
       return [{ id: within, name: within, folder: inBucket }]
     return files.map(({ id, name, type, size }) => ({

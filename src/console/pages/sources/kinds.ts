@@ -1,16 +1,16 @@
 import type { Source } from '../../../contract/gateway/sources.js'
 
-/** The kinds of places that the daemon can read, and what a form for one asks. */
+/** A kind of source that the daemon can read, and the fields of its form. */
 export interface Kind {
   id: string
   title: string
   lead: string
   type: Source['type']
-  /** `metadata.provider`; a web site needs none */
+  /** `metadata.provider`; undefined for web sites */
   provider?: string
   uri: { label: string; placeholder: string; hint?: string }
   parameters: readonly Parameter[]
-  /** ways to sign in; the first that is filled in counts */
+  /** sign-in methods; the first one that is filled in is used */
   credentials: readonly { title: string; fields: readonly SecretField[] }[]
 }
 
@@ -18,7 +18,7 @@ export interface Parameter {
   name: string
   label: string
   hint?: string
-  /** bounds of a whole number; a text where absent */
+  /** bounds of an integer; a text if absent */
   number?: { min: number; max: number; placeholder: string }
 }
 
@@ -45,12 +45,12 @@ export const KINDS: readonly Kind[] = [
     type: 'web',
     uri: { label: 'Address', placeholder: 'https://example.com/handbook/', hint: 'Pages below this path are read.' },
     parameters: [
-      { name: 'maxPages', label: 'Most pages', number: { min: 1, max: 5000, placeholder: '200' } },
-      { name: 'maxDepth', label: 'Links deep', number: { min: 0, max: 20, placeholder: '5' } },
+      { name: 'maxPages', label: 'Maximum pages', number: { min: 1, max: 5000, placeholder: '200' } },
+      { name: 'maxDepth', label: 'Maximum link depth', number: { min: 0, max: 20, placeholder: '5' } },
       {
         name: 'missingAfter',
-        label: 'Gone after',
-        hint: 'Syncs in a row that have not found a page before its document is removed; 0: never.',
+        label: 'Remove after',
+        hint: 'Consecutive syncs without the page until its document is removed; 0: never.',
         number: { min: 0, max: 100, placeholder: '1' },
       },
     ],
@@ -59,11 +59,11 @@ export const KINDS: readonly Kind[] = [
   {
     id: 's3',
     title: 'S3 bucket',
-    lead: 'Files of a bucket at AWS, or of any server that speaks S3.',
+    lead: 'Files of a bucket at AWS or another server with the S3 API.',
     type: 'object-storage',
     provider: 's3',
     uri: { label: 'Bucket', placeholder: 's3://bucket/folder/', hint: 'Or the URL of the server with the bucket.' },
-    parameters: [{ name: 'region', label: 'Region', hint: 'us-east-1 where it is left out.' }],
+    parameters: [{ name: 'region', label: 'Region', hint: 'Default: us-east-1.' }],
     credentials: [
       {
         title: 'Access key',
@@ -93,15 +93,15 @@ export const KINDS: readonly Kind[] = [
     provider: 'git',
     uri: { label: 'Repository', placeholder: 'https://example.com/wiki.git' },
     parameters: [
-      { name: 'branch', label: 'Branch', hint: 'That of the server where it is left out.' },
-      { name: 'folder', label: 'Folder', hint: 'Only files below it.' },
+      { name: 'branch', label: 'Branch', hint: 'Default: the default branch of the server.' },
+      { name: 'folder', label: 'Folder', hint: 'Only files in this folder.' },
     ],
     credentials: [TOKEN, PASSWORD],
   },
   {
     id: 'notion',
     title: 'Notion',
-    lead: 'The pages that are shared with an integration.',
+    lead: 'The pages shared with an integration.',
     type: 'connector',
     provider: 'notion',
     uri: { label: 'Address', placeholder: 'https://api.notion.com/' },
@@ -110,14 +110,14 @@ export const KINDS: readonly Kind[] = [
   },
 ]
 
-/** What a source is, in a word or two. */
+/** Display name of the kind of a source. */
 export function kindOf({ type, metadata }: Source): string {
   const found = KINDS.find((kind) => kind.type === type && (kind.provider ?? 'web') === (metadata.provider ?? 'web'))
   if (found !== undefined) return found.title
   return type === 'upload' ? 'Uploads' : typeof metadata.provider === 'string' ? metadata.provider : type
 }
 
-/** Whether the daemon has files, pages or a whole site to read of it. */
+/** What the daemon reads from a source: a complete site, files, pages, or nothing. */
 export function readsOf({ type }: Source): 'site' | 'files' | 'pages' | 'nothing' {
   if (type === 'web') return 'site'
   return type === 'object-storage' ? 'files' : type === 'connector' ? 'pages' : 'nothing'

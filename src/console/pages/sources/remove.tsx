@@ -6,10 +6,10 @@ import { plural } from '../../ui/format.js'
 import { Dialog, FormEnd } from '../../ui/parts.js'
 import { say } from '../../ui/toast.js'
 
-/** as many as are counted before it says "or more" */
+/** Number of documents that is counted before the text says "or more". */
 const COUNTED = 100
 
-/** Says what goes before it goes. */
+/** Dialog that says what is deleted with a source. */
 export function RemoveSource({ source, onClose }: { source: Source; onClose: () => void }) {
   const [documents, setDocuments] = useState<'cascade' | 'keep'>('cascade')
   const path = { id: source.knowledgeSpaceId }
@@ -36,7 +36,7 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
   return (
     <Dialog title={`Remove ${source.name}?`} onClose={onClose}>
       <div className="stack">
-        <p>Its address, schedule and stored credentials go, and it is not read any more. This cannot be taken back.</p>
+        <p>Its address, schedule and stored credentials are deleted, and it is no longer read. This cannot be undone.</p>
         <fieldset className="choices">
           <legend className="sr-only">Documents</legend>
           <label className="choice">
@@ -48,7 +48,7 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
             />
             <span>
               <strong>Remove {what} too</strong>
-              <span className="muted small">with everything made of them: passages, pictures, entities, vectors</span>
+              <span className="muted small">with everything derived from them: passages, pictures, entities, vectors</span>
             </span>
           </label>
           <label className="choice">
@@ -56,7 +56,7 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
             <span>
               <strong>Keep the documents</strong>
               <span className="muted small">
-                they stay as they are and can be asked, and are not brought up to date
+                they stay available for questions and are no longer updated
               </span>
             </span>
           </label>
@@ -79,14 +79,14 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
 export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const remove = useWrite('DELETE /daemon/watches/{watchId}', ['GET /daemon/watches'])
   const gone = () => {
-    say('The folder is not watched any more; its documents stay.')
+    say('The folder is no longer watched; its documents are kept.')
     onClose()
   }
   return (
     <Dialog title="Stop watching this folder?" onClose={onClose}>
       <div className="stack">
         <p className="mono wrap">{watch.folder}</p>
-        <p>Its documents stay in the space as they are. What changes in the folder from now on is not taken up.</p>
+        <p>Its documents stay in the space. Later changes in the folder are ignored.</p>
         <FormEnd
           of={remove}
           label="Stop watching"

@@ -2,14 +2,14 @@ import { useState } from 'react'
 import { isRecord } from '../../api/session.js'
 import { Field, NumberField } from '../../ui/parts.js'
 
-/** When a source is read again; fields of the form it stands in. */
+/** Form fields of a source's schedule. */
 export function Schedule({ policy }: { policy?: unknown }) {
   const known = isRecord(policy) ? policy : {}
   const daily = Array.isArray(known.dailyAt) ? known.dailyAt : undefined
   const [how, setHow] = useState(daily !== undefined ? 'daily' : known.everyHours !== undefined ? 'every' : 'none')
   return (
     <div className="field-row">
-      <Field label="Reads it again">
+      <Field label="Schedule">
         {(given) => (
           <select
             {...given}
@@ -18,9 +18,9 @@ export function Schedule({ policy }: { policy?: unknown }) {
             value={how}
             onChange={(event) => setHow(event.target.value)}
           >
-            <option value="none">When asked</option>
-            <option value="every">Every so many hours</option>
-            <option value="daily">At times of the day</option>
+            <option value="none">Manually</option>
+            <option value="every">Every N hours</option>
+            <option value="daily">Daily at fixed times</option>
           </select>
         )}
       </Field>
@@ -36,7 +36,7 @@ export function Schedule({ policy }: { policy?: unknown }) {
       )}
       {how === 'daily' && (
         <>
-          <Field label="Times" hint="As 02:00, 14:00.">
+          <Field label="Times" hint="Such as 02:00, 14:00.">
             {(given) => (
               <input
                 {...given}
@@ -48,7 +48,7 @@ export function Schedule({ policy }: { policy?: unknown }) {
               />
             )}
           </Field>
-          <Field label="UTC offset" hint="As +02:00.">
+          <Field label="UTC offset" hint="Such as +02:00.">
             {(given) => (
               <input
                 {...given}

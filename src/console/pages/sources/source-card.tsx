@@ -16,7 +16,7 @@ import { adviceOn, factsOf, outcome, syncNow } from './sync.js'
 const SOURCES = 'GET /knowledge-spaces/{id}/sources'
 type Open = 'edit' | 'remove' | 'browse'
 
-/** One place: how it stands, and what can be done with it. */
+/** Card of a source: its state and actions. */
 export function SourceCard({ source }: { source: Source }) {
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)

@@ -9,7 +9,7 @@ import { Schedule } from './schedule.js'
 
 const CHANGES = ['GET /knowledge-spaces/{id}/sources'] as const
 
-/** A new source: which kind, then what that kind asks. */
+/** Form of a new source: first its kind, then the fields of that kind. */
 export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (made?: Source) => void }) {
   const [kind, setKind] = useState<Kind>()
   const create = useWrite('POST /knowledge-spaces/{id}/sources', CHANGES)
@@ -73,7 +73,7 @@ export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (mad
   )
 }
 
-/** Name, schedule and credentials of a source; the address stays, since its documents came from there. */
+/** Form for name, schedule and credentials. The address cannot be changed: the documents came from there. */
 export function EditSource({ source, onClose }: { source: Source; onClose: () => void }) {
   const update = useWrite('PATCH /knowledge-spaces/{id}/sources/{sourceId}', CHANGES)
   const kind = KINDS.find(({ title }) => title === kindOf(source))
@@ -145,15 +145,15 @@ function Parameters({ of, values }: { of: readonly Parameter[]; values?: unknown
   )
 }
 
-/** Typed here, kept encrypted by the daemon, and shown nowhere again. */
+/** Fields for credentials, which the daemon stores encrypted and never shows. */
 function Credentials({ of, replaces = false }: { of: Kind; replaces?: boolean }) {
   const [way, setWay] = useState(-1)
   const first = useRef<HTMLSelectElement>(null)
   const chosen = of.credentials[way]
-  const none = replaces ? 'Keep what is stored' : 'None: it is public'
+  const none = replaces ? 'Keep the stored credentials' : 'None: it is public'
   return (
     <>
-      <Field label="Signs in with" hint="Kept encrypted by the daemon; no page and no command shows it again.">
+      <Field label="Signs in with" hint="Stored encrypted by the daemon and never shown again.">
         {(given) => (
           <select
             {...given}
@@ -224,7 +224,7 @@ function policyIn(text: (name: string) => string): Record<string, unknown> | und
   return { dailyAt, ...(utcOffset === '' ? {} : { utcOffset }) }
 }
 
-/** What a client wrote, without what the daemon adds. */
+/** The metadata of the client, without the fields that the daemon adds. */
 export function ownMetadata({ metadata }: Source): Record<string, unknown> {
   const {
     tenantId: _,

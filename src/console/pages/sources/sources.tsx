@@ -14,7 +14,7 @@ import { NewWatch, Watches } from './watches.js'
 const BUSY_MS = 2_000
 const REST_MS = 15_000
 
-/** What a space follows: places that it is read from, and folders that it is kept at. */
+/** Page of a space's sources and watched folders. */
 export function Sources() {
   const chosen = useSpace()
   const { space } = chosen
@@ -43,7 +43,7 @@ function Following({ spaceId, name }: { spaceId: string; name: string }) {
   )
   return (
     <>
-      <PageHead title="Sources and watches" lead={`What ${name} follows, and how that went.`} actions={add} />
+      <PageHead title="Sources and watches" lead={`Sources and watched folders of ${name}, and their last syncs.`} actions={add} />
       <section className="stack" aria-label="Sources">
         <Loaded of={sources} lines={6}>
           {({ items, nextCursor }) =>

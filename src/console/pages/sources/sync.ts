@@ -4,7 +4,7 @@ import { isRecord } from '../../api/session.js'
 import { plural } from '../../ui/format.js'
 import { readsOf } from './kinds.js'
 
-/** What the daemon writes into the metadata of a source. */
+/** State of a source as the daemon stores it in the source's metadata. */
 export interface SyncFacts {
   lastAt?: string
   nextAt?: string
@@ -54,28 +54,28 @@ export function policyOf(policy: unknown): string | undefined {
   return `daily at ${policy.dailyAt.join(', ')} UTC${offset}`
 }
 
-/** What somebody can do about an error of the daemon; it names none of what was read. */
+/** Advice on a sync error, found by patterns in the daemon's message; undefined if there is none. */
 export function adviceOn(error: string, type: Source['type']): string | undefined {
-  if (/credentials|answered 40[13]/.test(error)) return 'Give it credentials that the place accepts: Edit.'
+  if (/credentials|answered 40[13]/.test(error)) return 'Edit the source and enter credentials that the server accepts.'
   if (/robots\.txt does not allow/.test(error))
-    return 'The site asks not to be read. Ask who runs it, or add another address.'
+    return 'The site forbids crawling. Ask its operator, or add another address.'
   if (/answered 404|answered 410/.test(error))
-    return 'There is nothing at this address. Add the source again with the right one.'
+    return 'Nothing exists at this address. Add the source again with the right one.'
   if (/public internet|not allowed|egress|private|loopback/i.test(error))
-    return 'The operator may allow addresses of the own network with the setting egressAllow.'
-  if (/TLS/.test(error)) return 'The certificate of the place is not trusted by this machine.'
+    return 'The operator can allow addresses of the local network with the setting egressAllow.'
+  if (/TLS/.test(error)) return 'This machine does not trust the certificate of the server.'
   if (/no answer|connection|resolve|reach/i.test(error))
-    return 'The place may be down. It is tried again at the next sync; Test says whether it can be reached.'
+    return 'The server may be down. The next sync retries; Test checks the connection.'
   if (/uri is no http/.test(error)) return 'Add the source again with an http or https address.'
-  return type === 'web' ? 'Test says more about whether the site can be reached.' : undefined
+  return type === 'web' ? 'Test checks whether the site can be reached.' : undefined
 }
 
 const BATCH = 200
 
 /**
- * Reads a source now: all of a site; of a drive or an online service what was imported before.
+ * Reads a source now: a site completely; of a drive or online service, what was imported before.
  *
- * @returns what came of it, in words
+ * @returns summary of the sync
  */
 export async function syncNow(source: Source): Promise<string> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }

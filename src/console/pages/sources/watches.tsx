@@ -15,21 +15,21 @@ const STATES: Readonly<Record<Watch['state'], readonly [words: string, tone: Ton
   starting: ['starting', 'accent'],
   syncing: ['reading', 'accent'],
   watching: ['up to date', 'good'],
-  waiting: ['waiting', 'warn', 'It is tried again by itself.'],
+  waiting: ['waiting', 'warn', 'It is retried automatically.'],
   'folder-missing': [
     'folder missing',
     'warn',
-    'Nothing is removed. When the folder is back, the watch goes on by itself.',
+    'Nothing is removed. When the folder is back, the watch continues automatically.',
   ],
   withheld: [
     'withheld',
     'warn',
-    'Files are missing, perhaps because a disk is not there. Mount it; or, where they are really gone, accept that.',
+    'Files are missing, perhaps because a disk is not mounted. Mount it, or confirm the removal below.',
   ],
   failed: ['failed', 'bad'],
 }
 
-/** Folders of the machine of the daemon that a space is kept at; the operator's alone. */
+/** Watched folders of the daemon's machine for a space; only the operator sees them. */
 export function Watches({ spaceId }: { spaceId: string }) {
   const watches = useRead('GET /daemon/watches', {}, { every: EVERY_MS })
   if (watches.error instanceof ApiError && (watches.error.status === 403 || watches.error.status === 501))
@@ -41,7 +41,7 @@ export function Watches({ spaceId }: { spaceId: string }) {
         if (own.length === 0)
           return (
             <Empty icon="folder" title="No folder is watched">
-              <p>A watch keeps the space at what a folder of the daemon's machine holds, deletions included.</p>
+              <p>A watch keeps the space in sync with a folder on the daemon's machine, including deletions.</p>
             </Empty>
           )
         return (
@@ -76,10 +76,10 @@ function WatchCard({ watch }: { watch: Watch }) {
       <p className="small muted source-facts">
         {watch.files !== undefined && <span>{plural(watch.files, 'file')}</span>}
         {watch.lastSyncAt !== undefined && (
-          <span title={formatMoment(watch.lastSyncAt)}>looked at {formatAgo(watch.lastSyncAt)}</span>
+          <span title={formatMoment(watch.lastSyncAt)}>checked {formatAgo(watch.lastSyncAt)}</span>
         )}
-        <span>{onDelete === 'remove' ? 'deleted files leave the space' : 'deleted files stay in the space'}</span>
-        {watch.polledEveryMs !== undefined && <span>asked every {watch.polledEveryMs / 1000} s</span>}
+        <span>{onDelete === 'remove' ? 'documents of deleted files are removed' : 'documents of deleted files are kept'}</span>
+        {watch.polledEveryMs !== undefined && <span>polled every {watch.polledEveryMs / 1000} s</span>}
         {glob.length > 0 && <span>only {glob.join(', ')}</span>}
         {ignore.length > 0 && <span>without {ignore.join(', ')}</span>}
       </p>
@@ -92,7 +92,7 @@ function WatchCard({ watch }: { watch: Watch }) {
       <div className="row source-actions">
         {watch.state === 'withheld' && (
           <Button small busy={accept.isPending} onClick={acceptMissing}>
-            The files are gone: remove them
+            Remove the missing files
           </Button>
         )}
         <Button small kind="danger" icon="trash" onClick={() => setRemoves(true)}>
@@ -127,7 +127,7 @@ export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () =>
   return (
     <Dialog title="Watch a folder" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <Field label="Folder" hint="The whole path, on the machine where the daemon runs.">
+        <Field label="Folder" hint="Absolute path on the machine where the daemon runs.">
           {(given) => (
             <input
               {...given}
@@ -140,18 +140,18 @@ export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () =>
           )}
         </Field>
         <div className="field-row">
-          <Field label="Only these files" hint="A pattern a line, as *.md. All where it is empty.">
+          <Field label="Only these files" hint="One pattern per line, such as *.md. Empty: all files.">
             {(given) => <textarea {...given} name="glob" className="textarea mono" rows={2} />}
           </Field>
-          <Field label="Not these files" hint="A pattern a line, as drafts/.">
+          <Field label="Not these files" hint="One pattern per line, such as drafts/.">
             {(given) => <textarea {...given} name="ignore" className="textarea mono" rows={2} />}
           </Field>
         </div>
         <label className="check">
-          <input type="checkbox" name="hidden" /> Hidden files count too
+          <input type="checkbox" name="hidden" /> Include hidden files
         </label>
         <label className="check">
-          <input type="checkbox" name="keeps" /> Keep the documents of files that are deleted
+          <input type="checkbox" name="keeps" /> Keep the documents of deleted files
         </label>
         <FormEnd of={add} label="Watch" onCancel={onClose} />
       </form>

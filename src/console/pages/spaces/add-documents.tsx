@@ -4,7 +4,7 @@ import { Drop } from './upload/drop.js'
 import { Progress } from './upload/progress.js'
 import { addFiles } from './upload/queue.js'
 
-/** Files and folders into a space. It may be closed: what was given goes on. */
+/** Dialog to add files and folders to a space. Uploads continue after it is closed. */
 export function AddDocuments({ space, onClose }: { space: KnowledgeSpace; onClose: () => void }) {
   return (
     <Dialog title={`Add documents to ${space.name}`} onClose={onClose}>
@@ -12,7 +12,7 @@ export function AddDocuments({ space, onClose }: { space: KnowledgeSpace; onClos
         <Drop onFiles={(files) => addFiles(space.id, files)} />
         <Progress spaceId={space.id} />
         <p className="faint small">
-          You may close this; what was dropped goes on while this tab is open. Very large folders are quicker with{' '}
+          You may close this dialog: uploads continue while this tab is open. Very large folders are faster with{' '}
           <code>ks ingest</code>.
         </p>
       </div>

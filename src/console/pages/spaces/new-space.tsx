@@ -4,7 +4,7 @@ import { ApiError } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
 import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 
-/** A name is all it takes; documents come after it. */
+/** Form of a new space. Only the name is required; documents are added afterwards. */
 export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (space: KnowledgeSpace) => void }) {
   const [name, setName] = useState('')
   const [slug, setSlug] = useState<string>()
@@ -48,7 +48,7 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
         </Field>
         <Field
           label="Short name"
-          hint="In addresses and on the command line: lower case letters, digits, hyphens."
+          hint="Used in addresses and on the command line: lower-case letters, digits, hyphens."
           error={isTaken ? 'Another space has this short name. Choose another one.' : undefined}
         >
           {(given) => (
@@ -65,7 +65,7 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
             />
           )}
         </Field>
-        <Field label="Description" hint="Optional: what is in it.">
+        <Field label="Description" hint="Optional: what it contains.">
           {(given) => (
             <textarea
               {...given}

@@ -14,7 +14,7 @@ import { AddDocuments } from './add-documents.js'
 import { filesOfDrop } from './upload/dropped.js'
 import { addFiles } from './upload/queue.js'
 
-/** while something is at work in it a space is looked at this often */
+/** Interval of reading a space's open jobs while there are any. */
 const BUSY_MS = 2_000
 
 export function SpaceCard({ space }: { space: KnowledgeSpace }) {
@@ -37,7 +37,7 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
   const { refetch: lookAgain } = failed
   const before = useRef(openCount)
   useEffect(() => {
-    // a job that has ended has changed how much there is, or how much failed
+    // a finished job changes the counts of documents and failures
     if (openCount !== before.current && before.current !== undefined) {
       void countAgain()
       void lookAgain()
@@ -110,10 +110,10 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
   )
 }
 
-/** share of a quota from which its end is near */
+/** Fraction of a quota from which the meter warns. */
 const NEARLY = 0.8
 
-/** How much of the quota is used; nothing is said while there is plenty. */
+/** Meter of the used fraction of a quota. */
 function Fullness({ used, most }: { used: number; most: number }) {
   const share = most === 0 ? 1 : Math.min(1, used / most)
   return (
@@ -131,7 +131,7 @@ function Fullness({ used, most }: { used: number; most: number }) {
   )
 }
 
-/** Whether what is asked now is answered from everything that was given. */
+/** Badge that says whether all documents of the space are searchable. */
 function Freshness({
   open,
   failed,

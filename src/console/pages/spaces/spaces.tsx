@@ -9,7 +9,7 @@ import { AddDocuments } from './add-documents.js'
 import { NewSpace } from './new-space.js'
 import { SpaceCard } from './space-card.js'
 
-/** What there is, how fresh, how full. */
+/** Page of all spaces. */
 export function Spaces() {
   const spaces = useRead('GET /knowledge-spaces', { query: { limit: 1000 } })
   const [isNew, setNew] = useState(false)
@@ -23,14 +23,14 @@ export function Spaces() {
     <>
       <PageHead
         title="Spaces"
-        lead="Each holds the documents of one subject, ready to be asked."
+        lead="Each space holds the documents of one subject and answers questions about them."
         actions={(spaces.data?.items.length ?? 0) > 0 && create}
       />
       <Loaded of={spaces} lines={8}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty icon="spaces" title="No spaces yet">
-              <p>Make one and drop a folder of documents on it: PDFs, office files, mail, web pages, notes.</p>
+              <p>Create one and drop a folder of documents on it: PDFs, office files, mail, web pages, notes.</p>
               {create}
             </Empty>
           ) : (

@@ -12,14 +12,14 @@ import { billingAccount } from '../billing-account.js'
 import { fitSteps, tokensOf, tokensOfTools } from './fit-steps.js'
 import { type AgentShared, AgentTools, argumentsOf } from './tools.js'
 
-/** steps of one turn at most; the last one has no tools, so that it must answer */
+/** Maximum number of steps in a turn; the last one has no tools, so that it must answer. */
 const MAX_STEPS = 5
-/** What the tools of one step give takes this share of what the window still holds, so that later steps have room. */
+/** Fraction of the free context that the results of one step may take, so that later steps fit. */
 const RESULTS_SHARE = 0.5
 
 /**
- * A turn of an agent, step by step: a thought that is still empty, what the model says, the thought with the tools it
- * asks for, and with what they gave. The turn ends with the first step that asks for nothing.
+ * Runs an agent turn step by step. Each step yields an empty thought, the text of the model, the thought with the tools
+ * to call, and the thought with their results. The turn ends with the first step without tool calls.
  *
  * @throws ChatError `provider_not_initialize`; KsError of the model
  */
@@ -63,14 +63,14 @@ export async function* agentTurn(
   }
 }
 
-/** A turn as its model sees it. */
+/** State of a running agent turn. */
 interface Talk {
   asked: Asked
   generator: Generator
   rules: string
-  /** what the model said and was given, behind the question */
+  /** Messages after the question: text of the model and tool results. */
   steps: ChatMessage[]
-  /** of the model, in tokens: less than configured once it said so */
+  /** Context window of the model in tokens; reduced when the provider reports a smaller one. */
   window: number
 }
 
@@ -79,12 +79,12 @@ interface Step {
   first: boolean
 }
 
-/** Tokens that the window still has for what tools give. */
+/** Free tokens of the window for tool results. */
 function roomOf({ asked, rules, steps, window }: Talk, specs: readonly ToolSpec[]): number {
   return promptOf(asked, rules, window).room - tokensOfTools(specs) - tokensOf(steps)
 }
 
-/** One call of the model: what it says goes out as it comes, what it asks for comes back. */
+/** One call of the model: yields text as it arrives and returns the tool calls. */
 async function* say(
   talk: Talk,
   { offered, first }: Step,
@@ -101,12 +101,12 @@ async function* say(
   let calls: ToolCall[] = []
   for await (const event of events) {
     if (event.type === 'delta') {
-      // steps are paragraphs of one answer
+      // Each step is a paragraph of the answer.
       if (text === '' && !first) yield { type: 'delta', text: '\n\n', agent: true }
       text += event.text
       yield { type: 'delta', text: event.text, agent: true }
     } else {
-      // some servers call tools that were not offered
+      // Some servers call tools that were not offered.
       if (offered.length > 0) calls = event.toolCalls ?? []
     }
   }
@@ -131,7 +131,7 @@ function inputOf(call: ToolCall): unknown {
   }
 }
 
-/** JSON text of an object keyed by tool; a tool that was called more than once has a list. */
+/** JSON text of an object keyed by tool; a tool that was called several times has a list. */
 function byName(calls: ToolCall[], of: (call: ToolCall) => unknown): string {
   const values = new Map<string, unknown[]>()
   for (const call of calls) values.set(call.name, [...(values.get(call.name) ?? []), of(call)])
@@ -140,7 +140,10 @@ function byName(calls: ToolCall[], of: (call: ToolCall) => unknown): string {
   )
 }
 
-/** The spaces that an agent may read in. @throws KsError `not-found` */
+/**
+ * The spaces that an agent may read.
+ * @throws KsError `not-found`
+ */
 function* spacesOf({ caller, spaceIds }: Asked): Read<SpaceRow[]> {
   const spaces: SpaceRow[] = []
   for (const id of spaceIds) spaces.push(yield* findSpace(caller.tenant, id))

@@ -2,16 +2,16 @@ import { tokensAtMost } from '../../models/tokens.js'
 import type { ChatMessage, ToolSpec } from '../../models/types.js'
 import { beginningOf, fitTexts } from '../../models/window.js'
 
-/** What is around the text of a message. */
+/** Overhead of a message beyond its text. */
 const MESSAGE_TOKENS = 8
-/** What stands with the beginning of a result that does not fit any more. */
+/** Notice with the beginning of a result that does not fit any more. */
 const CUT =
   'This result was longer; what else it said does not fit. Ask for less at once, or answer from what you have.'
 const CUT_TOKENS = tokensAtMost(JSON.stringify({ cut: CUT, text: '' }))
-/** What an assistant said between its calls. */
+/** Limit of the text of an assistant between tool calls. */
 const SAID_TOKENS = 200
 
-/** Tokens of messages, at most, with the calls that they hold. */
+/** Maximum number of tokens in messages with their tool calls. */
 export function tokensOf(messages: readonly ChatMessage[]): number {
   return messages.reduce(
     (sum, { content, toolCalls = [] }) =>
@@ -28,8 +28,7 @@ export function tokensOfTools(tools: readonly ToolSpec[]): number {
 }
 
 /**
- * The steps of a turn so far, in at most so many tokens: where they are more, results of tools lose their ends, the
- * longest most, and say so.
+ * Fits the steps of a turn into a number of tokens: truncates the results of tools, the longest first, with a notice.
  */
 export function fitSteps(steps: readonly ChatMessage[], tokens: number): ChatMessage[] {
   if (tokensOf(steps) <= tokens) return [...steps]

@@ -16,7 +16,7 @@ import { rememberVariable } from '../variables/operations.js'
 
 export type AgentShared = ChatShared & { documents: PublishedDocuments }
 
-/** How each tool looks in a client. */
+/** Icons of the tools for clients. */
 export const TOOL_ICONS = {
   search: { background: '#E0F2FE', content: '🔍' },
   list: { background: '#FEF3C7', content: '📁' },
@@ -25,19 +25,22 @@ export const TOOL_ICONS = {
 }
 
 const LISTED = 100
-/** folders below folders that one call shows */
+/** Levels of folders that one call lists. */
 const DEPTH = 3
-/** bytes of a document that one call reads: about 2,000 tokens */
+/** Maximum bytes of a document that one call reads: about 2,000 tokens. */
 const READ_BYTES = 8000
-/** characters of one passage */
+/** Maximum characters of one passage. */
 const PASSAGE_CHARACTERS = 2000
-/** a result, and a passage, has at least so many tokens: less says nothing */
+/** Minimum size of a result and of a passage: less is useless. */
 const LEAST_TOKENS = 150
-/** Failures that are about the call itself. Other messages name providers and settings, which end users do not see. */
+/**
+ * Codes of failures caused by the call itself. Other messages name providers and settings, which end users must not
+ * see.
+ */
 const ABOUT_THE_CALL: ReadonlySet<string> = new Set(['invalid-request', 'not-found'])
 const UNAVAILABLE = 'This tool is not available now.'
 const LEFT_OUT = 'Further passages were found that do not fit; search for less at once.'
-/** of the value of a variable, as the model is told it beforehand */
+/** Maximum characters of a variable's value in the description of its tool. */
 const VALUE_CHARACTERS = 500
 
 const FINDING = `Find out what you need with the tools before you answer, and answer from what they gave. After each statement that comes from a passage put its number in square brackets, like [2].
@@ -52,32 +55,32 @@ const REMEMBERING =
 export class AgentTools {
   readonly #context: EngineContext
   readonly #shared: AgentShared
-  readonly #asked: Asked
+  readonly #question: Asked
   readonly #spaces: SpaceRow[]
-  /** passages that were found, each once, numbered from 1 in the order they were found */
+  /** Retrieved passages without duplicates, numbered from 1 in order of retrieval. */
   readonly resources: RetrieverResource[] = []
-  /** what searches had to do without */
+  /** Degradations of the searches. */
   readonly degraded: Degradation[] = []
 
   constructor(context: EngineContext, shared: AgentShared, asked: Asked, spaces: SpaceRow[]) {
     this.#context = context
     this.#shared = shared
-    this.#asked = asked
+    this.#question = asked
     this.#spaces = spaces
   }
 
-  /** How the tools are to be used; empty where there are none. */
+  /** Rules for the use of the tools; empty without tools. */
   rules(): string {
     const rules = [
       ...(this.#spaces.length === 0 ? [] : [FINDING]),
-      ...(this.#asked.app.conversationVariables.length === 0 ? [] : [REMEMBERING]),
+      ...(this.#question.app.conversationVariables.length === 0 ? [] : [REMEMBERING]),
     ]
     if (rules.length === 0) return ''
     return ['Answer the question of the user, in the language of the question.', ...rules].join('\n')
   }
 
   specs(): ToolSpec[] {
-    return [...this.#readingSpecs(), ...rememberSpec(this.#asked)]
+    return [...this.#readingSpecs(), ...rememberSpec(this.#question)]
   }
 
   #readingSpecs(): ToolSpec[] {
@@ -115,9 +118,10 @@ export class AgentTools {
   }
 
   /**
-   * What a call gives, as text for the model: a failure is told to it, so that it can try something else.
+   * The result of a call as text for the model. Failures are returned as text, too, so that the model can try something
+   * else.
    *
-   * @param tokens that the result may have; what does not fit is left out, and the result says so
+   * @param tokens maximum size of the result; omitted content is reported in the result
    */
   async run(call: ToolCall, tokens: number, signal: AbortSignal): Promise<string> {
     try {
@@ -151,7 +155,7 @@ export class AgentTools {
   }
 
   async #search(query: string, tokens: number, signal: AbortSignal): Promise<unknown> {
-    const { caller, conversationId: holder } = this.#asked
+    const { caller, conversationId: holder } = this.#question
     const search = ({ id }: SpaceRow) =>
       evidenceOf(this.#context, this.#shared, caller, { knowledgeSpaceId: id, query, turns: [], holder }, signal)
     const spaces = await atItsTurn(this.#shared.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
@@ -174,7 +178,7 @@ export class AgentTools {
   }
 
   async #list(space: SpaceRow, path: string, tokens: number): Promise<unknown> {
-    const { caller } = this.#asked
+    const { caller } = this.#question
     const { root, truncated, degradedReasons } = await this.#shared.documents.tree(caller, space.id, {
       path,
       limit: LISTED,
@@ -195,17 +199,17 @@ export class AgentTools {
 
   async #read(space: SpaceRow, path: string, from: unknown, tokens: number): Promise<unknown> {
     const offset = typeof from === 'number' && Number.isSafeInteger(from) && from > 0 ? from : 0
-    const { caller } = this.#asked
+    const { caller } = this.#question
     const part = await this.#shared.documents.cat(caller, space.id, { path, offset, maxBytes: READ_BYTES })
     const { content, totalChars } = part
     const text = beginningOf(content, tokens, true)
     const end = part.offset + text.length
-    // what a later step may have to cut is the end
+    // A later step may have to truncate the end, so the text is the last key.
     return { path, offset: part.offset, ...(end < totalChars ? { nextOffset: end } : {}), totalChars, text }
   }
 
   #remember(name: string, value: unknown): Promise<unknown> {
-    return rememberVariable(this.#context.db, this.#asked, name, value)
+    return rememberVariable(this.#context.db, this.#question, name, value)
   }
 
   #spaceOf({ space: slug }: Record<string, unknown>): SpaceRow {
@@ -240,7 +244,7 @@ function rememberSpec({ app, variables }: Asked): ToolSpec[] {
   ]
 }
 
-/** A passage as the model is given it, in so many tokens; `isCut` where only its beginning stands there. */
+/** A passage for the model, in a limited number of tokens; `isCut` if the text is truncated. */
 function shown(
   { position: number, dataset_name: space, document_name: document, content }: RetrieverResource,
   tokens: number,
@@ -254,7 +258,10 @@ function flat(entries: VirtualTree[] = []): { kind: string; path: string }[] {
   return entries.flatMap(({ kind, path, children }) => [{ kind, path }, ...flat(children)])
 }
 
-/** The arguments of a call. @throws KsError `invalid-request` when the model wrote something else than an object */
+/**
+ * The arguments of a call.
+ * @throws KsError `invalid-request` unless the model wrote a JSON object
+ */
 export function argumentsOf({ name, arguments: text }: ToolCall): Record<string, unknown> {
   const value = recordIn(text.trim() === '' ? '{}' : text)
   if (value !== undefined) return value

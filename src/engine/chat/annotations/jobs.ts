@@ -10,7 +10,10 @@ import type { AnnotationMatcher } from './match.js'
 
 export type ReplyAction = 'enable' | 'disable'
 
-/** The switches of annotation replies, one after another. Jobs that a crash left are failed by the sweep of gateways. */
+/**
+ * Jobs that enable or disable annotation replies, one after another. The cleanup of gateways marks jobs interrupted by
+ * a crash as failed.
+ */
 export class AnnotationJobs {
   readonly #context: EngineContext
   readonly #matcher: AnnotationMatcher
@@ -22,7 +25,10 @@ export class AnnotationJobs {
     this.#matcher = matcher
   }
 
-  /** Begins a switch, or names the one of the same kind that is under way. @throws ChatError `invalid_param` */
+  /**
+   * Starts a job, or returns the running one with the same action.
+   * @throws ChatError `invalid_param`
+   */
   async begin(session: AppSession, action: ReplyAction, body: AnnotationReplyBody): Promise<AnnotationJob> {
     if (action === 'enable' && body.score_threshold === undefined)
       throw invalidParam('score_threshold', 'score_threshold is required')
@@ -39,7 +45,7 @@ export class AnnotationJobs {
     return job
   }
 
-  /** @throws ChatError `invalid_param` for an unknown job, or one that another action began */
+  /** @throws ChatError `invalid_param` for an unknown job, or one of another action */
   async status(session: AppSession, action: string, id: string): Promise<AnnotationJobStatus> {
     const row = await this.#context.db.read(findAnnotationJob(appIn(session), action, id))
     if (row === undefined) throw new ChatError('invalid_param', 'The job does not exist.', { params: 'job_id' })
@@ -51,7 +57,7 @@ export class AnnotationJobs {
     await this.#tail
   }
 
-  /** Never rejects. Enabling asks the model for every vector first, so that the first turn finds them. */
+  /** Never rejects. Enabling computes every vector first, so that the first turn finds them. */
   async #run(session: AppSession, id: string, action: ReplyAction, threshold: number | null): Promise<void> {
     const { db, log } = this.#context
     const of = appIn(session)
@@ -59,13 +65,13 @@ export class AnnotationJobs {
       await db.write(() => moveAnnotationJob(of, id, 'processing'))
       if (action === 'enable') await this.#matcher.prepare(session, this.#ending.signal)
       await db.write(function* () {
-        // one that others took for left changes nothing any more
+        // A job that others marked as interrupted must not change anything.
         if (yield* moveAnnotationJob(of, id, 'completed')) yield* setReply(of, action === 'enable', threshold)
       })
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error)
       log.warn({ app: session.app.id, error: said }, 'annotation replies could not be switched')
-      // at the stop of the service it is left: the next start marks it
+      // At shutdown it is left running: the next start marks it as failed.
       await untilWritten(this.#context, 'the end of a switch', this.#ending.signal, () =>
         db.write(() => moveAnnotationJob(of, id, 'error', said)),
       ).catch(() => {})

@@ -1,12 +1,12 @@
 const TOKENS =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}|[\p{L}\p{M}\p{N}]+/gu
 
-/** The words of a question, every one of them: `when` and `where` tell two questions apart. */
+/** All words of a question, including stop words: `when` and `where` distinguish two questions. */
 export function wordsOf(question: string): string[] {
   return question.normalize('NFKC').toLowerCase().match(TOKENS) ?? []
 }
 
-/** How many words two questions share, 0 to 1: the cosine of their sets of words (Ochiai). */
+/** Overlap of the words of two questions, 0 to 1: the cosine of their word sets (Ochiai). */
 export function sharedWords(a: string, b: string): number {
   const [left, right] = [new Set(wordsOf(a)), new Set(wordsOf(b))]
   if (left.size === 0 || right.size === 0) return 0
@@ -15,13 +15,13 @@ export function sharedWords(a: string, b: string): number {
   return both / Math.sqrt(left.size * right.size)
 }
 
-/** Whether two questions differ in nothing but case, spaces and punctuation. */
+/** Whether two questions differ only in case, spaces and punctuation. */
 export function sameWords(a: string, b: string): boolean {
   const [left, right] = [wordsOf(a), wordsOf(b)]
   return left.length > 0 && left.length === right.length && left.every((word, index) => word === right[index])
 }
 
-/** Cosine of two vectors of unit length, never below 0. */
+/** Cosine of two unit vectors, at least 0. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   if (a.length !== b.length) return 0
   let sum = 0

@@ -13,20 +13,20 @@ import { firstLiving } from '../billing-account.js'
 import { cosine, sameWords, sharedWords } from './likeness.js'
 import { type Asked, asksTheSame, contradicts, readQuestion } from './question.js'
 
-/** vectors of questions that are kept, in bytes */
+/** Size of the vector cache in bytes. */
 const MAX_VECTOR_BYTES = 64 * 1024 * 1024
-/** questions whose reading is kept: those of an application at its bound, and of a few others */
+/** Number of cached parsed questions: those of one application at its limit, and of a few others. */
 const MAX_READ = 10_000
-/** of questions that are read before anything else is let in: some milliseconds */
+/** Questions parsed before the event loop gets a turn: some milliseconds. */
 const READ_AT_ONCE = 200
-/** of two wordings of one question: what thresholds are made to let through */
+/** Minimum score of two wordings of one question: usual thresholds let it pass. */
 const SAME = 0.95
-/** of two questions with words that the other lacks, the most: below the threshold that clients begin with */
+/** Maximum score of two questions that each have words the other lacks: below the default threshold of clients. */
 const OTHER = 0.85
-/** what an entry costs beside its numbers */
+/** Overhead of a cache entry beyond its vector. */
 const ENTRY_BYTES = 200
 
-/** `known: false` = the model knows no word of the question */
+/** `known: false`: the model knows no word of the question. */
 type Kept = { known: true; vector: Float32Array } | { known: false }
 
 interface App {
@@ -34,7 +34,10 @@ interface App {
   app: ChatApp
 }
 
-/** Finds the annotation that answers a question. Vectors of annotations are kept in memory and made anew when missing. */
+/**
+ * Finds the annotation that answers a question. Vectors of annotations are cached in memory and recomputed when
+ * missing.
+ */
 export class AnnotationMatcher {
   readonly #context: EngineContext
   readonly #vectors = new LRUCache<string, Kept>({
@@ -42,15 +45,15 @@ export class AnnotationMatcher {
     sizeCalculation: (kept) => ENTRY_BYTES + (kept.known ? kept.vector.byteLength : 0),
   })
 
-  readonly #asked = new LRUCache<string, Asked>({ max: MAX_READ })
+  readonly #parsedQuestions = new LRUCache<string, Asked>({ max: MAX_READ })
 
   constructor(context: EngineContext) {
     this.#context = context
   }
 
   /**
-   * The annotation most like the question, where it reaches the application's threshold. A model that fails costs the
-   * likeness of meaning, not the turn.
+   * The annotation most similar to the question, if it reaches the application's threshold. If the model fails, only
+   * the annotations with equal words match; the turn continues.
    */
   async match(of: App, question: string, signal: AbortSignal): Promise<AnnotationRow | undefined> {
     const { db, log } = this.#context
@@ -59,7 +62,7 @@ export class AnnotationMatcher {
     const same = rows.find((row) => sameWords(row.question, question))
     if (same !== undefined || rows.length === 0) return same
     try {
-      const likeness = await this.#likeness(of, [question, ...rows.map((row) => row.question)], signal)
+      const likeness = await this.#createSimilarity(of, [question, ...rows.map((row) => row.question)], signal)
       const [best] = rows
         .map((row) => ({ row, score: likeness(question, row.question) }))
         .sort((a, b) => b.score - a.score)
@@ -71,10 +74,13 @@ export class AnnotationMatcher {
     }
   }
 
-  /** Makes the vectors of every annotation of an application. @throws KsError when the model cannot */
+  /**
+   * Computes the vectors of every annotation of an application.
+   * @throws KsError if the model fails
+   */
   async prepare(of: App, signal: AbortSignal): Promise<void> {
     const rows = await this.#context.db.read(allAnnotations(appIn(of)))
-    await this.#likeness(
+    await this.#createSimilarity(
       of,
       rows.map(({ question }) => question),
       signal,
@@ -82,18 +88,18 @@ export class AnnotationMatcher {
   }
 
   /**
-   * How alike two of the questions are, 0 to 1: the cosine of their vectors under the model of the application's first
-   * space. The built-in model knows only words of its space, so there half of the score is the words that both share;
-   * without a model all of it is, and either way the words have to agree. What contradicts is not alike at all.
+   * Similarity of two of the questions, 0 to 1: the cosine of their vectors with the model of the application's first
+   * space. The built-in model knows only words of its space, so half of the score is the word overlap; without a model
+   * all of it is. In both cases the words must agree. Contradicting questions score 0.
    */
-  async #likeness({ tenant, app }: App, questions: string[], signal: AbortSignal) {
-    await this.#readAll(questions)
+  async #createSimilarity({ tenant, app }: App, questions: string[], signal: AbortSignal) {
+    await this.#parseAll(questions)
     const space = await this.#context.db.read(firstLiving(tenant, app.knowledgeSpaceIds))
     const vectors = space === undefined ? undefined : await this.#embed(space, questions, signal)
-    // the words of a space tell that two texts are about the same, not that they ask the same
+    // The words of a space show that two texts have the same topic, not that they ask the same.
     const knowsMeaning = space !== undefined && vectors !== undefined && !isTrained(space)
     return (a: string, b: string): number => {
-      const [one, another] = [this.#read(a), this.#read(b)]
+      const [one, another] = [this.#parse(a), this.#parse(b)]
       if (contradicts(one, another)) return 0
       const [left, right] = [vectors?.get(a), vectors?.get(b)]
       const meaning = left?.known === true && right?.known === true ? cosine(left.vector, right.vector) : undefined
@@ -104,19 +110,19 @@ export class AnnotationMatcher {
     }
   }
 
-  /** Thousands of questions take a while: others have their turn in between. */
-  async #readAll(questions: readonly string[]): Promise<void> {
+  /** Thousands of questions take a while: yields to other work in between. */
+  async #parseAll(questions: readonly string[]): Promise<void> {
     for (const [index, question] of questions.entries()) {
-      this.#read(question)
+      this.#parse(question)
       if (index % READ_AT_ONCE === 0) await nextTurn()
     }
   }
 
-  #read(question: string): Asked {
-    const known = this.#asked.get(question)
+  #parse(question: string): Asked {
+    const known = this.#parsedQuestions.get(question)
     if (known !== undefined) return known
     const asked = readQuestion(question)
-    this.#asked.set(question, asked)
+    this.#parsedQuestions.set(question, asked)
     return asked
   }
 
@@ -141,7 +147,7 @@ export class AnnotationMatcher {
   }
 }
 
-/** Whether an application replies with its annotations, and those where it does. */
+/** Whether an application replies with annotations, with all annotations if so. */
 function* replying(of: OfApp): Read<ReplySetting & { rows: AnnotationRow[] }> {
   const setting = yield* replySetting(of)
   return { ...setting, rows: setting.enabled ? yield* allAnnotations(of) : [] }

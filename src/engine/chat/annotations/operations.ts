@@ -13,7 +13,7 @@ import { type AppSession, appIn } from '../apps.js'
 import { AnnotationJobs, type ReplyAction } from './jobs.js'
 import { AnnotationMatcher } from './match.js'
 
-/** Questions of an application with fixed answers. Everything fails with `ChatError`. */
+/** Questions of an application with fixed answers. Every failure is a `ChatError`. */
 export interface AnnotationOperations {
   list(session: AppSession, query: AnnotationsQuery): Promise<AnnotationList>
   create(session: AppSession, body: AnnotationBody): Promise<Annotation>

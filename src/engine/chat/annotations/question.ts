@@ -1,18 +1,18 @@
 import { stemmer } from 'stemmer'
 
 /**
- * What a question asks, in a form in which two wordings of one question are the same and everything that makes another
- * question of it is kept: what it asks for (a time, a place, a yes or no), every word of content, negation, numbers,
- * names, tense and direction. English is understood; of other languages every word counts, and its order.
+ * A question in normal form: two wordings of one question are equal, and everything that distinguishes questions is
+ * kept: what is asked for (a time, a place, yes or no), every content word, negation, numbers, names, tense and
+ * direction. English is analyzed; in other languages every word and its order count.
  */
 export interface Asked {
-  /** what must agree, in order */
+  /** Words that must agree, in order. */
   readonly words: readonly string[]
-  /** in other orders it is the same: "the hours of the shop", "the shop's hours" */
+  /** Whether the order of words is irrelevant: "the hours of the shop", "the shop's hours". */
   readonly isLoose: boolean
-  /** what no other wording can excuse: negation and numbers */
+  /** Negation and numbers, which must agree in any wording. */
   readonly hard: readonly string[]
-  /** names, where they can be told by their capitals, and every word, for whether a name stands in it */
+  /** Names, if recognizable by their capitals, and all words, to check whether they contain a name. */
   readonly names: readonly string[]
   readonly tokens: ReadonlySet<string>
 }
@@ -20,13 +20,13 @@ export interface Asked {
 const TOKEN =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}|[\p{L}\p{M}\p{N}]+(?:[.,:/-](?=\p{N})[\p{N}]+)*(?:['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}]))?/giu
 
-/** What is said around a question and asks nothing; at its beginning and at its end. */
+/** Phrases at the start and end of a question that ask nothing. */
 const OPENINGS =
   /^(?:[\s,.!:;-]|(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|please|ok|okay|so|and|well|sorry|excuse me|thanks|thank you|quick question|i have a question|i(?: would|'d|’d)? (?:like|want|need|love) to know|i(?: am|'m|’m| was) wondering|(?:can|could|would|will) you (?:please )?(?:tell|show|inform|remind) (?:me|us)(?: about)?|(?:do you|does anyone) know|(?:tell|show|remind) (?:me|us)(?: about)?|let me know|(?:may|can|could) i ask)(?![\p{L}\p{N}])|请问|請問|すみません)+/iu
 const ENDINGS =
   /(?:[\s,.!?:;？！。、-]|(?<![\p{L}\p{N}])(?:please|thanks|thank you|exactly|for me|then|right now|currently|at the moment)(?![\p{L}\p{N}])|吗|嗎|呢|啊|呀|(?:は|を)?(?:何|なん)?(?:です|でしょう)か?|(?:を)?教えて(?:ください|下さい)?|は)+$/iu
 
-/** What is asked for, under one name, where it has several. The longest first. */
+/** Synonymous question phrases with their common name, longest first. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [
     /\b(?:how much (?:is|are|was|were|do|does|did|will|would|must)\b|(?:at |for )?what(?: is| are)? the (?:price|cost)s?\b)/giu,
@@ -54,7 +54,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\bwhose\b/giu, ' ?owner '],
 ]
 
-/** A question that begins like this asks for a yes or no. */
+/** Starts of questions that ask for yes or no. */
 const YES_NO =
   /^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|may|might|must|should|shall|will|would|isn't|aren't|don't|doesn't|didn't|can't|won't|isnt|arent|dont|doesnt|cant|wont)\b/iu
 const NEGATIONS =
@@ -64,7 +64,7 @@ const FUTURE = /\b(?:will|shall|going to|would)\b|['’]ll\b/iu
 const DUTY = /\b(?:must|should|have to|has to|need to|needs to|required to|ought)\b/iu
 const ABILITY = /\b(?:can|could|may|might|allowed to|possible to|able to)\b/iu
 
-/** Words of English that say nothing of what is asked; prepositions of place, time, direction and manner are none. */
+/** English function words. Prepositions of place, time, direction and manner are not among them. */
 const EMPTY: ReadonlySet<string> = new Set(
   (
     'a an the is are am was were be been being do does did done have has had can could may might must should shall will ' +
@@ -72,18 +72,18 @@ const EMPTY: ReadonlySet<string> = new Set(
     'ours s t d m re ve ll please any some'
   ).split(' '),
 )
-/** Which way something goes: with one of them, order is meaning. */
+/** Direction words: with one of them, order changes the meaning. */
 const DIRECTIONS: ReadonlySet<string> = new Set(
   'from to into onto than before after by between against over under above below through via as like until since'.split(
     ' ',
   ),
 )
-/** Genitives turn the order of what they stand between. */
+/** Genitives reverse the order of what they connect. */
 const TURNS = /\b(?:of|for)\b|['’]s\b/iu
 const NO_SPACES = /^(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai})$/u
 const ENGLISH = /\b(?:what|which|who|when|where|why|how|the|is|are|does|do|can|of|your|you|i)\b/iu
 
-/** longer texts are no questions that somebody wrote down beforehand, and take long to read */
+/** Longer texts are unlikely to be annotated questions, and take long to parse. */
 const MAX_CHARACTERS = 500
 
 export function readQuestion(question: string): Asked {
@@ -103,7 +103,7 @@ export function readQuestion(question: string): Asked {
   return { words: [...markersOf(bare, kinds), ...words], isLoose, ...common }
 }
 
-/** Whether two questions ask the same, as far as their words tell. */
+/** Whether two questions ask the same, judging by their words. */
 export function asksTheSame(a: Asked, b: Asked): boolean {
   if (contradicts(a, b)) return false
   const isSame = sameList(a.words, b.words)
@@ -112,7 +112,10 @@ export function asksTheSame(a: Asked, b: Asked): boolean {
   return isContent && (isSame || ((a.isLoose || b.isLoose) && sameList(sorted(a.words), sorted(b.words))))
 }
 
-/** Whether they cannot ask the same however they are worded: one is negated, numbers differ, or each has a name that the other lacks. */
+/**
+ * Whether they cannot ask the same in any wording: one is negated, numbers differ, or each has a name that the other
+ * lacks.
+ */
 export function contradicts(a: Asked, b: Asked): boolean {
   const other = (names: readonly string[], { tokens }: Asked) => names.some((name) => !tokens.has(name))
   return !sameList([...a.hard].sort(), [...b.hard].sort()) || (other(a.names, b) && other(b.names, a))
@@ -122,14 +125,14 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, index) => word === b[index])
 }
 
-/** Numbers, capitals that stand alone ("plan B") and words with a digit. */
+/** Numbers, single capital letters ("plan B") and words with a digit. */
 function numbersOf(tokens: readonly string[]): string[] {
   return tokens
     .filter((token, index) => /\p{N}/u.test(token) || (/^\p{Lu}$/u.test(token) && token !== 'I' && index > 0))
     .map((token) => `#${token.toLowerCase()}`)
 }
 
-/** Words with a capital that begin no sentence: English writes names like that. */
+/** Capitalized words that do not start a sentence: names in English. */
 function namesOf(tokens: readonly string[]): string[] {
   return tokens.filter((token, index) => index > 0 && /^\p{Lu}\p{L}+$/u.test(token)).map((token) => token.toLowerCase())
 }
@@ -149,7 +152,7 @@ function kindsOf(text: string): { rest: string; kinds: Set<string> } {
   return { rest, kinds }
 }
 
-/** What a question is beside its words: what it asks for, its tense, whether it is one of yes or no. */
+/** Markers of a question: what it asks for, its tense, whether it asks for yes or no. */
 function markersOf(text: string, kinds: ReadonlySet<string>): string[] {
   const isYesNo = YES_NO.test(text)
   const isOfMe = /\b(?:i|we)\b/iu.test(text) && !/\byou\b/iu.test(text)

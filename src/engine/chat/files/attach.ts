@@ -15,13 +15,13 @@ import type { TurnIds } from '../frames.js'
 import { keepImage } from './upload.js'
 
 const FETCH_MS = 10_000
-/** a question about images that were sent this many messages ago still shows them to the model */
+/** A question up to this many messages after an image still shows it to the model. */
 const IMAGE_TURNS = 4
 
 /**
- * The images of a message as files of its sender: uploads are looked up, addresses are fetched.
+ * Resolves the images of a message to files of its sender: finds uploads, fetches addresses.
  *
- * @throws ChatError `invalid_param` that names the file and the reason, `model_currently_not_support`
+ * @throws ChatError `invalid_param` with the file and the reason, `model_currently_not_support`
  */
 export async function takeFiles(
   context: EngineContext,
@@ -31,9 +31,9 @@ export async function takeFiles(
 ): Promise<Attachment[]> {
   if (files.length === 0) return []
   const { vision } = session.app
-  if (!vision.enabled) throw invalid('the application does not take images, since its vision is off')
+  if (!vision.enabled) throw invalid('the application does not accept images: vision is disabled')
   if (chatModel(context, session.app) === undefined)
-    throw new ChatError('model_currently_not_support', 'the application has no model that could look at images')
+    throw new ChatError('model_currently_not_support', 'the application has no model that supports images')
   if (files.length > vision.numberLimits)
     throw invalid(`a message has at most ${vision.numberLimits} images here, received ${files.length}`)
   const refs = files.map((file) => referenceOf(file, vision.transferMethods))
@@ -51,7 +51,7 @@ export async function takeFiles(
 
 function referenceOf(file: InputFile, allowed: readonly string[]): { id: string } | { url: string } {
   const { transfer_method: method, url, upload_file_id: id } = file
-  if (!allowed.includes(method)) throw invalid(`the application takes no files by ${method}`)
+  if (!allowed.includes(method)) throw invalid(`the application does not accept files by ${method}`)
   if (url && id) throw invalid('a file has either url or upload_file_id, not both')
   if (method === 'local_file') {
     if (id) return { id: id.toLowerCase() }
@@ -79,18 +79,18 @@ async function remoteFile(context: EngineContext, fetcher: SafeFetch, session: A
   const row = await keepImage(context, session, user, { name, bytes: fetched.body }).catch((error: unknown) => {
     if (!(error instanceof ChatError)) throw error
     if (error.code === 'unsupported_file_type') throw because('is not a PNG, JPEG, WebP or GIF image')
-    throw error.code === 'too_many_files' ? because(`cannot be kept. ${error.message}`) : error
+    throw error.code === 'too_many_files' ? because(`cannot be stored. ${error.message}`) : error
   })
   return { fileId: row.id, size: row.size_bytes, url }
 }
 
-/** The last part of an address as the name of a file. */
+/** The last part of an address as a file name. */
 function nameIn(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? ''
   return last.replace(/[^\w.-]/g, '_').slice(-CHAT_LIMITS.filename) || 'image'
 }
 
-/** The refusal of an upload that is not there for this user. */
+/** The error for an upload that does not exist for this user. */
 export function expired(id: string): ChatError {
   return invalid(
     `Invalid upload file: ${JSON.stringify(id.slice(0, 100))} is not an image that this user uploaded, or it has expired`,
@@ -101,7 +101,7 @@ function invalid(sentence: string): ChatError {
   return invalidParam('files', sentence)
 }
 
-/** The images that the model is shown with a turn: its own, or those that were sent a few messages before. */
+/** The images that the model sees in a turn: those of the message, or of a few messages before. */
 export async function imagesOf(
   context: EngineContext,
   { vision }: ChatApp,
@@ -118,7 +118,7 @@ export async function imagesOf(
   return images
 }
 
-/** The files of a message, or those that were sent a few messages before. */
+/** The files of a message, or those of a few messages before. */
 function* filesShown(who: Who, messageId: string, conversationId: string): Read<AttachedRow[]> {
   const own = yield* placeOfMessage(who, messageId)
   if (own === undefined) return []

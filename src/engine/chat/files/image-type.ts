@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 
-/** What an image is, by its bytes. */
+/** The type of an image, detected from its bytes. */
 export interface ImageType {
   mimeType: string
-  /** lower case, without a dot */
+  /** Lower case, without a dot. */
   extension: string
 }
 
-/** as much as the recognition of a type looks at */
+/** Number of bytes that the type detection reads. */
 export const HEAD_BYTES = 4100
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   'image/gif': ['gif'],
 }
 
-/** The type of an image that this service takes; undefined for anything else. Neither name nor declared type count. */
+/** The type of a supported image; undefined for anything else. Neither the name nor the declared type counts. */
 export async function imageTypeOf(head: Uint8Array, name: string): Promise<ImageType | undefined> {
   const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(head)
@@ -29,7 +29,7 @@ export async function imageTypeOf(head: Uint8Array, name: string): Promise<Image
   return { mimeType, extension }
 }
 
-/** The same bytes, whose first ones are kept in `head` as they pass. */
+/** Passes the bytes through and copies the first ones into `head`. */
 export async function* withHead(content: Readable, head: Buffer[]): AsyncGenerator<Buffer> {
   let kept = 0
   for await (const part of content) {

@@ -7,12 +7,12 @@ import { damagedObject } from '../../storage/durable-files.js'
 import type { Read } from '../../storage/program.js'
 import { type AppSession, sessionOf } from '../apps.js'
 
-/** A file that is ready to be read; its receiver closes it. */
+/** A file opened for reading; the receiver closes it. */
 export interface OpenFile {
   name: string
   mimeType: string
   size: number
-  /** of the bytes, hexadecimal */
+  /** SHA-256 of the bytes, in hexadecimal digits. */
   sha256: string
   handle: FileHandle
 }
@@ -39,13 +39,13 @@ export async function openFile(
     return { name: row.name, mimeType: row.mime_type, size: row.size_bytes, sha256: row.sha256, handle }
   } catch (error) {
     if (error instanceof KsError && error.code === 'unavailable')
-      throw new ChatError('service_unavailable', 'The files are not to be had at the moment.')
+      throw new ChatError('service_unavailable', 'The files are temporarily unavailable.')
     log.error({ error: String(error), file: row.id }, 'the bytes of a chat file cannot be read')
     throw missing()
   }
 }
 
-/** The application of a file, for a request that proved itself by a signed address. */
+/** The application of a file, for a request with a signed address. */
 export function* sessionOfFile(id: string): Read<AppSession | undefined> {
   const of = yield* appOfFile(id)
   return of === undefined ? undefined : yield* sessionOf(of)

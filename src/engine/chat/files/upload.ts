@@ -14,9 +14,9 @@ import type { Read, Write } from '../../storage/program.js'
 import { type AppSession, appIn } from '../apps.js'
 import { type ImageType, imageTypeOf, withHead } from './image-type.js'
 
-/** what was uploaded and never sent is kept this long */
+/** Retention of uploads that are not used in a message. */
 const UNUSED_MS = 24 * 60 * 60 * 1000
-/** a file that did not get its bytes within this time never will */
+/** A file without its bytes after this time is abandoned. */
 const UNREADY_MS = 60 * 60 * 1000
 
 export interface ReceivedFile {
@@ -24,13 +24,13 @@ export interface ReceivedFile {
   content: Readable
 }
 
-/** One upload under way: the file first, then whose it is, since forms name the user last. */
+/** One upload in progress: the file first, then its user, because forms send the user last. */
 export interface ChatUpload {
   /** @throws ChatError */
   receive(file: ReceivedFile): Promise<void>
   /** @throws ChatError `no_file_uploaded`, `too_many_files`, `storage_…` */
   commit(user: string): Promise<FileUpload>
-  /** Lets go of what was received. */
+  /** Discards the received file. */
   abort(): Promise<void>
 }
 
@@ -41,8 +41,8 @@ interface Staged {
 }
 
 /**
- * Receives an image. Order: bytes into a temporary file → a row that holds them → fsync → their name, synced → the row is
- * ready. A crash in between leaves a row that expires, never one without bytes.
+ * Receives an image. Order: bytes into a temporary file → a row that references them → fsync → rename, synced → the row
+ * is ready. A crash in between leaves a row that expires, never one without bytes.
  */
 export function beginUpload(context: EngineContext, session: AppSession): ChatUpload {
   let received: Staged | undefined
@@ -72,7 +72,10 @@ export function beginUpload(context: EngineContext, session: AppSession): ChatUp
   }
 }
 
-/** Keeps bytes that the daemon itself fetched, as a file of the end user. @throws ChatError */
+/**
+ * Stores bytes that the daemon fetched as a file of the end user.
+ * @throws ChatError
+ */
 export async function keepImage(
   context: EngineContext,
   session: AppSession,
@@ -144,19 +147,19 @@ async function keepFile(
 }
 
 /**
- * Files that no message takes are bounded: they cost nobody but the disk. One that was fetched for a message counts too,
- * until the message has it; it may be refused for another reason.
+ * Limits files without a message, which only cost disk space. A file fetched for a message counts until the message has
+ * it; the message may be rejected for another reason.
  *
  * @throws ChatError `too_many_files`
  */
 function* assertRoom(row: FileRow, now: number): Read<void> {
   const { files, bytes } = yield* unusedUploads({ tenant: row.tenant, appId: row.app_id, userId: row.end_user_id }, now)
   const { unusedFilesPerUser, unusedBytesPerApp } = CHAT_LIMITS
-  const hint = 'an upload that no message has is gone after 24 hours'
+  const hint = 'uploads that are not used in a message are deleted after 24 hours'
   if (files >= unusedFilesPerUser)
     throw new ChatError(
       'too_many_files',
-      `An end user has at most ${unusedFilesPerUser} uploads that no message has.`,
+      `An end user can have at most ${unusedFilesPerUser} uploads that are not used in a message.`,
       {
         hint,
       },
@@ -164,7 +167,7 @@ function* assertRoom(row: FileRow, now: number): Read<void> {
   if (bytes + row.size_bytes > unusedBytesPerApp)
     throw new ChatError(
       'too_many_files',
-      `The uploads of an application that no message has are at most ${unusedBytesPerApp} bytes.`,
+      `Uploads of an application that are not used in a message can have at most ${unusedBytesPerApp} bytes.`,
       { hint },
     )
 }
@@ -173,11 +176,11 @@ function* assertRoom(row: FileRow, now: number): Read<void> {
 function nameOf(filename: string): string {
   const name = filename.replace(/\p{Cc}/gu, '').trim()
   if (name === '') throw filenameMissing()
-  if (/[/\\]/.test(name)) throw invalidParam('file', 'the name of a file must hold neither / nor \\')
+  if (/[/\\]/.test(name)) throw invalidParam('file', 'the file name must contain neither / nor \\')
   return cut(name)
 }
 
-/** A long name loses its middle end, and keeps its ending. */
+/** Truncates a long name before its extension. */
 function cut(name: string): string {
   const characters = [...name]
   if (characters.length <= CHAT_LIMITS.filename) return name
@@ -187,7 +190,7 @@ function cut(name: string): string {
 
 const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS'])
 
-/** What went wrong with the disk, in the codes of this service. */
+/** Maps disk errors to the codes of this service. */
 async function stored<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -206,5 +209,5 @@ function asStorageError(error: unknown): unknown {
   const code = from instanceof Error && 'code' in from && 'syscall' in from ? String(from.code) : ''
   if (code === '') return error
   if (FORBIDDEN.has(code)) return new ChatError('storage_permission_denied', 'The storage cannot be written.')
-  return new ChatError('storage_connection_failed', 'The storage does not answer.')
+  return new ChatError('storage_connection_failed', 'The storage is unavailable.')
 }

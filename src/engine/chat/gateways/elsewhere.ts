@@ -10,7 +10,7 @@ import { type ChatStream, REPLAY_MS, type RunningTurn } from '../turn.js'
 import { FollowedTurn } from './followed-turn.js'
 
 /**
- * A turn of an end user again: one of this gateway, or where there is none one of another.
+ * Replays a turn of an end user: one of this gateway, or of another one.
  *
  * @throws ChatError `not_found`
  */
@@ -32,13 +32,13 @@ export async function replayTurn(
   throw new ChatError('not_found', 'Task Not Exists.')
 }
 
-/** Asks the gateway that answers to stop, where there is one. */
+/** Requests the gateway that runs the turn to stop it, if there is one. */
 export async function stopElsewhere(db: Driver, session: AppSession, taskId: string, user: string): Promise<void> {
   const found = await db.read(turnElsewhere(session, taskId, user))
   if (found?.row.status === 'running') await db.write(() => askToStop(found.who, found.row.id, found.gateway))
 }
 
-/** Whether what a turn said may be said again. */
+/** Whether the text of a turn may be sent again. */
 function* isKept(session: AppSession, user: string, messageId: string): Read<boolean> {
   const who = yield* whoIs(session, user)
   const message = who === undefined ? undefined : yield* findMessage(who, messageId)

@@ -14,10 +14,10 @@ import { usageOf } from '../usage.js'
 
 const POLL_MS = 250
 const RENEW_MS = 4000
-/** events that nothing but audio comes after */
+/** Events after which only audio follows. */
 const ENDS: ReadonlySet<ChatFrame['event']> = new Set(['message_end', 'error'])
 
-/** What stands of a turn elsewhere. */
+/** The state of a turn of another gateway in the database. */
 interface Seen {
   batches: FrameBatch[]
   row: MessageRow | undefined
@@ -26,8 +26,8 @@ interface Seen {
 }
 
 /**
- * A turn that another gateway works at, or has just finished: that one is asked for its frames, which come through the
- * database. Where it is gone, the end is what its message says.
+ * A turn that another gateway runs or has just finished. This gateway requests its frames, which arrive through the
+ * database. If the other gateway is gone, the stored message provides the end.
  */
 export class FollowedTurn implements ChatStream {
   readonly ids: TurnIds
@@ -58,10 +58,11 @@ export class FollowedTurn implements ChatStream {
     for (;;) {
       if (performance.now() - asked > RENEW_MS) {
         asked = performance.now()
-        if (!(await this.#ask())) return yield* this.#rest(told, { row: undefined, usage: undefined })
+        if (!(await this.#requestFrames()))
+          return yield* this.#finishFromMessage(told, { row: undefined, usage: undefined })
       }
-      // frames are read when the request has been answered
-      const seen = await asTenant(this.#who.tenant, () => db.read(this.#look(told.length)))
+      // Frames are read after the request has been answered.
+      const seen = await asTenant(this.#who.tenant, () => db.read(this.#readState(told.length)))
       let isOver = false
       for (const { first, frames, last } of seen.batches) {
         const came: ChatFrame[] = fromCell(frames)
@@ -72,14 +73,14 @@ export class FollowedTurn implements ChatStream {
         isOver ||= last === 1
       }
       if (isOver && told.some(({ event }) => ENDS.has(event))) return
-      // who answered is gone, or remembers nothing of it: what was stored is the end, once somebody has said so
-      if ((isOver || !seen.isOwned) && seen.row?.status !== 'running') return yield* this.#rest(told, seen)
+      // The other gateway is gone, or has forgotten the turn: the stored message is the end, once its status is final.
+      if ((isOver || !seen.isOwned) && seen.row?.status !== 'running') return yield* this.#finishFromMessage(told, seen)
       await sleep(POLL_MS)
     }
   }
 
-  /** @returns whether there is a message still */
-  async #ask(): Promise<boolean> {
+  /** @returns whether the message still exists */
+  async #requestFrames(): Promise<boolean> {
     const { ids, ...self } = { ids: this.ids, who: this.#who, gateway: this.#gateway }
     const { db } = this.#context
     return await asTenant(self.who.tenant, () =>
@@ -91,7 +92,7 @@ export class FollowedTurn implements ChatStream {
     )
   }
 
-  *#look(next: number): Read<Seen> {
+  *#readState(next: number): Read<Seen> {
     const { messageId } = this.ids
     const isOwned = yield* isThere(this.#gateway)
     return {
@@ -102,8 +103,8 @@ export class FollowedTurn implements ChatStream {
     }
   }
 
-  /** What was not told of an answer, as it is stored. */
-  *#rest(told: readonly ChatFrame[], { row, usage }: Pick<Seen, 'row' | 'usage'>): Generator<ChatFrame> {
+  /** The unsent rest of an answer, from the stored message. */
+  *#finishFromMessage(told: readonly ChatFrame[], { row, usage }: Pick<Seen, 'row' | 'usage'>): Generator<ChatFrame> {
     const { ids } = this
     if (row === undefined) return yield errorFrame(ids, new ChatError('not_found', 'Task Not Exists.'))
     if (row.status === 'error') {
@@ -125,7 +126,7 @@ export class FollowedTurn implements ChatStream {
   }
 }
 
-/** The text that frames come to. */
+/** The text that results from frames. */
 function saidIn(frames: readonly ChatFrame[]): string {
   let said = ''
   for (const frame of frames) {

@@ -6,7 +6,7 @@ import type { RunningTurn } from '../turn.js'
 
 const POLL_MS = 500
 
-/** Waits until no turn of another gateway comes first in the conversation, or the turn is cut. */
+/** Waits until no turn of another gateway precedes this one in the conversation, or the turn is aborted. */
 export async function untilFirst({ db, instance }: EngineContext, who: Who, turn: RunningTurn): Promise<void> {
   const { signal, ids } = turn
   while (!signal.aborted && (await db.read(isBehindOthers(who, ids, instance))))

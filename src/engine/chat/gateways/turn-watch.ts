@@ -7,102 +7,108 @@ import type { Read } from '../../storage/program.js'
 import type { RunningTurn } from '../turn.js'
 
 const LOOK_MS = 1000
-/** frames that come within this time are stored together */
+/** Frames that arrive within this time are stored together. */
 const GATHER_MS = 250
 
 /**
- * What other gateways want of the turns of this one: where several answer on one server, it looks once a second whether one
- * was stopped, taken from it or removed with its conversation, and stores the frames of those that are followed elsewhere.
- * It writes nothing that nobody asked for.
+ * Handles requests of other gateways on the same database about turns of this one: polls every second whether a turn
+ * was stopped, taken over or removed with its conversation, and stores the frames of turns followed by others. It
+ * writes nothing without a request.
  */
 export class TurnWatch {
   readonly #context: EngineContext
-  /** by message: turns whose rows are stored as running */
+  /** By message: turns whose rows are stored as running. */
   readonly #running = new Map<string, RunningTurn>()
-  /** those that may be followed, also when they are over */
-  readonly #known = new Map<string, RunningTurn>()
+  /** Turns that may be followed, including finished ones. */
+  readonly #replayable = new Map<string, RunningTurn>()
   readonly #followed = new Map<string, { stop: AbortController; done: Promise<void> }>()
-  /** messages whose frames were all stored */
-  readonly #told = new Set<string>()
-  #looking: Promise<void> | undefined
+  /** Messages whose frames are all stored. */
+  readonly #completed = new Set<string>()
+  #polling: Promise<void> | undefined
   readonly #closing = new AbortController()
 
   constructor(context: EngineContext) {
     this.#context = context
   }
 
-  /** The row of a turn is stored: from now on others can see it. */
+  /** Called when the row of a turn is stored: from now on others can see it. */
   stored(turn: RunningTurn): void {
     this.#running.set(turn.ids.messageId, turn)
-    this.#known.set(turn.ids.messageId, turn)
-    // whoever began the first of the turns: they are of all tenants
-    this.#looking ??= asDeployment(() => this.#look()).finally(() => {
-      this.#looking = undefined
+    this.#replayable.set(turn.ids.messageId, turn)
+    // Runs across tenants, whichever turn started it.
+    this.#polling ??= asDeployment(() => this.#poll()).finally(() => {
+      this.#polling = undefined
     })
   }
 
-  /** Its end is being stored: what its row says from now on was written here. */
+  /** Called before the end is stored: later changes of the row come from this process. */
   ending({ ids }: RunningTurn): void {
     this.#running.delete(ids.messageId)
   }
 
-  /** It cannot be replayed any more. */
+  /** Called when a turn cannot be replayed any more. */
   forget({ ids }: RunningTurn): void {
-    this.#known.delete(ids.messageId)
+    this.#replayable.delete(ids.messageId)
   }
 
-  /** Stores the last frames of what is followed. All turns are over. */
+  /** Stores the last frames of followed turns. All turns are finished. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([this.#looking, ...[...this.#followed.values()].map(({ done }) => done)])
+    await Promise.all([this.#polling, ...[...this.#followed.values()].map(({ done }) => done)])
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { db, instance, log } = this.#context
     const { signal } = this.#closing
-    for (let isAsked = false; (isAsked || this.#known.size > 0) && !signal.aborted; ) {
+    for (let isAsked = false; (isAsked || this.#replayable.size > 0) && !signal.aborted; ) {
       await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined)
       if (signal.aborted) return
       const before = [...this.#running]
       try {
         const { answered, requests } = await db.read(seenBy(instance))
         for (const [id, turn] of before) if (!answered.has(id) && this.#running.get(id) === turn) turn.cut('stopped')
-        for (const request of requests) await this.#fulfil(request)
+        for (const request of requests) await this.#handleRequest(request)
         isAsked = requests.length > 0
       } catch (error) {
-        log.debug({ error: String(error) }, 'it could not be asked what others want of the answers of this process')
+        log.debug({ error: String(error) }, 'the requests of other gateways could not be read')
       }
     }
   }
 
-  async #fulfil(request: TurnRequest): Promise<void> {
+  async #handleRequest(request: TurnRequest): Promise<void> {
     const { message_id: id } = request
     if (request.stop === 1) this.#running.get(id)?.cut('stopped')
     if (request.is_followed === 1) {
-      if (!this.#followed.has(id) && !this.#told.has(id)) this.#follow(request)
+      if (!this.#followed.has(id) && !this.#completed.has(id)) this.#follow(request)
       return
     }
     this.#followed.get(id)?.stop.abort()
     if (this.#running.has(id) || this.#followed.has(id)) return
-    this.#told.delete(id)
+    this.#completed.delete(id)
     await this.#context.db.write(() => removeRequest(request))
   }
 
   #follow(request: TurnRequest): void {
     const id = request.message_id
     const stop = new AbortController()
-    const done = this.#tell(request, stop.signal)
+    const done = this.#storeFrames(request, stop.signal)
       .catch((error: unknown) =>
-        this.#context.log.debug({ error: String(error) }, 'frames of an answer could not be handed on'),
+        this.#context.log.debug(
+          { error: String(error) },
+          'the frames of an answer could not be stored for another gateway',
+        ),
       )
       .finally(() => this.#followed.delete(id))
     this.#followed.set(id, { stop, done })
   }
 
-  /** Stores the frames of a turn until it is over or nobody follows; of one that is not known here, that there are none. */
-  async #tell(request: TurnRequest, signal: AbortSignal): Promise<void> {
+  /**
+   * Stores the frames of a turn until it ends or is not followed any more; for an unknown turn, stores that there are
+   * none.
+   */
+  async #storeFrames(request: TurnRequest, signal: AbortSignal): Promise<void> {
     const { db } = this.#context
-    const turn = this.#known.get(request.message_id)
+    const turn = this.#replayable.get(request.message_id)
     const came = new Frames(turn, signal)
     for (let first = 0; ; ) {
       const isEnding = signal.aborted || this.#closing.signal.aborted
@@ -111,16 +117,16 @@ export class TurnWatch {
       const batch = { first, count: frames.length, frames: JSON.stringify(frames), last: isLast ? 1 : 0 }
       if (frames.length > 0 || isLast) await db.write(() => storeFrames(request, batch))
       first += frames.length
-      if (isLast) this.#told.add(request.message_id)
+      if (isLast) this.#completed.add(request.message_id)
       if (isLast || isEnding) return
       await sleep(GATHER_MS)
     }
   }
 }
 
-/** Frames that have come and were not taken. */
+/** Buffer of frames that were not taken yet. */
 class Frames {
-  #came: ChatFrame[] = []
+  #frames: ChatFrame[] = []
   isOver = false
 
   constructor(turn: RunningTurn | undefined, signal: AbortSignal) {
@@ -129,19 +135,19 @@ class Frames {
   }
 
   take(): ChatFrame[] {
-    return this.#came.splice(0)
+    return this.#frames.splice(0)
   }
 
   async #read(turn: RunningTurn, signal: AbortSignal): Promise<void> {
     for await (const frame of turn.frames()) {
       if (signal.aborted) return
-      this.#came.push(frame)
+      this.#frames.push(frame)
     }
     this.isOver = true
   }
 }
 
-/** What a gateway answers, and what is asked of it. */
+/** The messages that a gateway answers, and the requests to it. */
 function* seenBy(gateway: string): Read<{ answered: ReadonlySet<string>; requests: TurnRequest[] }> {
   return { answered: new Set(yield* answeredBy(gateway)), requests: yield* requestsTo(gateway) }
 }

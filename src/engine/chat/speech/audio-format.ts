@@ -1,15 +1,15 @@
-/** How audio is called towards a model. */
+/** Extension and media type of audio for a model. */
 export interface AudioFormat {
   extension: string
   mimeType: string
 }
 
-/** containers say what they are at their beginning */
+/** Containers declare their type at the beginning. */
 const HEAD_BYTES = 64 * 1024
 
 const EXTENSIONS = ['mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'wav', 'webm']
 
-/** What clients call these types, and the extension that goes with each. */
+/** Media types that clients send, with the extension of each. */
 const ALIASES: Readonly<Record<string, string>> = {
   'audio/mp3': 'mp3',
   'audio/mpeg': 'mp3',
@@ -38,9 +38,9 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Of which of the accepted types audio is: by its bytes where they say it, else by declared type or name.
+ * Detects the format of supported audio: by its bytes if possible, otherwise by declared type or name.
  *
- * @returns undefined for anything else, and for bytes that are evidently something else
+ * @returns undefined for other types, including bytes that are evidently something else
  */
 export async function audioFormat(
   bytes: Uint8Array,

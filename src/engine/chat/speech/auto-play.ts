@@ -7,7 +7,7 @@ import { Joiner } from './joiner.js'
 import { speakable, takeSentences } from './sentences.js'
 import { speechModel } from './voices.js'
 
-/** Has a turn read its answer aloud; the caller knows that there is a model for it. */
+/** Reads the answer of a turn aloud; the caller has checked that a speech model exists. */
 export function giveVoice(context: EngineContext, app: ChatApp, turn: RunningTurn): void {
   const model = speechModel(context, app)
   if (model === undefined) return
@@ -16,27 +16,27 @@ export function giveVoice(context: EngineContext, app: ChatApp, turn: RunningTur
   turn.speakWith(new AutoPlay(context, context.models.speaker(model), { voice, language }, out))
 }
 
-/** Where the audio of an answer goes. */
+/** Receiver of the audio of an answer. */
 interface AudioOut {
   audio(base64: string): void
-  /** once, after the last audio */
+  /** Called once, after the last audio. */
   end(): void
 }
 
-/** one event holds this much, so that events stay small */
+/** Audio bytes of one event, to keep events small. */
 const CHUNK_BYTES = 16 * 1024
-/** of one answer; what would be more stays unspoken */
+/** Maximum audio of one answer; the rest is not spoken. */
 const MAX_AUDIO_BYTES = 32 * 1024 * 1024
 
-/** Reads an answer aloud while it is being written, sentence by sentence. A voice that fails is silent from then on. */
+/** Converts an answer to speech while it is generated, sentence by sentence. After a failure it stays silent. */
 class AutoPlay implements Voice {
   readonly #context: EngineContext
   readonly #speaker: Speaker
-  readonly #how: { voice: string; language: string }
-  readonly #out: AudioOut
+  readonly #voiceOptions: { voice: string; language: string }
+  readonly #sink: AudioOut
   readonly #abort = new AbortController()
   readonly #joiner = new Joiner()
-  /** what a model thinks is not for the ear */
+  /** The reasoning of a model is not spoken. */
   readonly #thinking = new Thinking()
   #unspoken = ''
   #queue: string[] = []
@@ -47,8 +47,8 @@ class AutoPlay implements Voice {
   constructor(context: EngineContext, speaker: Speaker, how: { voice: string; language: string }, out: AudioOut) {
     this.#context = context
     this.#speaker = speaker
-    this.#how = how
-    this.#out = out
+    this.#voiceOptions = how
+    this.#sink = out
   }
 
   add(text: string): void {
@@ -59,14 +59,14 @@ class AutoPlay implements Voice {
     void this.#speak()
   }
 
-  /** The answer is complete: what is left is spoken, then the audio ends. */
+  /** The answer is complete: speaks the rest, then ends the audio. */
   finish(): void {
     this.#complete = true
     this.#queue.push(this.#unspoken + this.#thinking.end())
     void this.#speak()
   }
 
-  /** Nothing more is spoken; `end` of the output follows at `finish`. */
+  /** Stops speaking; `end` of the sink is called after `finish`. */
   stop(): void {
     this.#abort.abort()
   }
@@ -75,24 +75,25 @@ class AutoPlay implements Voice {
     if (this.#speaking) return
     this.#speaking = true
     try {
-      for (let piece = this.#queue.shift(); piece !== undefined; piece = this.#queue.shift()) await this.#say(piece)
+      for (let piece = this.#queue.shift(); piece !== undefined; piece = this.#queue.shift())
+        await this.#speakPart(piece)
     } catch (error) {
       if (!this.#abort.signal.aborted)
         this.#context.log.warn({ error: String(error) }, 'an answer could not be read aloud')
       this.stop()
     }
     this.#speaking = false
-    if (this.#complete && (this.#queue.length === 0 || this.#abort.signal.aborted)) this.#out.end()
+    if (this.#complete && (this.#queue.length === 0 || this.#abort.signal.aborted)) this.#sink.end()
   }
 
-  async #say(piece: string): Promise<void> {
+  async #speakPart(piece: string): Promise<void> {
     this.#abort.signal.throwIfAborted()
     const text = speakable(piece)
     if (text === '') return
-    const sound = this.#joiner.next(await this.#speaker.speak({ text, ...this.#how }, this.#abort.signal))
+    const sound = this.#joiner.next(await this.#speaker.speak({ text, ...this.#voiceOptions }, this.#abort.signal))
     this.#bytes += sound.length
     if (this.#bytes > MAX_AUDIO_BYTES) throw new Error(`more than ${MAX_AUDIO_BYTES} bytes of audio`)
     for (let at = 0; at < sound.length; at += CHUNK_BYTES)
-      this.#out.audio(sound.subarray(at, at + CHUNK_BYTES).toString('base64'))
+      this.#sink.audio(sound.subarray(at, at + CHUNK_BYTES).toString('base64'))
   }
 }

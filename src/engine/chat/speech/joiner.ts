@@ -3,14 +3,17 @@ import type { Speech } from '../../models/types.js'
 import { readWav, wavHead } from './wav.js'
 
 /**
- * Makes one sound of several: a model is asked sentence by sentence. Pieces of MP3 follow one another as they are; of WAV
- * files only the first keeps its head.
+ * Joins the audio of several sentences, because models are called sentence by sentence. MP3 data is concatenated; of
+ * WAV files only the first keeps its header.
  */
 export class Joiner {
   mimeType = ''
   #format: Buffer | undefined
 
-  /** The bytes that go on where the pieces before ended. @throws ProviderFailure when they do not fit */
+  /**
+   * The bytes that continue the previous audio.
+   * @throws ProviderFailure if the formats differ
+   */
   next({ audio, mimeType }: Speech): Buffer {
     const first = this.mimeType === ''
     if (!first && mimeType !== this.mimeType) throw new ProviderFailure('malformed', 'audio of several types')
@@ -27,7 +30,7 @@ export class Joiner {
     return samples
   }
 
-  /** The whole of some pieces that `next` gave, with the head of a file that is complete. */
+  /** Joins all parts returned before into a complete file with a correct header. */
   whole(pieces: Buffer[]): Buffer {
     const bytes = Buffer.concat(pieces)
     if (this.#format === undefined) return bytes

@@ -1,16 +1,16 @@
 import { withoutThoughts } from '../../../lib/text/thoughts.js'
 
-/** A piece that is spoken at once: short enough to be heard soon, long enough to sound like a sentence. */
+/** Length of a text that is spoken at once: short enough to start soon, long enough to sound like a sentence. */
 const SHORTEST = 30
 const LONGEST = 400
 
 const END = /[.!?…]["')\]]*\s|[。！？]|\n/g
 
 /**
- * Takes whole sentences off the beginning of a text that is still being written.
+ * Splits complete sentences off the beginning of a text that is still being generated.
  *
- * @param longest a text without an end is cut at its last space before this many characters
- * @returns the pieces, and what is left
+ * @param maxChars a text without a sentence end is split at its last space before this many characters
+ * @returns the sentences, and the rest
  */
 export function takeSentences(text: string, longest: number = LONGEST): { pieces: string[]; rest: string } {
   const pieces: string[] = []
@@ -27,7 +27,7 @@ export function takeSentences(text: string, longest: number = LONGEST): { pieces
   return { pieces: [...pieces, ...rest], rest: last }
 }
 
-/** A whole text in pieces that a model takes. */
+/** Splits a complete text into parts that a model accepts. */
 export function inPieces(text: string, longest: number): string[] {
   const pieces: string[] = []
   let piece = ''
@@ -48,7 +48,7 @@ function cut(text: string, longest: number): string[] {
   while (left.length > longest) {
     const space = left.lastIndexOf(' ', longest - 1)
     const at = space > longest / 2 ? space + 1 : longest
-    // never between the halves of a character
+    // Never splits a surrogate pair.
     const end = /[\uD800-\uDBFF]/.test(left[at - 1] ?? '') ? at - 1 : at
     pieces.push(left.slice(0, end))
     left = left.slice(end)
@@ -56,7 +56,7 @@ function cut(text: string, longest: number): string[] {
   return [...pieces, left]
 }
 
-/** A text as it is read aloud: without thoughts, code fences, marks of emphasis, numbers of passages and addresses of links. */
+/** The text for reading aloud: without reasoning, code fences, emphasis marks, citation numbers and link addresses. */
 export function speakable(text: string): string {
   return withoutThoughts(text)
     .replace(/^\s*```.*$/gm, ' ')

@@ -10,14 +10,15 @@ import { Joiner } from './joiner.js'
 import { inPieces, speakable } from './sentences.js'
 import { speechModel } from './voices.js'
 
-/** the public API refuses more than 4,096 characters at once */
+/** The public API rejects more than 4,096 characters per call. */
 const PIECE_CHARACTERS = 4000
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 
 /**
- * Reads a text, or the answer of a message of the user, aloud.
+ * Converts a text, or the answer of a message of the user, to speech.
  *
- * @throws ChatError `app_unavailable` where it is off, `provider_not_initialize` without a model, `invalid_param`, `not_found`
+ * @throws ChatError `app_unavailable` if disabled, `provider_not_initialize` without a model, `invalid_param`,
+ * `not_found`
  */
 export async function speak(
   context: EngineContext,
@@ -29,9 +30,8 @@ export async function speak(
   if (!app.textToSpeech.enabled) throw new ChatError('app_unavailable', 'Text to speech is not enabled.')
   const text = speakable(await context.db.read(textOf(session, body)))
   const model = speechModel(context, app)
-  if (model === undefined)
-    throw new ChatError('provider_not_initialize', 'the application has no model that reads texts aloud')
-  if (text === '') throw invalidParam('text', 'the text holds nothing that can be read aloud')
+  if (model === undefined) throw new ChatError('provider_not_initialize', 'the application has no speech model')
+  if (text === '') throw invalidParam('text', 'the text contains nothing to read aloud')
   const speaker = context.models.speaker(model)
   const { voice, language } = app.textToSpeech
   const joiner = new Joiner()
@@ -51,7 +51,7 @@ export async function speak(
   return { audio: joiner.whole(pieces), mimeType: joiner.mimeType }
 }
 
-/** What is to be said; the message goes before the text. */
+/** The text to read aloud; the message takes precedence over the text. */
 function* textOf(session: AppSession, { user, message_id, text }: TextToAudio): Read<string> {
   if (message_id !== undefined) {
     const { row } = yield* requireMessage(session, user, message_id)

@@ -13,20 +13,23 @@ export interface ReceivedAudio {
   content: Readable
 }
 
-/** One file to be written down: its bytes first, since forms name the user last. */
+/** One file to transcribe: its bytes first, because forms send the user last. */
 export interface Transcription {
   /** @throws ChatError `unsupported_audio_type`, `audio_too_large` */
   receive(file: ReceivedAudio): Promise<void>
-  /** @returns what is said, '' for silence. @throws ChatError */
+  /**
+   * @returns the transcript, '' for silence.
+   * @throws ChatError
+   */
   transcribe(signal: AbortSignal): Promise<string>
-  /** to be called once, however it ended */
+  /** Must be called once, whatever the outcome. */
   end(): void
 }
 
-/** each holds its file in memory */
+/** Each file is held in memory. */
 const AT_ONCE = 8
 
-/** Writes down what end users say, a bounded number of files at once. */
+/** Transcribes audio of end users, with a limited number of concurrent files. */
 export class Transcriptions {
   readonly #context: EngineContext
   #busy = 0
@@ -38,7 +41,7 @@ export class Transcriptions {
   /**
    * Admits a file before any of its bytes are read.
    *
-   * @throws ChatError `app_unavailable` where it is off, `provider_not_support_speech_to_text`, `too_many_requests`
+   * @throws ChatError `app_unavailable` if disabled, `provider_not_support_speech_to_text`, `too_many_requests`
    */
   open({ app }: AppSession): Transcription {
     if (!app.speechToText.enabled) throw new ChatError('app_unavailable', 'Speech to text is not enabled.')
@@ -46,7 +49,7 @@ export class Transcriptions {
     if (model === undefined)
       throw new ChatError('provider_not_support_speech_to_text', 'Provider not support speech to text.')
     if (this.#busy >= AT_ONCE)
-      throw new ChatError('too_many_requests', `the service writes down ${AT_ONCE} files at once already`)
+      throw new ChatError('too_many_requests', `the service is already transcribing ${AT_ONCE} files`)
     this.#busy += 1
     let ended = false
     let received: { bytes: Buffer; format: AudioFormat } | undefined

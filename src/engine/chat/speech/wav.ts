@@ -1,11 +1,14 @@
-/** The sound of a WAV file (RIFF, Microsoft's multimedia format of 1991). */
+/** The audio of a WAV file (RIFF, Microsoft's multimedia format of 1991). */
 export interface WavSound {
-  /** the fields of its `fmt ` chunk */
+  /** The fields of its `fmt ` chunk. */
   format: Buffer
   samples: Buffer
 }
 
-/** Reads a WAV file; the sizes of one that was streamed count only as far as there are bytes. @returns undefined for none */
+/**
+ * Parses a WAV file; a streamed file may have fewer bytes than its sizes state.
+ * @returns undefined if it is not a WAV file
+ */
 export function readWav(bytes: Buffer): WavSound | undefined {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') return undefined
   let format: Buffer | undefined
@@ -20,7 +23,10 @@ export function readWav(bytes: Buffer): WavSound | undefined {
   return undefined
 }
 
-/** The head of a WAV file. @param size bytes of samples; as large as can be where they are not known yet */
+/**
+ * Creates the header of a WAV file.
+ * @param size bytes of samples; the maximum while unknown
+ */
 export function wavHead(format: Buffer, size = 0xffff_ffff): Buffer {
   const head = Buffer.alloc(28 + format.length)
   head.write('RIFF', 0, 'latin1')

@@ -11,7 +11,7 @@ import type { AppSession } from '../apps.js'
 import { type ChatPage, requireConversation } from '../conversations.js'
 import { refusedInput } from '../moderation.js'
 
-/** of a value that is refused, in characters */
+/** Maximum characters of a rejected value in an error message. */
 const SHOWN = 80
 
 /** @throws ChatError `conversation_not_exists`, `invalid_param` */
@@ -23,7 +23,7 @@ export function* listVariables(
   const { who } = yield* requireConversation(session, user, id, 'conversation_not_exists')
   const last = last_id === undefined ? undefined : yield* findVariable(who, id, last_id)
   if (last_id !== undefined && last === undefined)
-    throw invalidParam('last_id', 'last_id names no variable of the conversation')
+    throw invalidParam('last_id', 'last_id is not a variable of the conversation')
   const rows = yield* variablesAfter(who, id, { after: last?.key ?? 0, part, limit: limit + 1 })
   return { limit, has_more: rows.length > limit, data: readable(rows.slice(0, limit), toItem) }
 }
@@ -43,7 +43,10 @@ export function setVariable(
   })
 }
 
-/** Sets a variable that the application has, by its name. @throws ChatError `not_found`, `invalid_param` */
+/**
+ * Sets a variable of the application by its name.
+ * @throws ChatError `not_found`, `invalid_param`
+ */
 export function rememberVariable(
   db: Driver,
   { app, who, conversationId }: { app: ChatApp; who: Who; conversationId: string },
@@ -62,9 +65,9 @@ export function rememberVariable(
 function checkedValue(app: ChatApp, { name, value_type }: VariableRow, value: unknown): string {
   const read = readValue(value_type, value)
   if ('rule' in read) throw invalidParam('value', `value of ${name} ${read.rule}, received ${shown(value)}`)
-  // it comes to the model with the instructions
+  // The value becomes part of the instructions for the model.
   if (refusedInput(app, read.text, {}) !== undefined)
-    throw invalidParam('value', `value of ${name} holds a word that is not let through`)
+    throw invalidParam('value', `value of ${name} contains a sensitive word`)
   return read.text
 }
 

@@ -1,21 +1,23 @@
 import type { FoundEntity } from './entities.js'
 
-/** Words of an expansion that give its short form no letter. */
+/** Words of a long name that contribute no letter to its short form. */
 const SMALL = new Set(['of', 'the', 'and', 'for', 'de', 'der', 'für', 'von', 'du', 'la', 'on', 'in', 'to'])
 const SHORT =
   /^(?:(?:the|or|hereinafter|also known as|abbreviated|short)[ :,]*)?["“'‘]?([\p{L}][\p{L}\p{N}&.-]{1,11})["”'’]?$/u
 
-/** `the European Central Bank, or ECB,` and `…, known as the IMF,`: short forms in capitals alone, since lists look the same. */
+/**
+ * `the European Central Bank, or ECB,` and `…, known as the IMF,`: short forms in capitals only, since lists look the
+ * same.
+ */
 const ASIDE =
   /^, ?(?:or|also known as|better known as|known as|abbreviated(?: as| to)?|in short|for short|called|kurz|abgekürzt|dit|sigle) (?:(?:the|die|der|das|la|le) )?(\p{Lu}[\p{Lu}\p{N}&.-]{1,7})(?![\p{L}\p{N}])/u
-/** What says of which kind a company is gives its short form no letter, or gives it one: `DB`, `BMW AG`. */
+/** Legal forms of companies, which may or may not contribute a letter to a short form: `DB`, `BMW AG`. */
 const LEGAL_FORM =
   /^(?:ag|bv|co|corp|corporation|company|gmbh|inc|incorporated|kg|limited|llc|llp|ltd|nv|oy|plc|sa|sarl|se|spa|srl)$/u
 
 /**
- * The key that another stands for: of `Federal Reserve (Fed)` the long one's for the short one's, where the letters of
- * the short one come from the long one; of two names beside each other also the other way round, `NHS (National Health
- * Service)`.
+ * Finds short forms and the names that they stand for: `Federal Reserve (Fed)`, where the letters of the short form
+ * come from the long name, and the reverse, `NHS (National Health Service)`.
  */
 export function aliasesIn(text: string, mentions: readonly FoundEntity[]): { alias: FoundEntity; of: FoundEntity }[] {
   const found: { alias: FoundEntity; of: FoundEntity }[] = []
@@ -43,7 +45,7 @@ export function aliasesIn(text: string, mentions: readonly FoundEntity[]): { ali
   return found
 }
 
-/** Whether a short form has the first letters of a name's words, or is the beginning of one of them. */
+/** Whether a short form consists of the first letters of a name's words, or is the beginning of one of them. */
 export function isShortFor(short: string, name: string): boolean {
   const letters = short.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase()
   const all = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
@@ -56,7 +58,7 @@ export function isShortFor(short: string, name: string): boolean {
   return startsOfWords(letters, content)
 }
 
-/** Whether letters are made of the beginnings of words, each of them giving one at least: `DARPA`, `Benelux`. */
+/** Whether letters consist of beginnings of all words, at least one letter of each: `DARPA`, `Benelux`. */
 function startsOfWords(letters: string, words: readonly string[]): boolean {
   const [word, ...rest] = words
   if (word === undefined) return letters === ''
@@ -73,7 +75,7 @@ const PLURAL_END: readonly (readonly [RegExp, string])[] = [
 
 const ARTICLE = /^(?:der|die|das|dem|den|des|le|la|les|el|los|las|il|lo|gli|het|een) (?=\S)/u
 
-/** Keys that may stand for the same: without the plural of the last word, or an article that a sentence begins with. */
+/** Keys that may denote the same entity: without the plural of the last word, or a leading article. */
 export function variantsOf(key: string): string[] {
   const variants: string[] = []
   if (ARTICLE.test(key)) variants.push(key.replace(ARTICLE, ''))

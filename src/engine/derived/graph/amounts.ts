@@ -1,6 +1,6 @@
 import type { Sentence } from './phrases.js'
 
-/** A sum of money, as the end of a relation. */
+/** An amount of money as the end of a relation. */
 export interface Amount {
   name: string
   /** its key among entities: `usd 5 a month` */
@@ -20,7 +20,7 @@ const AMOUNT = new RegExp(
 )
 const SIGNS: Readonly<Record<string, string>> = { $: 'usd ', '€': 'eur ', '£': 'gbp ', '¥': 'jpy ' }
 
-/** The sum of money that begins at a word. */
+/** The amount of money that starts at a token. */
 export function amountAt({ text, tokens }: Sentence, place: number): Amount | undefined {
   const token = tokens[place]
   if (token === undefined) return undefined

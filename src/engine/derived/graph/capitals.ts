@@ -1,18 +1,18 @@
-/** Part of a text in UTF-16 places. */
+/** Range of a text in UTF-16 offsets. */
 export interface Stretch {
   start: number
   end: number
 }
 
-/** What capitals say in a text. */
+/** What capital letters mean in a text. */
 export interface Capitals {
-  /** whether a capital within a sentence makes a name: not in German, where every noun has one */
+  /** whether a capital within a sentence marks a name: not in German, where every noun has one */
   names: boolean
-  /** lines in which every word has a capital, or only capitals: there they say nothing */
+  /** ranges of lines with a capital in every word, or only capitals: they mark nothing there */
   shouted: Stretch[]
 }
 
-/** Words that a text of the language cannot do without and that the other has not, or has for something else. */
+/** Frequent words of one language that the other lacks or uses differently. */
 const GERMAN = new Set(
   'der das und ist nicht ein eine einen einem einer mit von dem den des für auf sich auch wird wurde wurden sind im zum zur als bei durch nach oder werden'.split(
     ' ',
@@ -22,20 +22,20 @@ const ENGLISH = new Set(
   'the of and to is are for with that this by from it its has have were which been their they be not or'.split(' '),
 )
 const SMALL_VERBS = new Set(['is', 'are', 'was', 'were', 'has', 'have', 'had', 'be', 'will', 'met', 'did', 'does'])
-/** A text of fewer such words than this does not say its language. */
+/** Minimal number of such words to detect German. */
 const LEAST_GERMAN = 2
-/** So much of a text says its language. */
+/** Length of the text's beginning that decides its language. */
 const LANGUAGE_CHARACTERS = 600
-/** A line of fewer words than this may be a name. */
+/** Minimal number of words of a heading; a shorter line may be a name. */
 const LEAST_LINE_WORDS = 4
-/** Share of the longer words of a line that begin with a capital, from which on it is a heading. */
+/** Minimal fraction of a line's longer words with a capital that makes it a heading. */
 const SHOUTED = 0.85
-/** Words shorter than this are often small in headings. */
+/** Words shorter than this are often in lower case in headings. */
 const LONG_WORD = 4
-/** A line of parts as short as this is a list or a table's row, and its capitals are those of names. */
+/** A line with parts up to this many words is a list or a table row, and its capitals mark names. */
 const LISTED_WORDS = 3
 
-/** Looks at the words of a text once. */
+/** Determines the meaning of capitals in one pass over a text. */
 export function capitalsOf(text: string): Capitals {
   let german = 0
   let english = 0
@@ -83,12 +83,12 @@ export function isWithin(stretches: readonly Stretch[], place: number): boolean 
 
 interface Line {
   words: number
-  /** words of capitals only */
+  /** words in capitals only */
   capitals: number
   long: number
   longCapital: number
   separators: number
-  /** small auxiliaries: headings write them with a capital */
+  /** auxiliary verbs in lower case: headings write them with a capital */
   verbs: number
 }
 

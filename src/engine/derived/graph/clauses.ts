@@ -11,16 +11,16 @@ import {
 } from './phrases.js'
 import type { EndKind } from './predicates.js'
 
-/** What stands before a verb: its subjects, and the words between. */
+/** The subjects before a verb, and the words in between. */
 export interface Subject {
   phrases: Phrase[]
-  /** auxiliaries and adverbs between, in lower case */
+  /** auxiliaries and adverbs in between, in lower case */
   between: string[]
-  /** place of the first word of the subject */
+  /** index of the subject's first token */
   first: number
 }
 
-/** What is no statement of a fact, anywhere before a verb. */
+/** Words before a verb that make its clause something other than a statement of fact. */
 const HYPOTHETICAL = new Set(
   `if whether unless would could should might may suppose supposing assume assuming imagine hypothetical hypothetically
    rumor rumors rumour rumours rumored rumoured plan plans planned planning intend intends intended hope hopes hoped
@@ -36,19 +36,19 @@ const NEGATED = new Set(
    weren't won't wouldn't hasn't haven't hadn't hardly barely scarcely rarely seldom instead rather longer stopped
    ceased`.split(/\s+/),
 )
-/** Words before a verb within which a `not` is that verb's. */
+/** Maximal distance in tokens at which a `not` negates a verb. */
 const REACH = 6
 const APPOSITION =
   /^(?:an?|the|its|his|her|their|one|formerly|then|now|also|known|based|located|headquartered|founded|which|who|born|led|owned|established|together|along|originally|previously)$/
 
-/** Whether what stands before a verb, or the sentence as a whole, says that it is not so, or not known to be so. */
+/** Whether the words before a verb, or the sentence, negate the statement or leave it open. */
 export function isUnsaid({ text, tokens }: Sentence, verb: number): boolean {
   const last = tokens.at(-1)
   if (last !== undefined && text[last.start] === '?') return true
   for (let place = verb - 1; place >= 0; place--) {
     const { lower } = tokens[place] ?? { lower: '' }
     if (lower === ';') return false
-    // the month is no doubt
+    // the month is not a modal verb
     if (HYPOTHETICAL.has(lower) && !(place > 0 && tokens[place]?.text === 'May')) return true
     if (NEGATED.has(lower) && (verb - place <= REACH || /^(?:no|none|neither|nobody|nothing)$/.test(lower))) return true
     if (lower === 'to' && place === verb - 1) return true
@@ -56,7 +56,7 @@ export function isUnsaid({ text, tokens }: Sentence, verb: number): boolean {
   return false
 }
 
-/** The subject that ends before a place: across auxiliaries, a relative pronoun, an apposition or brackets. */
+/** The subject that ends before a token: across auxiliaries, a relative pronoun, an apposition or brackets. */
 export function subjectBefore(
   sentence: Sentence,
   before: number,
@@ -83,13 +83,13 @@ export function subjectBefore(
       : [nearest]
     : listBefore(sentence, end, kind)
   const [first] = phrases
-  // `detection of tumours caused by a virus`: what was caused?
+  // `detection of tumours caused by a virus`: it is open what was caused
   const isOpen = isParticiple && between.length === 0 && !isRelative && first !== undefined
   if (isOpen && (first.name.includes(' of ') || boundBefore(sentence, first) === 'of')) return undefined
   return first === undefined ? undefined : { phrases, between, first: Math.min(...phrases.map((one) => one.first)) }
 }
 
-/** The last word of what a clause is about, before commas, brackets and relative pronouns. */
+/** Index of the last token that a clause refers to, before commas, brackets and relative pronouns. */
 function antecedentBefore({ tokens }: Sentence, from: number): number | undefined {
   let place = from
   const lowerAt = (at: number): string => tokens[at]?.lower ?? ''
@@ -111,7 +111,7 @@ function antecedentBefore({ tokens }: Sentence, from: number): number | undefine
   return closedBefore(tokens, place)
 }
 
-/** A place before brackets and closing quotes that end there. */
+/** Moves the index before brackets and closing quotes that end there. */
 function closedBefore(tokens: Sentence['tokens'], from: number): number {
   let place = from
   while (/^["”’'`»]$/.test(tokens[place]?.text ?? '')) place--
@@ -121,7 +121,7 @@ function closedBefore(tokens: Sentence['tokens'], from: number): number {
   return place
 }
 
-/** The phrase that ends at a place and those joined to it: `A, B and C`. None where it is a part of something else. */
+/** The phrase that ends at a token and those joined to it: `A, B and C`. Empty where it is a part of something else. */
 function listBefore(sentence: Sentence, end: number, kind: EndKind): Phrase[] {
   const { tokens } = sentence
   const found: Phrase[] = []
@@ -174,7 +174,7 @@ function verbal({ tokens }: Sentence, place: number): boolean {
   return tokens[place]?.isWord ?? false
 }
 
-/** The phrases from a place on that are the object: `A`, `A and B`, `A, B and C`, `its rival, A`. */
+/** The object phrases from a token on: `A`, `A and B`, `A, B and C`, `its rival, A`. */
 export function objectsAfter(sentence: Sentence, from: number, kind: EndKind): Phrase[] {
   const { tokens } = sentence
   if (NEGATED.has(tokens[from]?.lower ?? '')) return []
@@ -186,7 +186,7 @@ export function objectsAfter(sentence: Sentence, from: number, kind: EndKind): P
   return listFrom(sentence, first, kind)
 }
 
-/** `its rival, Acme` and `the carmaker Acme`: the name that follows. */
+/** `its rival, Acme` and `the carmaker Acme`: returns the name that follows. */
 function renamed(sentence: Sentence, phrase: Phrase): Phrase[] {
   const { tokens } = sentence
   if (tokens[phrase.last + 1]?.lower !== ',') return []
@@ -206,7 +206,7 @@ function listFrom(sentence: Sentence, first: Phrase, kind: EndKind): Phrase[] {
     const isLast = joint === 'and' || (joint === ',' && tokens[last + 2]?.lower === 'and')
     if (!isLast && joint !== ',') return list
     const other = phraseAfter(sentence, last + (joint === ',' && isLast ? 3 : 2), kind)
-    // `nginx and PostgreSQL`: one of them may be marked by a capital
+    // `nginx and PostgreSQL`: perhaps only one of them has a capital
     if (other === undefined || (kind === 'name' && !other.isName)) return list
     if (isLast) return isVerbAfter(tokens[other.last + 1]?.lower) ? list : [...list, ...pending, other]
     pending = [...pending, other]
@@ -222,7 +222,7 @@ function closedAfter(tokens: Sentence['tokens'], from: number): number {
   return place
 }
 
-/** Whether a word makes what stands before it the subject of another clause. */
+/** Whether a word makes the phrase before it the subject of another clause. */
 function isVerbAfter(lower: string | undefined): boolean {
   if (lower === undefined || !/^\p{L}/u.test(lower)) return false
   return !isPreposition(lower) && lower !== 'and' && lower !== 'which' && lower !== 'who'

@@ -8,11 +8,11 @@ export type EntityType = (typeof ENTITY_TYPES)[number]
 export interface FoundEntity {
   name: string
   type: EntityType
-  /** what two spellings of one thing share */
+  /** the part that spellings of one name share */
   canonicalKey: string
-  /** 0 to 1: how sure the rule is that found it */
+  /** 0 to 1, from the rule that found the mention */
   confidence: number
-  /** UTF-16 place in the text */
+  /** UTF-16 offset in the text */
   at: number
 }
 
@@ -20,7 +20,8 @@ export interface FoundEntity {
 const MAX_NAME = 120
 const MAX_WORDS = 6
 
-// Spaces only: a name does not go on in the next line. A word is bounded by what cannot stand in one, so a run is read once.
+// Spaces only: a name does not continue in the next line. A word is delimited by characters that it cannot contain, so
+// a run is scanned once.
 const WORD = "\\p{Lu}[\\p{L}\\p{N}'’&-]*"
 const NAME = new RegExp(
   `(?<![\\p{L}\\p{N}])${WORD}(?:[ \\u00a0]+(?:(?:of|de|von|van|der|für|du|&)[ \\u00a0]+)?(?:${WORD}|\\d{1,4}[A-Z]?(?![\\p{L}\\p{N}])))*`,
@@ -37,7 +38,9 @@ const DATES: readonly (readonly [RegExp, (found: RegExpMatchArray) => string])[]
   [/\b(?:FY|fiscal(?: year)?) ?((?:19|20)\d\d)\b/giu, ([, year]) => `fy ${year}`],
   [/\bQ([1-4]) (?:FY ?)?((?:19|20)\d\d)\b/giu, ([, quarter, year]) => `${year} q${quarter}`],
 ]
-/** What every date and metric holds: texts without it are most, and cost one look. */
+/**
+ * Every date contains a match of YEAR, every metric one of MEASURE: most texts have none, and one test rules them out.
+ */
 const YEAR = /\d{4}/
 const MEASURE = /margin|\bratio|revenue|income|earnings|cash flow|expense|turnover|throughput|latency/i
 const METRIC =
@@ -52,24 +55,26 @@ const PERSON_BEFORE =
 const PERSON_AFTER =
   /^(?: (?:said|wrote|leads|led|founded|invented|works|joined|was born|lives|manages|heads)\b|, (?:the |our |its )?(?:chief|president|director|author|engineer|founder|chair|manager|head)\b)/u
 const PERSON_NAME = /^\p{Lu}[\p{Ll}'’-]+(?: (?:(?:von|van|de|der) )?\p{Lu}[\p{L}'’-]+){1,2}$/u
-/** One capitalised word is a name where it follows another word of its sentence. */
+/** A single capitalised word is a name where it follows another word of its sentence. */
 const SINGLE = /^\p{Lu}[\p{Ll}\p{M}’'-]{3,}$/u
 const WITHIN = /[\p{Ll}\p{N},;][ \u00a0]$/u
-/** A capital inside of a word makes a name of it wherever it stands: `GitHub`, `McDonald`, `PostgreSQL`. */
+/** A capital inside of a word marks a name at any position: `GitHub`, `McDonald`, `PostgreSQL`. */
 const MIXED = /^\p{Lu}\p{Ll}+\p{Lu}[\p{L}\p{N}]*$/u
 /** Longer quotes are sentences. */
 const QUOTED_WORDS = 5
-/** Words that begin a sentence or a reference and are no part of a name. */
+/** Words that start a sentence or a reference and do not belong to a name. */
 const LEADING =
   /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|both|many|other|such|there|here|now|then|later|today|also|between|during|among|although|because|until|within|without|upon|against|despite|following|like|unlike|thus|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof|though|even|only|just|about|over|nearly|almost|some|one|two|three)[ \u00a0]+/iu
 
 const GERMAN_ARTICLE =
   /^(?:Der|Die|Das|Den|Dem|Des|Ein|Eine[mnrs]?|Im|Am|Zum|Zur|Und|Bei|Mit|Nach|Von|Auf|Für|In|An|Als|Wenn|Diese[mnrs]?)[ \u00a0]+/u
-/** A heading before a sentence without a mark between: `METHODS We measured`. */
+/** A heading before a sentence without punctuation in between: `METHODS We measured`. */
 const SENTENCE_BEGINS =
   /[ \u00a0]+(?:We|It|They|This|These|Our|In|The|There|He|She|However|To|When|If|As)(?:[ \u00a0].*)?$/u
 
-/** Mentions of entities in a text, by rules, in the order of their places; all mentions of one name have one type. */
+/**
+ * Finds mentions of entities in a text by rules, in the order of their offsets; all mentions of one name get one type.
+ */
 export function findEntities(text: string): FoundEntity[] {
   const found = new Map<string, FoundEntity>()
   const places = new Map<string, FoundEntity>()
@@ -101,13 +106,13 @@ export function findEntities(text: string): FoundEntity[] {
 
 type Keep = (name: string, type: EntityType, at: number, confidence: number) => void
 
-/** Words with capitals beside each other, and their UTF-16 place. */
+/** Adjacent capitalised words, and their UTF-16 offset. */
 interface Run {
   run: string
   index: number
 }
 
-/** Of `Acme's Blue Harbour` the owner and what is owned; `King's College` stays one. */
+/** Splits `Acme's Blue Harbour` into owner and possession; `King's College` stays one name. */
 function partsOf(run: string, index: number, capitals: Capitals): Run[] {
   if (isWithin(capitals.shouted, index)) return partsOfHeading(run, index)
   const article = capitals.names ? undefined : GERMAN_ARTICLE.exec(run)?.[0]
@@ -119,7 +124,7 @@ function partsOf(run: string, index: number, capitals: Capitals): Run[] {
   return [{ run: owner[1] ?? '', index }, ...partsOf(rest, index + owner[0].length, capitals)]
 }
 
-/** Of a line in which every word has a capital the runs between its small words. */
+/** Splits a line with a capital in every word at its function words. */
 function partsOfHeading(run: string, index: number): Run[] {
   const parts: Run[] = []
   for (const match of run.matchAll(/[^ \u00a0]+(?:[ \u00a0]+of[ \u00a0]+[^ \u00a0]+)?/gu)) {
@@ -131,14 +136,14 @@ function partsOfHeading(run: string, index: number): Run[] {
   return parts.filter((part) => part.run !== '')
 }
 
-/** Takes a run of words with capitals for a name, where capitals say that. */
+/** Adds a run of capitalised words as a name, where capitals mark names. */
 function keepName(text: string, { run, index }: Run, capitals: Capitals, keep: Keep): void {
   const name = nameOf(run)
   if (name === undefined) return
   const at = index + run.indexOf(name)
   const before = text.slice(Math.max(0, at - 30), at)
   const { type, confidence } = typeOf(name, before, text.slice(at + name.length).slice(0, 30))
-  // where every word has a capital only what its form tells is a name
+  // in a heading, only a name of a recognised form counts
   if (isWithin(capitals.shouted, at)) {
     if (type !== 'term' && /\p{Ll}/u.test(name)) keep(name, type, at, confidence)
     return
@@ -148,7 +153,7 @@ function keepName(text: string, { run, index }: Run, capitals: Capitals, keep: K
   keep(name, type, at, confidence)
 }
 
-/** What spellings of one name share: lower case without accents, articles, possessives, marks and legal forms. */
+/** Normalises a name: lower case without accents, articles, possessives, punctuation and legal forms. */
 export function canonicalKey(name: string): string {
   return name
     .normalize('NFKD')
@@ -169,7 +174,7 @@ function isAcronym(name: string): boolean {
   return name.length <= 8 && /^\p{Lu}{2}[\p{Lu}\p{N}-]*$/u.test(name)
 }
 
-/** The name in a run of capitalised words, or nothing where there is none. */
+/** The name in a run of capitalised words; undefined where there is none. */
 function nameOf(run: string): string | undefined {
   let name = run.replace(/['’]s?$/u, '')
   for (let stripped = name.replace(LEADING, ''); stripped !== name; stripped = name.replace(LEADING, ''))

@@ -6,15 +6,15 @@ import { mergeNames } from './merge.js'
 import { type Predicate, TYPE_OF } from './predicates.js'
 import { type End, findStatements } from './relations.js'
 
-/** A text names more than it is about: the rest of a node's names is left out. */
+/** A text mentions more names than it is about: further names of a node are ignored. */
 const NODE_ENTITIES = 24
 const DOCUMENT_ENTITIES = 2000
-/** Spellings kept of one entity in one document. */
+/** Spellings stored per entity and document. */
 const NAMES = 4
 /** Longer headings are sentences. */
 const HEADING_CHARACTERS = 80
 
-/** How sure a stated relation is, by what its ends are: two names, or a noun phrase that any rule takes for one. */
+/** Confidence of a stated relation by its ends: two names, or at least one noun phrase, which any rule accepts. */
 const STATED = { names: 0.8, phrases: 0.7 }
 const CO_OCCURRENCE = 0.5
 const DEFINED =
@@ -29,11 +29,13 @@ interface ReadableNode {
   section: string[]
 }
 
-/** Reads a document's nodes, in order, into entities and relations. The same document always gives the same ones. */
+/**
+ * Extracts entities and relations from a document's nodes, in order. The same document always gives the same result.
+ */
 export class GraphReader {
   readonly #title: string
   readonly #graph: Extraction = { entities: new Map(), relations: new Map() }
-  /** short and other forms by key, with the key that they stand for */
+  /** short and other forms by key, with the key of the full name */
   readonly #aliases = new Map<string, string>()
 
   constructor(documentTitle: string) {
@@ -61,12 +63,12 @@ export class GraphReader {
     }
   }
 
-  /** With spellings of one name merged. */
+  /** The graph with spellings of one name merged. */
   finish(): Extraction {
     return mergeNames(this.#graph, this.#aliases)
   }
 
-  /** Relations that sentences state. @returns the pairs that are joined by one */
+  /** Adds relations that sentences state. @returns the pairs of their ends */
   #statements(node: ReadableNode, sentences: readonly Span[], mentions: readonly FoundEntity[]): Set<string> {
     const joined = new Set<string>()
     for (const { subject, predicate, object } of findStatements(node.text, sentences, mentions)) {
@@ -80,7 +82,7 @@ export class GraphReader {
     return joined
   }
 
-  /** The entity that an end of a relation is. */
+  /** Key of the entity at an end of a relation. */
   #end({ name, at, mention, key }: End, node: number): string | undefined {
     if (key !== undefined) {
       const amount: FoundEntity = { name, type: 'metric', canonicalKey: key, confidence: 0.7, at }
@@ -97,7 +99,7 @@ export class GraphReader {
     }
   }
 
-  /** The section that a node stands in, or its document, as a term. */
+  /** Key of a node's section, or its document, as a term. */
   #heading(node: ReadableNode): string | undefined {
     const name = (node.section.at(-1) ?? this.#title).slice(0, HEADING_CHARACTERS).trim()
     return this.#term(name, node.key, 0.7)
@@ -121,7 +123,7 @@ export class GraphReader {
     return true
   }
 
-  /** What a text says of other parts and of words: definitions, references, links. */
+  /** Adds definitions, references and links of a text. */
   #stated(node: ReadableNode, heading: string | undefined): void {
     if (heading === undefined) return
     for (const [holds, pattern, type] of [

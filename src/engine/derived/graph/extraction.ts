@@ -5,29 +5,29 @@ export type RelationType = 'contradicts' | 'defines' | 'depends_on' | 'mentions'
 
 export interface ExtractedEntity {
   found: FoundEntity
-  /** spellings, in the order in which they were found */
+  /** spellings in the order in which they were found */
   names: Set<string>
   nodes: Set<number>
 }
 
-/** Its ends are named by canonical key. */
+/** A relation whose ends are canonical keys. */
 export interface ExtractedRelation {
   subject: string
   object: string
   type: RelationType
-  /** what is stated more exactly than the type says; empty for the type alone */
+  /** more specific than the type; empty where there is only the type */
   predicate: Predicate | ''
   confidence: number
   nodes: Set<number>
 }
 
-/** What a document says, entities by canonical key. */
+/** The graph of one document; entities by canonical key. */
 export interface Extraction {
   entities: Map<string, ExtractedEntity>
   relations: Map<string, ExtractedRelation>
 }
 
-/** What tells relations of a document apart. */
+/** Identifier of a relation within a document. */
 export function relationId({
   subject,
   object,

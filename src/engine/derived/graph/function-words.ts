@@ -1,4 +1,4 @@
-/** Words of English that stand around names and noun phrases and are no part of them. */
+/** English words that occur next to names and noun phrases but do not belong to them. */
 
 const words = (text: string): string[] => text.split(/\s+/)
 
@@ -38,7 +38,7 @@ export const AUXILIARIES: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Adverbs that stand between a subject and its verb, or a verb and its object. */
+/** Adverbs between a subject and its verb, or a verb and its object. */
 export const ADVERBS: ReadonlySet<string> = new Set(
   words(
     `also then later now still already often always usually never ever first finally eventually recently soon once
@@ -50,7 +50,7 @@ export const ADVERBS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Common verb forms: a noun phrase does not go across one. */
+/** Common verb forms, which end a noun phrase. */
 export const VERBS: ReadonlySet<string> = new Set(
   words(
     `say says said suggest suggests suggested show shows showed shown indicate indicates indicated report reports
@@ -87,7 +87,7 @@ const BOUNDS: ReadonlySet<string> = new Set(
   [PREPOSITIONS, DETERMINERS, PRONOUNS, CONJUNCTIONS, AUXILIARIES, ADVERBS].flatMap((some) => [...some]),
 )
 
-/** Whether a word, in lower case, is no part of a noun phrase by itself. */
+/** Whether a word, in lower case, cannot be a noun phrase alone. */
 export function isFunctionWord(word: string): boolean {
   return BOUNDS.has(word)
 }

@@ -2,7 +2,7 @@ import { variantsOf } from './aliases.js'
 import type { ExtractedEntity, Extraction } from './extraction.js'
 import { relationId } from './extraction.js'
 
-/** What a document says, with the names merged that stand for one thing: short forms, plurals, other gaps. */
+/** Merges the names of one entity in a document's graph: short forms, plurals, different spacing. */
 export function mergeNames(graph: Extraction, aliases: ReadonlyMap<string, string>): Extraction {
   const targets = targetsOf(graph, aliases)
   if (targets.size === 0) return graph
@@ -24,7 +24,7 @@ export function mergeNames(graph: Extraction, aliases: ReadonlyMap<string, strin
   return merged
 }
 
-/** The key of each name that another stands for, followed to the last one. */
+/** Maps each name to the name that it stands for, resolved transitively. */
 function targetsOf(graph: Extraction, aliases: ReadonlyMap<string, string>): Map<string, string> {
   const next = new Map(aliases)
   for (const [key, { found }] of graph.entities) {
@@ -45,12 +45,12 @@ function targetsOf(graph: Extraction, aliases: ReadonlyMap<string, string>): Map
     }
     if (target !== undefined && target !== key && graph.entities.has(target)) targets.set(key, target)
   }
-  // of two that stand for each other, the first stays
+  // of two names that stand for each other, the first one remains
   for (const [key, target] of targets) if (targets.get(target) === key) targets.delete(target)
   return targets
 }
 
-/** Keys that differ in their gaps alone, `e mail` and `email`, with the one of the fewest. */
+/** Pairs of keys that differ only in spaces, `e mail` and `email`, with the key that has the fewest. */
 function otherGaps({ entities }: Extraction): [string, string][] {
   const byLetters = new Map<string, string[]>()
   for (const [key, { found }] of entities) {
@@ -68,7 +68,7 @@ function renamed(entity: ExtractedEntity, key: string): ExtractedEntity {
   return { ...entity, found: { ...entity.found, canonicalKey: key } }
 }
 
-/** @param isOwn whether the second one is what the names are merged into, so that its own name comes first */
+/** @param isOwn whether the second entity is the merge target, whose own name comes first */
 function joined(known: ExtractedEntity, more: ExtractedEntity, isOwn: boolean): ExtractedEntity {
   const best = isOwn ? more : known
   const typed = best.found.type === 'term' ? (isOwn ? known : more).found : best.found

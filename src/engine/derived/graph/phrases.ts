@@ -6,26 +6,26 @@ import { isCapitalised, type Token } from './tokens.js'
 /** A noun phrase that may be an end of a relation. */
 export interface Phrase {
   name: string
-  /** the mention that it is, where a rule found it as a name */
+  /** the mention that it consists of, where a rule found it as a name */
   mention?: FoundEntity
   isName: boolean
-  /** UTF-16 place in the text */
+  /** UTF-16 offset in the text */
   at: number
-  /** places of its first and last word */
+  /** indexes of its first and last token */
   first: number
   last: number
 }
 
-/** What phrases are read from. */
+/** A tokenized sentence with its mentions. */
 export interface Sentence {
   text: string
   tokens: readonly Token[]
   mentions: readonly FoundEntity[]
 }
 
-/** Words of a noun phrase that is no name. */
+/** Maximal number of words of a noun phrase that is not a name. */
 const MOST_WORDS = 5
-/** Alone they say nothing of what is meant. */
+/** Nouns that identify nothing alone. */
 const VAGUE = new Set(
   `system systems approach method methods result results study studies data way ways part parts thing things case cases
    people number numbers use time times work works problem problems model models value values effect effects factor factors
@@ -40,9 +40,9 @@ const VAGUE = new Set(
     /\s+/,
   ),
 )
-/** What belongs to something that another sentence names. */
+/** Words whose owner is named in another sentence. */
 const OWNERS = new Set(['its', 'their', 'his', 'her', 'whose'])
-/** People in general: a sentence that begins with one names nobody. */
+/** Groups of people: a sentence that starts with one names nobody in particular. */
 const PEOPLE = /(?:ers|ors|ists|ians|ees|ants|men|women|people|students|companies|firms|engineers)$/iu
 const SKIPPED_AFTER = new Set([
   ...DETERMINERS,
@@ -61,17 +61,17 @@ const SKIPPED_AFTER = new Set([
   'to',
   'rise',
 ])
-/** They stand between a phrase of time and a subject. */
+/** Time words between a time expression and a subject. */
 const TIMES = new Set(
   `default week weeks month months year years day days night morning evening spring summer autumn winter century decade
    today yesterday time times monday tuesday wednesday thursday friday saturday sunday`.split(/\s+/),
 )
-/** `a number of pumps` are pumps. */
+/** `a number of pumps` means pumps. */
 const QUANTITIES = new Set(
   `number variety series range set couple majority lot mass pair array collection combination mixture handful dozens
    hundreds thousands kind type form sort half most part`.split(/\s+/),
 )
-/** Verbs that are nouns behind an adjective: `significant increases`. */
+/** Verb forms that are nouns after an adjective: `significant increases`. */
 const ALSO_NOUNS = new Set(
   `increase increases decrease decreases result results cause causes use uses need needs work works report reports
    study studies change changes support supports lead leads cost costs play end ends claim claims find finds help
@@ -100,7 +100,7 @@ const NOUNS_IN_LY = new Set([
   'butterfly',
   'disassembly',
 ])
-/** `the city of Lyon` is Lyon. */
+/** `the city of Lyon` means Lyon. */
 const NAMING_HEADS = new Set([
   'city',
   'town',
@@ -123,7 +123,7 @@ const NAMING_HEADS = new Set([
 ])
 const LEGAL = new Set(['inc', 'ltd', 'corp', 'co', 'llc', 'plc', 'gmbh', 'ag', 'sa', 'jr', 'sr'])
 
-/** The noun phrase whose last word stands at a place; nothing where none ends there. */
+/** The noun phrase whose last word is at an index; undefined where none ends there. */
 export function phraseBefore(sentence: Sentence, last: number): Phrase | undefined {
   const { tokens } = sentence
   let first = last + 1
@@ -139,7 +139,7 @@ export function phraseBefore(sentence: Sentence, last: number): Phrase | undefin
   return first > last ? undefined : phraseOf(sentence, first, last)
 }
 
-/** The noun phrase that begins at a place, after its articles; nothing where none begins there. */
+/** The noun phrase that starts at an index, after its articles; undefined where none starts there. */
 export function phraseAfter(sentence: Sentence, place: number, kind: EndKind): Phrase | undefined {
   const { tokens } = sentence
   let first = place
@@ -172,14 +172,17 @@ export function phraseAfter(sentence: Sentence, place: number, kind: EndKind): P
   return common(sentence, first, rest.last, MOST_WORDS + 3)
 }
 
-/** Whether one word is no whole phrase: `innate and adaptive immunity`, `depletion in mice of cells`, `small-scale (…) trials`. */
+/**
+ * Whether a single word is an incomplete phrase: `innate and adaptive immunity`, `depletion in mice of cells`,
+ * `small-scale (…) trials`.
+ */
 function isCutOff(tokens: readonly Token[], place: number): boolean {
   const word = tokens[place]?.lower ?? ''
   const next = tokens[place + 1]?.lower ?? ''
   if (/(?:al|ic|ate|ary)$/.test(word) && /^(?:and|or|,)$/.test(next)) return true
   if (/^(?:reduction|depletion|induction|elevation|alteration|limitation|improvement)s?$/.test(word) && next === 'in')
     return true
-  // a participle before what it describes; `memcached with …` is a name
+  // a participle before its noun; `memcached with …` is a name
   if (/[^e]ed$/.test(word) && word.length > 4) return next !== '' && next !== '.' && !PREPOSITIONS.has(next)
   if (word.endsWith('ing') && DETERMINERS.has(next)) return true
   return word.includes('-') && next === '('
@@ -206,7 +209,10 @@ function isPart(token: Token): boolean {
   )
 }
 
-/** A participle behind a noun: `systems based on`, `servers running in`; not `manufactured items`, `training of staff`. */
+/**
+ * Whether a word is a participle after a noun: `systems based on`, `servers running in`; not `manufactured items`,
+ * `training of staff`.
+ */
 function isVerbal(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at]
   const next = tokens[at + 1]
@@ -225,7 +231,7 @@ function phraseOf(sentence: Sentence, first: number, last: number): Phrase | und
   if (end.mention !== undefined) {
     const mention = mentions[end.mention]
     if (mention === undefined || mention.type === 'date') return undefined
-    // the rest of the name stands behind the phrase
+    // the name continues after the phrase
     if (mention.at + mention.name.length > end.end + 1) return undefined
     const from = tokens.findIndex((token) => token.start >= mention.at)
     return {
@@ -246,13 +252,13 @@ function phraseOf(sentence: Sentence, first: number, last: number): Phrase | und
     if (capitals === 1 && !mayBeName(sentence, first)) return common(sentence, first, last)
     return { name, isName: true, at: start.start, first, last }
   }
-  // `the Swedish maker Volvo`: what stands last is the name
+  // `the Swedish maker Volvo`: the last word is the name
   if (isCapitalised(end.text) && !isCapitalised(start.text))
     return { name: end.text, isName: true, at: end.start, first, last }
   return common(sentence, first, last)
 }
 
-/** Whether one word with a capital is a name: at the beginning of a sentence it may be any word. */
+/** Whether a single capitalised word may be a name: at the start of a sentence it may be any word. */
 function mayBeName({ text, tokens }: Sentence, place: number): boolean {
   const word = tokens[place]?.text ?? ''
   if (word.length < 3 || PEOPLE.test(word) || isFunctionWord(word.toLowerCase()) || VERBS.has(word.toLowerCase()))
@@ -261,7 +267,7 @@ function mayBeName({ text, tokens }: Sentence, place: number): boolean {
 }
 
 function common({ tokens, text }: Sentence, from: number, last: number, most = MOST_WORDS): Phrase | undefined {
-  // a heading before a sentence without a mark between: `METHODS Water samples were …`
+  // a heading before a sentence without punctuation in between: `METHODS Water samples were …`
   const isHeading =
     /^\p{Lu}{5,}$/u.test(tokens[from]?.text ?? '') && isCapitalised(tokens[from + 1]?.text ?? '') && from < last
   const first = isHeading ? from + 1 : from
@@ -275,7 +281,10 @@ function common({ tokens, text }: Sentence, from: number, last: number, most = M
   return { name: text.slice(start.start, end.end).replace(/\s+/g, ' '), isName: false, at: start.start, first, last }
 }
 
-/** What stands before a phrase and its articles, in lower case: `the president of France`. `its` and `whose` stay. */
+/**
+ * The word before a phrase and its articles, in lower case: `the president of France`. `its` and `whose` are returned,
+ * too.
+ */
 export function boundBefore({ tokens }: Sentence, phrase: Phrase): string {
   for (let place = phrase.first - 1; place >= 0; place--) {
     const { lower = '', text = '' } = tokens[place] ?? {}
@@ -296,7 +305,7 @@ export function isOwner(word: string): boolean {
   return OWNERS.has(word)
 }
 
-/** Whether a mark and a word between commas are a legal form: `Acme, Inc., bought`. */
+/** Whether a word is a legal form: `Acme, Inc., bought`. */
 export function isLegalForm(word: string): boolean {
   return LEGAL.has(word)
 }

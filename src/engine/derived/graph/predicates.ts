@@ -1,4 +1,4 @@
-/** What a relation between two things says, read from subject to object: `Y was bought by X` is X `acquired` Y. */
+/** Meanings of a relation, from subject to object: `Y was bought by X` becomes X `acquired` Y. */
 export const PREDICATES = [
   'acquired',
   'born_in',
@@ -27,22 +27,22 @@ export type EndKind = 'name' | 'any'
 
 interface Ends {
   predicate: Predicate
-  /** the words' subject is the predicate's object */
+  /** the grammatical subject is the predicate's object */
   swap?: boolean
   subject: EndKind
   object: EndKind
 }
 
-/** `X words next Y`, and `Y was words next by X` of those that are participles. */
+/** `X words next Y`, and `Y was words next by X` for participles. */
 export interface VerbTrigger extends Ends {
   kind: 'verb'
   words: string
   next?: string
-  /** no passive with `by` */
+  /** has no passive with `by` */
   active?: boolean
 }
 
-/** `X is words next Y`: no doer. */
+/** `X is words next Y`, without an agent. */
 export interface StateTrigger extends Ends {
   kind: 'state'
   words: string
@@ -166,7 +166,7 @@ export const TRIGGERS: readonly Trigger[] = [
   verb('contradicts', 'conflicts conflict', ANY, { next: 'with', active: true }),
 ]
 
-/** The closest type of the contract's closed list. */
+/** The closest type in the contract's closed list. */
 export const TYPE_OF = {
   acquired: 'mentions',
   born_in: 'mentions',

@@ -9,14 +9,14 @@ import { isCapitalised, tokensOf } from './tokens.js'
 /** One end of a relation that a sentence states. */
 export type End = Pick<Phrase, 'name' | 'at'> & { mention?: FoundEntity; key?: string }
 
-/** What a sentence states. */
+/** A relation that a sentence states. */
 export interface Statement {
   subject: End
   predicate: Predicate
   object: End
 }
 
-/** What was said before in a sentence, for a second verb of the same subject. */
+/** An earlier relation of a sentence, for a second verb of the same subject. */
 interface Said {
   subject: Phrase
   object: Phrase
@@ -35,17 +35,17 @@ const PAST = /^(?:bought|took|taken|led|ran|built|made|set|wrote|written|gave)$/
 const MODAL = /^(?:can|may|do|does|did|will|shall|must)$/
 const IRREGULAR_PLURAL =
   /^(?:people|children|men|women|mice|data|bacteria|media|criteria|police|feet|teeth|geese|fungi|algae|we|they)$/
-/** Ways lead to places, and cause nothing. */
+/** Ways lead to places and cause nothing. */
 const WAY =
   /\b(?:roads?|paths?|streets?|doors?|stairs?|staircase|bridges?|tracks?|routes?|trails?|links?|tunnels?|gates?|lanes?|passages?|corridors?)$/iu
-/** A sentence of more words is a list, or no sentence. */
+/** A longer sentence is a list, or not a sentence. */
 const MOST_TOKENS = 90
 
 /**
- * What a text states of things that it names, in order, by the verbs and nouns that say it. Sentences without one of
- * those words are not looked at: they cost one search.
+ * Finds the relations that a text states between its entities, in order, by verbs and nouns. Sentences without one of
+ * those words cost only the search.
  *
- * @param sentences where the text's sentences stand
+ * @param sentences ranges of the text's sentences
  */
 export function findStatements(
   text: string,
@@ -108,7 +108,7 @@ function readVerb(
   const particle = trigger.next === undefined ? 0 : 1
   const next = tokens[place + 1]?.lower ?? ''
   if (trigger.next !== undefined && !wordsOf(trigger.next).includes(next)) return
-  // `led to` is no leading, `used to depend` no use
+  // `led to` is not leading, `used to depend` not use
   if (particle === 0 && /^(?:to|in|from|that|how|what|whether)$/.test(next)) return
   const isPassive = tokens[place + 1 + particle]?.lower === 'by' && PARTICIPLE.test(tokens[place]?.lower ?? '')
   if (isPassive && trigger.active === true) return
@@ -116,7 +116,7 @@ function readVerb(
     isPassive === (trigger.swap === true) ? [trigger.subject, trigger.object] : [trigger.object, trigger.subject]
   const reduced = isPassive && tokens[place - 1]?.lower === ',' ? place - 1 : place
   const objects = objectsAfter(sentence, place + 1 + particle + (isPassive ? 1 : 0), right)
-  // who replaced it is not the one that it was replaced with
+  // the agent of a replacement is not the replacement
   if (!isPassive && trigger.predicate === 'replaced' && readReplacedWith(sentence, objects, relate)) return
   const subject = subjectBefore(sentence, reduced, left, isPassive && reduced === place)
   const subjects = subject?.phrases ?? subjectsOfFirstVerb(sentence, place, said)
@@ -126,14 +126,14 @@ function readVerb(
   pairs(subjects, objects, (a, b) => (swap ? relate(b, trigger.predicate, a) : relate(a, trigger.predicate, b)))
 }
 
-/** Of `X founded Y and bought Z` the subject of the second verb. */
+/** The subject of the second verb of `X founded Y and bought Z`. */
 function subjectsOfFirstVerb({ tokens }: Sentence, verb: number, said: readonly Said[]): Phrase[] {
   if (tokens[verb - 1]?.lower !== 'and') return []
   const last = tokens[verb - 2]?.lower === ',' ? verb - 3 : verb - 2
   return said.filter(({ object }) => object.last === last).map(({ subject }) => subject)
 }
 
-/** Whether a word is the verb of its subject, and not a noun or participle of the same form: `drug use disorders`. */
+/** Whether a word is the verb of its subject, not a noun or participle of the same form: `drug use disorders`. */
 function agrees({ tokens }: Sentence, verb: number, subjects: readonly Phrase[], between: readonly string[]): boolean {
   const { lower = '' } = tokens[verb] ?? {}
   const [only] = subjects
@@ -145,7 +145,9 @@ function agrees({ tokens }: Sentence, verb: number, subjects: readonly Phrase[],
   return isPlural || between.some((word) => MODAL.test(word))
 }
 
-/** `The road leads to the harbour` and `the load causes the plate to bend` name no effect. */
+/**
+ * Whether the objects are an effect; not in `The road leads to the harbour` and `the load causes the plate to bend`.
+ */
 function isEffect({ tokens }: Sentence, subjects: readonly Phrase[], objects: readonly Phrase[]): boolean {
   const after = tokens[(objects.at(-1)?.last ?? 0) + 1]?.lower ?? ''
   return !subjects.some(({ name }) => WAY.test(name)) && after !== 'to' && !/^\p{Ll}+ing$/u.test(after)

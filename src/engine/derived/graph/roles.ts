@@ -5,10 +5,10 @@ import { boundBefore, isPreposition, type Phrase, phraseAfter, phraseBefore, typ
 import type { EventTrigger, Predicate, RoleTrigger } from './predicates.js'
 
 const BE = /^(?:is|are|was|were|became|becomes|remains|remained|been)$/
-/** Words before a role that make another of it, or none. */
+/** Words before a role that change or negate it. */
 const UNDONE =
   /^(?:vice|deputy|assistant|acting|former|ex|proposed|planned|possible|potential|failed|attempted|honorary|would-be|likely|intended|pending)$/
-/** Who is a minister or an officer leads a part; the first of them leads the whole. */
+/** A minister or an officer leads only a part; with these words before it, the role leads all of it. */
 const NEEDED: Readonly<Record<string, RegExp>> = {
   minister: /^(?:prime|first)$/,
   executive: /^chief$/,
@@ -16,12 +16,12 @@ const NEEDED: Readonly<Record<string, RegExp>> = {
 }
 const MODIFIERS = 4
 
-/** Where the words of a role begin, and what stands before them. */
+/** Start of a role's words, and what precedes them. */
 interface RoleStart {
-  /** place of the word before the role's words and its article */
+  /** index of the token before the role's words and its article */
   before: number
   undone: boolean
-  /** the last word of what it is the role in, where that stands before it: `Acme's founder` */
+  /** index of the last token of what the role belongs to, where that comes first: `Acme's founder` */
   possessor: number | undefined
 }
 
@@ -67,7 +67,7 @@ function roleStart({ tokens }: Sentence, place: number): RoleStart {
   return { before, undone, possessor: undefined }
 }
 
-/** Who holds a role: named before its words (`X is …`, `X, …`), or after them (`… is X`, `…, X,`, `… X`). */
+/** The holders of a role: named before its words (`X is …`, `X, …`), or after them (`… is X`, `…, X,`, `… X`). */
 function holdersAround(sentence: Sentence, before: number, after: number, trigger: RoleTrigger): Phrase[] {
   const { tokens } = sentence
   const word = tokens[before]?.lower ?? ''

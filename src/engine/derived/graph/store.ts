@@ -18,24 +18,24 @@ import type { Read, Write } from '../../storage/program.js'
 import { canonicalKey } from './entities.js'
 import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
 
-/** How much more a space's graph may hold; counted down by what is written. */
+/** Remaining capacity of a space's graph; decreased by every insertion. */
 export interface GraphRoom {
   entities: number
   relations: number
 }
 
-/** Rows written in one transaction, so that the event loop is held for milliseconds. */
+/** Rows per transaction, so that it blocks the event loop for milliseconds only. */
 const SLICE = 200
 
-/** What the graph holds of what was read. */
+/** Rows of the graph after storing an extraction. */
 export interface Indexed {
   entities: Set<number>
   relations: Set<number>
-  /** nodes of which something was added or taken back */
+  /** nodes with added or removed statements */
   changed: Set<number>
 }
 
-/** What the quota leaves a space. */
+/** Capacity that the quota leaves a space. */
 export function* graphRoom(
   spaceKey: number,
   quota: { maxGraphEntityCount: number; maxGraphRelationCount: number },
@@ -47,9 +47,9 @@ export function* graphRoom(
 }
 
 /**
- * Stores what a version says, in slices. Entities and relations that are known keep their ids; what the part that was
- * read stated before and does not any more is taken back, so storing twice changes nothing. Cut short by a crash, it is
- * done again: the version is marked as read last.
+ * Stores the graph of a version, in slices. Existing entities and relations keep their ids; what the part stated before
+ * and no longer states is removed, so storing twice changes nothing. After a crash it is repeated: the version is
+ * marked as read last.
  */
 export async function storeExtraction(
   db: Driver,
@@ -59,7 +59,7 @@ export async function storeExtraction(
 ): Promise<Indexed> {
   const indexed: Indexed = { entities: new Set(), relations: new Set(), changed: new Set() }
   const keys = new Map<string, number>()
-  /** `owner:node` of what is stated now */
+  /** `owner:node` of all current statements */
   const stated = { entities: new Set<string>(), relations: new Set<string>() }
   const mayTakeBack = await db.read(statedBefore(of))
   const note = (kind: 'entities' | 'relations', { key, isNew, changed }: Stored, nodes: ReadonlySet<number>): void => {
@@ -96,12 +96,12 @@ export async function storeExtraction(
   return indexed
 }
 
-/** A version may be purged while it is read, and then nothing would remove its rows: nothing is written. */
+/** Writes only if the version still exists: after a purge, nothing would remove its rows. */
 function* whileThere<T>(of: ReadPart, work: () => Write<T>): Write<T | undefined> {
   return (yield* areVersionsThere([of.versionKey]))[0] === true ? yield* work() : undefined
 }
 
-/** @returns what was written of a slice; what there is no room for is left out */
+/** @returns the stored items of a slice; items beyond the capacity are missing */
 function* writeAll<T>(
   of: ReadPart,
   slice: readonly T[],
@@ -139,7 +139,7 @@ function newEntity({ found, names, nodes }: ExtractedEntity): NewEntity {
   return { ...found, names: spellings, nodes }
 }
 
-/** Nothing where the graph does not hold both of its ends. */
+/** Empty where the graph lacks one of the ends. */
 function newRelation(relation: ExtractedRelation, keys: ReadonlyMap<string, number>): NewRelation[] {
   const subject = keys.get(relation.subject)
   const object = keys.get(relation.object)

@@ -1,24 +1,24 @@
 import type { FoundEntity } from './entities.js'
 
-/** A word or a mark of a sentence. */
+/** A word or a punctuation mark of a sentence. */
 export interface Token {
   /** without a possessive ending */
   text: string
   lower: string
-  /** UTF-16 places in the whole text, without a possessive ending */
+  /** UTF-16 offsets in the complete text, without a possessive ending */
   start: number
   end: number
   isWord: boolean
   /** `'s` or `s'` follows */
   possessive: boolean
-  /** the name that it is a part of, by its place among the mentions */
+  /** index of the mention that it is a part of */
   mention: number | undefined
 }
 
 const TOKEN = /([\p{L}\p{N}$€£¥](?:[\p{L}\p{M}\p{N}&/_+#-]|[.'’,](?=[\p{L}\p{N}]))*%?)|\S/gu
 const POSSESSIVE = /['’]s$/u
 
-/** Words and marks of a stretch of text; a name's words know their name. */
+/** Tokenizes a range of a text; tokens of a name refer to its mention. */
 export function tokensOf(text: string, start: number, end: number, mentions: readonly FoundEntity[]): Token[] {
   const tokens: Token[] = []
   let next = Math.max(
@@ -28,7 +28,7 @@ export function tokensOf(text: string, start: number, end: number, mentions: rea
   for (const match of text.slice(start, end).matchAll(TOKEN)) {
     const isWord = match[1] !== undefined
     const at = start + match.index
-    // of a plural's possessive
+    // the apostrophe of a plural's possessive
     if (!isWord && isQuote(match[0], 0) && tokens.at(-1)?.possessive === true && tokens.at(-1)?.end === at) continue
     const plain = isWord && isQuote(match[0], match[0].length - 2) ? match[0].replace(POSSESSIVE, '') : match[0]
     while (next < mentions.length && endOf(mentions[next]) <= at) next++
@@ -40,7 +40,7 @@ export function tokensOf(text: string, start: number, end: number, mentions: rea
       start: at,
       end: at + plain.length,
       isWord,
-      // `the owners' house`, and not `the 'owners'`
+      // `the owners' house`, but not `the 'owners'`
       possessive:
         isWord &&
         (plain.length < match[0].length || (plain.endsWith('s') && isQuote(text, after) && text[after + 1] === ' ')),

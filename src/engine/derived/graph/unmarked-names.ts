@@ -1,6 +1,6 @@
 import { isFunctionWord, VERBS } from './function-words.js'
 
-/** A name that no capital marks. */
+/** A name without a capital. */
 export interface UnmarkedName {
   name: string
   at: number
@@ -8,7 +8,7 @@ export interface UnmarkedName {
   confidence: number
 }
 
-/** What a text must hold for each of the patterns to find something: most hold little, and a look costs little. */
+/** Quick tests of a text before each pattern: most texts have few of these, and a test is cheap. */
 const HOLDS = {
   identifier: /_|[a-z][A-Z]/,
   digit: /[a-z]-?\d/,
@@ -28,7 +28,7 @@ const INTRODUCED = /(?<!\bso[ -])\b(?:called|named|known as|codenamed|nicknamed)
 const KIND =
   'server|database|library|framework|tool|proxy|daemon|package|broker|cache|editor|shell|compiler|runtime|language|protocol|plugin|client|platform|engine|orchestrator|scheduler|utility|program|app|balancer|manager'
 const CLASSIFIED = new RegExp(`(?:^|[.!?\\n][ \\n])([a-z][a-z0-9-]{1,30}) is an? (?:[\\w-]+ ){0,4}(?:${KIND})\\b`, 'gu')
-/** A small word without a vowel is no English word: `npm`, `grpc`, `ssh`. */
+/** A short word without a vowel is not an English word: `npm`, `grpc`, `ssh`. */
 const VOWELLESS = /(?<![\w.@/$%-])[b-df-hj-np-tv-xz]{3,6}(?![\w/-])/gu
 const UNITS = new Set(
   'kph mph rpm ppm ppb kwh mwh gwh kbps mbps gbps kpa mpa psf lbs hrs mrs ltd pvt etc hmm pct bps ths cwt mgd vol pts qtr sft ftp http https www tbd mln bln pls sth smth msg pkg'.split(
@@ -43,7 +43,9 @@ const NUMBERED = new Set(
 )
 const CODE_CHARACTERS = /^[\w.$#/:@-]+(?: [\w.$#/:@-]+){0,2}(?:\(\))?$/u
 
-/** Code, identifiers, words with digits or without vowels, and small words that the text introduces as names. */
+/**
+ * Finds code, identifiers, words with digits or without vowels, and lower-case words that the text introduces as names.
+ */
 export function findUnmarkedNames(text: string): UnmarkedName[] {
   const found: UnmarkedName[] = []
   const keep = (name: string, at: number, type: UnmarkedName['type'], confidence: number): void => {

@@ -1,15 +1,15 @@
 import { forEachTerm } from '../../../lib/text/analyze.js'
 import { termHash } from '../passage.js'
 
-/** Nodes of one range, at most: a page of a section, or this much of a section without pages. */
+/** Maximal number of nodes of a range: a page of a section, or this part of a section without pages. */
 const RANGE_NODES = 8
-/** Terms kept of a range; a page of 400 words has some 150 distinct ones, and these hold most of its words. */
+/** Terms stored per range; a page of 400 words has some 150 distinct ones, and these cover most of its words. */
 const RANGE_TERMS = 64
-/** Terms kept of a document: all of a short one, the most frequent of a long one. */
+/** Terms stored per document: all of a short one, the most frequent of a long one. */
 const SMALLEST_PROFILE = 96
 const PROFILE_TERMS_PER_NODE = 4
 const LARGEST_PROFILE = 1024
-/** What a reader sees first of a page or section: its heading, or the caption of a statement. */
+/** Beginning of a page or section: its heading, or the caption of a statement. */
 const LEAD_CHARACTERS = 200
 const LARGEST_COUNT = 0x7fff
 /** marks a term of the document's title or file name */
@@ -18,13 +18,13 @@ const NAME_BIT = 0x8000
 export interface IndexableNode {
   key: number
   text: string
-  /** titles of the sections around it, outermost first */
+  /** titles of the enclosing sections, outermost first */
   section: string[]
   outlineNode: string
   page: number | null
 }
 
-/** A run of neighbouring nodes in one section and on one page, summarised by its terms (hashes of `termHash`). */
+/** A run of consecutive nodes in one section and on one page, summarised by its terms (hashes of `termHash`). */
 export interface IndexedRange {
   /** key of the first node; the others follow without a gap */
   first: number
@@ -33,17 +33,17 @@ export interface IndexedRange {
   section: string
   title: number[]
   lead: number[]
-  /** most frequent terms, and how often they occur */
+  /** most frequent terms, and their number of occurrences */
   terms: number[]
   counts: number[]
-  /** terms in all */
+  /** total number of terms */
   length: number
-  /** numbers in the text */
+  /** number of numerals in the text */
   figures: number
 }
 
 export interface BuiltPageIndex {
-  /** terms in all */
+  /** total number of terms */
   length: number
   /** `DocumentProfile` as bytes */
   profile: Uint8Array
@@ -123,12 +123,12 @@ export interface DocumentProfile {
 
 export function readProfile(bytes: Uint8Array): DocumentProfile {
   const size = bytes.byteLength / 6
-  // bytes of a row may begin anywhere in a buffer that others share
+  // bytes of a row may start at any offset of a shared buffer
   const copy = new Uint8Array(bytes)
   return { hashes: new Int32Array(copy.buffer, 0, size), counts: new Uint16Array(copy.buffer, size * 4, size) }
 }
 
-/** How often a document holds a term, and whether its name does; by binary search. */
+/** Number of occurrences of a term in a document, and whether its name contains the term; by binary search. */
 export function lookUpTerm({ hashes, counts }: DocumentProfile, hash: number): { count: number; named: boolean } {
   let low = 0
   let high = hashes.length - 1
@@ -158,7 +158,7 @@ function packProfile(names: ReadonlySet<number>, held: Map<number, number>, limi
   return Buffer.concat([new Uint8Array(hashes.buffer), new Uint8Array(counts.buffer)])
 }
 
-/** The most frequent ones, ties by hash, so that the same document always gives the same index. */
+/** The most frequent terms, ties by hash, so that the same document always gives the same index. */
 function mostFrequent(held: ReadonlyMap<number, number>, limit: number): [number, number][] {
   return [...held].sort(([a, ca], [b, cb]) => cb - ca || a - b).slice(0, limit)
 }

@@ -22,18 +22,18 @@ import { PageIndexBuilder } from './build.js'
 import { nodesAfter } from './nodes.js'
 import { packPageIndex } from './store.js'
 
-/** Nodes read before other work gets its turn: some 5 ms. */
+/** Nodes read before other work gets a turn: some 5 ms. */
 const SLICE = 12
 /** Versions looked up at a time, most of which are indexed: some milliseconds. */
 const LOOKED_UP = 250
-/** While documents are on their way to publication, time that is left to them for each time of work. */
+/** Pause while documents are being published, as a multiple of the preceding work time. */
 const PAUSE_SHARE = 100
-/** Page indexes that one transaction stores at most, and about how many bytes of them: some milliseconds. */
+/** Maximal number of page indexes in one transaction, and approximate maximum of their bytes: some milliseconds. */
 const STORED_AT_ONCE = 32
 const STORED_BYTES = 512 * 1024
-/** A question waits so long for what is nearly there, … */
+/** Maximal wait of a query for missing page indexes … */
 const PATIENCE_MS = 250
-/** … that is for so many nodes: what is more is not made in that time. */
+/** … if at most this many nodes are missing; more cannot be indexed in that time. */
 const NEARLY_THERE_NODES = 250
 
 type NamedVersion = LiveVersion & {
@@ -43,8 +43,8 @@ type NamedVersion = LiveVersion & {
 }
 
 /**
- * Makes the page index of what a space publishes, behind the publication: questions go first, and so do documents that
- * are still on their way. What is missing stands in the database, so a restart goes on with it.
+ * Builds the page index of published documents in the background: queries go first, and so do documents that are being
+ * published. The database knows what is missing, so a restart continues.
  */
 export class PageIndexer {
   #context: EngineContext | undefined
@@ -53,43 +53,43 @@ export class PageIndexer {
     () => this.#turn(),
     (error) => this.#context?.log.warn({ error: String(error) }, 'what has no page index yet could not be read'),
   )
-  /** spaces with versions that may have no index, those that wait longest first */
+  /** spaces with versions that may lack an index, the longest waiting first */
   readonly #due = new Set<number>()
   readonly #places = new Map<number, Place>()
-  /** by space: the publication of which everything was looked at, and versions of it that could not be read */
+  /** by space: the revision that was processed completely, and the number of its unreadable versions */
   readonly #done = new Map<number, { revision: number; unreadable: number }>()
-  /** questions that wait, by space */
+  /** number of waiting queries, by space */
   readonly #hurried = new Map<number, number>()
   readonly #changes = new Changes()
   #working: Promise<void> | undefined
 
-  /** Begins with what earlier processes left, or made in another format. */
+  /** Starts with what earlier processes left, or built in another format. */
   async start(context: EngineContext): Promise<void> {
     this.#context = context
     for (const key of await context.db.read(spaceKeys())) this.#due.add(key)
     this.wake()
   }
 
-  /** Looks soon whether there is work. */
+  /** Checks for work soon. */
   wake(): void {
     this.#turns.wake()
   }
 
-  /** A space has published. */
+  /** Notes a publication of a space. */
   published(spaceKey: number): void {
     this.#due.add(spaceKey)
     this.wake()
   }
 
-  /** spaces being worked on, or waiting for it */
+  /** number of spaces in progress or waiting */
   get active(): number {
     return this.#due.size + (this.#working === undefined ? 0 : 1)
   }
 
   /**
-   * Waits a moment for what is nearly there.
+   * Waits shortly if few page indexes are missing.
    *
-   * @returns documents of a space that have no page index yet, 0 when it is whole; of many that is the least there are
+   * @returns number of documents of a space without a page index, 0 when it is complete; for many, a lower bound
    */
   async missing(space: SpaceHead): Promise<number> {
     const known = await this.#missingNow(space)
@@ -118,7 +118,7 @@ export class PageIndexer {
     return this.#stop.signal.aborted || (this.#done.get(key)?.revision ?? -1) >= head_revision
   }
 
-  /** Among the versions that are looked at next: counting all would take longer than a question may. */
+  /** Counts among the next versions only: counting all would take too long for a query. */
   async #missingNow(space: SpaceHead): Promise<{ documents: number; nodes: number }> {
     const { db } = this.#started()
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
@@ -126,14 +126,14 @@ export class PageIndexer {
     const next = await liveAfter(db, space.key, place, IS_INDEXED, LOOKED_UP)
     const missing = next.filter(({ meets }) => meets === 0)
     return {
-      // behind those that were looked up there may be one without
+      // further versions may lack an index, too
       documents: next.length < LOOKED_UP ? missing.length : Math.max(1, missing.length),
       nodes: missing.reduce((sum, { nodes }) => sum + nodes, 0),
     }
   }
 
   #started(): EngineContext {
-    if (this.#context === undefined) throw new Error('the page index was asked for before the start')
+    if (this.#context === undefined) throw new Error('the page index was used before its start')
     return this.#context
   }
 
@@ -142,7 +142,7 @@ export class PageIndexer {
     if (this.#working !== undefined || this.#due.size === 0 || isWriteStopped(context)) return
     this.#working = this.#workOff()
       .catch((error: unknown) => {
-        // the next turn tries again
+        // the next tick tries again
         if (!this.#stop.signal.aborted) context.log.warn({ error: String(error) }, 'the page index could not be made')
       })
       .finally(() => {
@@ -150,7 +150,7 @@ export class PageIndexer {
       })
   }
 
-  /** Spaces take turns; one that a question waits for goes first. */
+  /** Processes spaces in turn; a space that a query waits for goes first. */
   async #workOff(): Promise<void> {
     for (;;) {
       const [first] = [...this.#hurried.keys()].filter((key) => this.#due.has(key))
@@ -170,7 +170,7 @@ export class PageIndexer {
     throw error
   }
 
-  /** Looks at the next versions of a space. @returns whether that were the last */
+  /** Processes the next versions of a space. @returns whether those were the last */
   async #lookOn(spaceKey: number): Promise<boolean> {
     const context = this.#started()
     const place = this.#places.get(spaceKey) ?? BEGINNING
@@ -192,7 +192,7 @@ export class PageIndexer {
       if (!isLast && !isElsewhere && isSmall(made)) continue
       await this.#store(spaceKey, made)
       made = []
-      // not before: what was not stored is made again
+      // only now: indexes that were not stored are built again
       const { revision, nodes, key } = version
       this.#places.set(spaceKey, { revision, nodes, key })
       if (isElsewhere) return false
@@ -208,7 +208,7 @@ export class PageIndexer {
     this.#done.set(spaceKey, { revision, unreadable: unreadable + 1 })
   }
 
-  /** @returns nothing for a version that cannot be read, and when the daemon stops */
+  /** @returns undefined for an unreadable version, and when the daemon stops */
   async #index(spaceKey: number, version: NamedVersion): Promise<PageIndexOf | undefined> {
     const { db, log } = this.#started()
     const builder = new PageIndexBuilder(`${version.title}\n${version.filename}`)
@@ -233,7 +233,7 @@ export class PageIndexer {
     return { docKey: version.docKey, versionKey: version.key, packed }
   }
 
-  /** Stores indexes in one transaction: a sync of the log costs more than to make one of them. */
+  /** Stores indexes in one transaction: a sync of the log costs more than building one of them. */
   async #store(spaceKey: number, made: readonly PageIndexOf[]): Promise<void> {
     if (made.length === 0) return
     const began = performance.now()
@@ -241,10 +241,10 @@ export class PageIndexer {
     await this.#letOthers(spaceKey, performance.now() - began)
   }
 
-  /** @param worked milliseconds since the last time */
+  /** @param worked milliseconds since the last pause */
   async #letOthers(spaceKey: number, worked: number): Promise<void> {
     const { db, rightOfWay } = this.#started()
-    // a question waits for this
+    // a query waits for this
     if (this.#hurried.has(spaceKey)) await turn()
     else if (await asDeployment(() => db.read(isPublishing()))) await this.#pause(worked * PAUSE_SHARE)
     else await rightOfWay.giveWay()
@@ -257,7 +257,7 @@ export class PageIndexer {
   }
 }
 
-/** A space, and the next versions that it shows with whether they have their page index; of those without, their names too. */
+/** A space and its next versions with whether they have a page index; for those without, with their names. */
 function* versionsAfter(
   spaceKey: number,
   after: Place,
@@ -271,7 +271,7 @@ function* versionsAfter(
   return { space, versions }
 }
 
-/** Whether more indexes may be stored together with these. */
+/** Whether further indexes may be stored together with these. */
 function isSmall(made: readonly PageIndexOf[]): boolean {
   const bytes = made.reduce((sum, { packed }) => sum + packed.profile.length + packed.ranges.length, 0)
   return made.length < STORED_AT_ONCE && bytes < STORED_BYTES

@@ -1,6 +1,7 @@
 /**
- * Measures that a report rarely names and always holds the parts of: who asks for a ratio is answered by the statements
- * that it is reckoned from. Common knowledge of accounting; English, as the reports are that use these words.
+ * Financial measures that reports rarely name but whose components they always contain: a question about a ratio is
+ * answered by the statements that it is computed from. Common knowledge of accounting; in English, like the reports
+ * that use these words.
  */
 const RECKONED: readonly (readonly [RegExp, string])[] = [
   [/\bgross (?:profit )?margins?\b/i, 'gross profit cost of sales cost of revenue total revenues'],
@@ -26,7 +27,7 @@ const RECKONED: readonly (readonly [RegExp, string])[] = [
   [/\b(?:asset|fixed asset) turnover\b/i, 'net sales total assets property'],
 ]
 
-/** What the measures of a question are reckoned from, as words; empty where it asks for none of them. */
+/** Words of the components of a question's measures; empty where it asks for none of them. */
 export function reckonedFrom(query: string): string {
   return RECKONED.flatMap(([measure, parts]) => (measure.test(query) ? [parts] : [])).join(' ')
 }

@@ -3,7 +3,7 @@ import type { Read } from '../../storage/program.js'
 import { fromCell, unlessDamaged } from '../../storage/readable.js'
 import type { IndexableNode } from './build.js'
 
-/** A node as page index and graph are made of it. */
+/** A node as the input of page index and graph. */
 export interface NodeInOrder extends IndexableNode {
   ordinal: number
   title: string
@@ -12,7 +12,7 @@ export interface NodeInOrder extends IndexableNode {
 /**
  * The next nodes of a version in reading order.
  *
- * @param after ordinal of the last one that was read; -1 at the beginning
+ * @param after ordinal of the last node; -1 at the beginning
  */
 export function* nodesAfter(versionKey: number, after: number, limit: number): Read<NodeInOrder[]> {
   return (yield* nodeRowsAfter(versionKey, after, limit)).map((row) => ({

@@ -3,26 +3,25 @@ import { splitSentences } from '../../../lib/text/sentences.js'
 import { termHash } from '../passage.js'
 import { reckonedFrom } from './measures.js'
 
-/** A term of a question, with how much of the question it is. */
+/** A term of a question with its weight. */
 export interface AskedTerm {
   term: string
   hash: number
-  /** 1, or less in a sentence beside the question itself */
+  /** 1, or less in a sentence that is not the question itself */
   weight: number
 }
 
-/** Sentences that ask nothing say how to answer, or define a word. */
+/** Weight of sentences that do not ask: they describe the form of the answer, or define a word. */
 const BESIDE_QUESTION = 0.5
-/** Words of the statements that a ratio is reckoned from, beside the ratio's own. */
+/** Weight of the components of a ratio, relative to the ratio's own words. */
 const RECKONED_FROM = 0.5
-/** Terms that are compared with every summary; a longer question repeats itself. */
+/** Maximal number of terms compared with every summary; a longer question repeats itself. */
 const MAX_TERMS = 48
 const YEAR_WITH_PREFIX = /^[a-z]{1,3}((?:19|20)\d\d)$/
 const SHORT_YEAR = /^fy(\d\d)$/
 
 /**
- * Distinct terms of a question for the page index. A year with letters before it (`FY2022`, `FY22`) also stands for the
- * year.
+ * Distinct terms of a question for the page index. A year with a prefix (`FY2022`, `FY22`) also gives the plain year.
  */
 export function askedTerms(query: string): AskedTerm[] {
   const found = new Map<string, number>()
@@ -37,12 +36,12 @@ export function askedTerms(query: string): AskedTerm[] {
   return [...found].slice(0, MAX_TERMS).map(([term, weight]) => ({ term, hash: termHash(term), weight }))
 }
 
-/** The terms of a question in order, years as in `askedTerms`. */
+/** The terms of a question in order, years as in `toQueryTerms`. */
 export function sequenceOf(query: string): string[] {
   return analyzeQuery(query).flatMap(withYear)
 }
 
-/** The terms in order of the sentences that ask; of a text that does not ask, all. */
+/** The terms, in order, of the sentences that ask; of all sentences if none asks. */
 export function coreOf(query: string): string[] {
   const sentences = splitSentences(query).map(({ start, end }) => query.slice(start, end))
   const asking = sentences.filter((sentence) => isQuestion(sentence, sentence.length))
@@ -59,8 +58,8 @@ function withYear(term: string): string[] {
 }
 
 /**
- * Whether a question is about figures: an amount, a share, a change. Such questions are answered where figures stand.
- * English, German, French, Spanish and Chinese; elsewhere a number in the question says so.
+ * Whether a question is about figures: an amount, a fraction, a change. Passages with numbers answer such questions.
+ * English, German, French, Spanish and Chinese; in other languages only a `%` is recognised.
  */
 export function asksForFigures(query: string): boolean {
   return FIGURES.test(query)

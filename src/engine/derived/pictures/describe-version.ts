@@ -23,33 +23,33 @@ import { packedOf } from '../../rows/version-parts.js'
 import { assertRoomForReindex } from '../../spaces/quota.js'
 import type { Read, Write } from '../../storage/program.js'
 
-/** Pictures that a model is asked for of one document at most, the first of it. */
+/** Maximal number of described pictures per document, counted from its start. */
 export const MAX_DESCRIBED = 50
-/** of one document at once */
+/** Concurrent descriptions per document. */
 const AT_ONCE = 2
-/** Bytes of what is sent; pictures of 1024 pixels have less, but for noise. */
+/** Maximal bytes of a sent picture; pictures of 1024 pixels are smaller, except for noise. */
 const MAX_SENT_BYTES = 2 * 1024 * 1024
-/** A document is read again for its pictures so often at most, whatever becomes of them when it is read. */
+/** A document is reindexed for its pictures at most this often, whatever the results. */
 const MAX_ROUNDS = 3
 
-/** A version with what was read of it. */
+/** A version with its space and document. */
 interface Version {
   space: SpaceRow
   row: VersionRow
   document: DocumentRow
 }
 
-/** A picture that a model is asked for. */
+/** A picture to describe. */
 interface Candidate {
   item: StoredItem
   itemId: string
-  /** what it is known by, see `parse/picture/key.ts` */
+  /** its identifier, see `parse/picture/key.ts` */
   picture: string
 }
 
 /**
- * Asks a model for the pictures of a version that it was not asked for, keeps what it says picture by picture, and has the
- * document read again where that is new.
+ * Describes the pictures of a version that were not described yet, stores each description, and queues the document
+ * again if there are new ones.
  *
  * @throws KsError of the provider
  */
@@ -93,7 +93,7 @@ function* versionWithItems(space: SpaceRow, versionKey: number): Read<(Version &
   return { space, ...found, packed: yield* packedOf(found.row.key, 'items', found.row.items) }
 }
 
-/** Each picture once, whatever stands how often. */
+/** Each picture once, however often it occurs. */
 async function candidatesIn(items: Uint8Array, { row, document }: Version): Promise<Candidate[]> {
   const paged = isPaged(row)
   const candidates = new Map<string, Candidate>()
@@ -114,7 +114,7 @@ function pictureOf({ asset, pageNumber, boundingBox }: StoredItem, { sha256 }: D
   return pageNumber === undefined || boundingBox === undefined ? undefined : drawnKey(sha256, pageNumber, boundingBox)
 }
 
-/** What is known of a picture, or what the model says of it now. */
+/** The stored description of a picture, or a new one. */
 async function saidOfPicture(
   context: EngineContext,
   version: Version,
@@ -129,7 +129,7 @@ async function saidOfPicture(
   const known = await db.read(saidOf(of, model, picture))
   if (known?.isOwn === true) return known
   const { description, describedBy } = item.sourceMetadata
-  // what came with a bundle stands in its items alone
+  // descriptions of an imported bundle exist only in its items
   const carried = typeof description === 'string' && describedBy === model ? { said: description, error: null } : known
   const said = carried ?? (await ask(context, version, candidate, asked))
   if (said.error !== null)
@@ -154,7 +154,7 @@ async function ask(
     const { caption, title: section } = item
     const picture = { bytes, mimeType, ...(caption ? { caption } : {}), ...(section ? { section } : {}) }
     const text = await describePicture(generator, picture, signal)
-    return text === '' ? refused('the model said nothing') : { said: text.slice(0, MAX_DESCRIPTION), error: null }
+    return text === '' ? refused('the model returned no description') : { said: text.slice(0, MAX_DESCRIPTION), error: null }
   } catch (error) {
     if (signal.aborted || !(error instanceof KsError)) throw error
     if (isRefusal(error) || error.code === 'not-found' || error.code === 'asset-too-large')
@@ -163,7 +163,7 @@ async function ask(
   }
 }
 
-/** Notes that a version was seen to, and has its document read again where that is worth it. */
+/** Marks a version as described, and queues its document again where that is useful. */
 function* settle(
   context: EngineContext,
   { space, row, document }: Version,

@@ -16,17 +16,17 @@ import { describeVersion } from './describe-version.js'
 const LOOKED_UP = 250
 
 /**
- * Has a vision model describe the pictures of what a space publishes, behind the publication, and the documents read again
- * with what it said. Where none is configured it does nothing. What is missing stands in the database, so a restart goes on
- * with it; a model that fails is asked again, ever later.
+ * Describes the pictures of published documents with a vision model, in the background, and reindexes the documents
+ * with the descriptions. Does nothing without a configured model. The database knows what is missing, so a restart
+ * continues; a failing model is retried with growing delays.
  */
 export class PictureDescriber {
   #runs: Runs<{ key: number; next_at: number }> | undefined
-  /** spaces with versions that may have pictures nobody asked for */
+  /** spaces with versions that may have pictures without a description */
   readonly #due = new Set<number>()
   readonly #places = new Map<number, Place>()
 
-  /** Begins with what earlier processes left. */
+  /** Starts with what earlier processes left. */
   async start(context: EngineContext): Promise<void> {
     if (context.options.visionModel === undefined) return
     this.#runs = new Runs(context.log, {
@@ -41,19 +41,19 @@ export class PictureDescriber {
     this.wake()
   }
 
-  /** Looks soon whether there is work. */
+  /** Checks for work soon. */
   wake(): void {
     this.#runs?.wake()
   }
 
-  /** A space has published. */
+  /** Notes a publication of a space. */
   published(spaceKey: number): void {
     if (this.#runs === undefined) return
     this.#due.add(spaceKey)
     this.wake()
   }
 
-  /** spaces whose pictures are being described */
+  /** number of spaces whose pictures are being described */
   get active(): number {
     return this.#runs?.size ?? 0
   }
@@ -68,12 +68,12 @@ export class PictureDescriber {
     return [...this.#due].map((key) => ({ key, next_at: waits.get(key) ?? 0 }))
   }
 
-  /** Looks at the versions of a space that were not looked at yet. */
+  /** Processes the remaining versions of a space. */
   async #lookOn(context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> {
     const { db, options } = context
     const reference = options.visionModel
     if (reference === undefined) return
-    // a publication meanwhile puts it back
+    // a publication meanwhile adds it again
     this.#due.delete(spaceKey)
     try {
       for (;;) {
@@ -104,7 +104,7 @@ export class PictureDescriber {
     const attempts = wait?.attempts ?? 0
     const waitMs = pauseAfter(trouble, attempts)
     const row = { space: spaceKey, class: trouble.class, error: trouble.message, retryInMs: waitMs }
-    if (attempts === 0) log.warn(row, 'pictures wait for the vision model; their documents are found without')
+    if (attempts === 0) log.warn(row, 'pictures wait for the vision model; their documents can be found without descriptions')
     await untilWritten(context, 'when a vision model is asked again', signal, () =>
       db.write(() => putOffPictures(spaceKey, trouble, now(), Date.now() + waitMs)),
     )

@@ -4,10 +4,10 @@ import { KsError } from '../../../contract/errors.js'
 import { entryUrl } from '../../../lib/entry.js'
 import type { EmbedReply, EmbedRequest, LsaFacts } from './lsa-messages.js'
 
-/** Models kept in a thread; one of 30,000 terms is 6.5 MB as bytes and about twice that in use. */
+/** Maximal bytes of models in a thread; one of 30,000 terms has 6.5 MB serialized and about twice that in use. */
 export const MAX_MODEL_BYTES = 64 * 1024 * 1024
 
-/** Strings of one batch live briefly; a larger nursery would only be held. */
+/** Strings of a batch are short-lived; a larger nursery would only occupy memory. */
 const YOUNG_GENERATION_MB = 8
 
 interface Waiting {
@@ -15,7 +15,7 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** One thread that embeds: it starts with the first model and starts again after a crash, when models have to be loaded anew. */
+/** One embedding thread: it starts with the first model, and again after a crash, which unloads all models. */
 export class EmbedThread {
   #worker: Worker | undefined
   #closed = false
@@ -33,12 +33,12 @@ export class EmbedThread {
     return this.#loaded.has(vectorSpaceId)
   }
 
-  /** Facts of a loaded model, which is in use again. */
+  /** Facts of a loaded model; marks it as recently used. */
   facts(vectorSpaceId: string): LsaFacts | undefined {
     return this.#loaded.get(vectorSpaceId)
   }
 
-  /** requests that are not answered yet */
+  /** number of unanswered requests */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -56,7 +56,7 @@ export class EmbedThread {
     if (this.#loaded.delete(vectorSpaceId)) this.#tell({ type: 'unload', vectorSpaceId })
   }
 
-  /** @throws KsError `internal` for what the thread cannot do, `unavailable` when it ended meanwhile */
+  /** @throws KsError `internal` when the thread fails the request, `unavailable` when it ended meanwhile */
   ask(request: (id: number) => EmbedRequest): Promise<EmbedReply> {
     if (this.#closed) return Promise.reject(new KsError('unavailable', 'the embedder is closed'))
     this.#worker ??= this.#start()
@@ -64,7 +64,7 @@ export class EmbedThread {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      // keeps the process alive while somebody waits, and only then
+      // keeps the process alive only while requests are pending
       worker.ref()
       worker.postMessage(request(id))
     })
@@ -102,7 +102,7 @@ export class EmbedThread {
     return worker
   }
 
-  /** The thread has ended: those who wait are told, and the next call starts another. */
+  /** The thread has ended: rejects pending requests; the next call starts another thread. */
   #stopped(cause: unknown): void {
     this.#worker = undefined
     this.#loaded.clear()

@@ -2,20 +2,22 @@ import { forEachTerm } from '../../../lib/text/analyze.js'
 import { type LsaModel, termWeight } from './lsa.js'
 import { dominantBasis, quantiseRows, type SparseRows } from './lsa.kernel.js'
 
-/** Below this there is nothing to learn from, and the text index finds everything anyway. */
+/** With fewer texts there is too little to train on, and the text index finds everything anyway. */
 export const LSA_MIN_DOCUMENTS = 30
-/** More texts than this are a sample: the subspace hardly changes, the time grows on. */
+/** More texts than this are sampled: the subspace hardly changes, but the time grows. */
 export const LSA_MAX_DOCUMENTS = 20_000
 const DIMENSION = 200
-/** Documents behind each dimension at least: k = N / 4 does no harm at 50 documents, k = N would memorise them. */
+/** Minimal number of documents per dimension: k = N / 4 does no harm at 50 documents, k = N would memorise them. */
 const DOCUMENTS_PER_DIMENSION = 4
-/** Terms with a row; pairs of Chinese characters run to many more, and the rare ones carry little. */
+/**
+ * Maximal number of terms with a row; there are many more pairs of Chinese characters, and the rare ones carry little.
+ */
 const MAX_ROWS = 30_000
-/** The second one costs a fifth more time and makes the result depend less on the random start. */
+/** The second iteration costs a fifth more time and makes the result depend less on the random start. */
 const ITERATIONS = 2
 const SEED = 0x5eed
 
-/** Term counts of the texts to train on, kept as numbers only. */
+/** Term counts of the training texts, stored as numbers only. */
 export class LsaCorpus {
   private readonly ids = new Map<string, number>()
   private frequencies = new Uint32Array(1 << 14)
@@ -29,7 +31,7 @@ export class LsaCorpus {
     return this.starts.length - 1
   }
 
-  /** Takes one text; texts over `LSA_MAX_DOCUMENTS` are left out. */
+  /** Adds one text; texts beyond `LSA_MAX_DOCUMENTS` are ignored. */
   add(text: string): void {
     if (this.documents >= LSA_MAX_DOCUMENTS) return
     this.current.clear()
@@ -63,7 +65,7 @@ export class LsaCorpus {
     this.counts = grown(this.counts, new Uint16Array(size))
   }
 
-  /** Model of the texts so far, or nothing when there are too few of them or they share no terms. */
+  /** Trains a model of the texts so far; undefined when there are too few of them or they share no terms. */
   train(): LsaModel | undefined {
     const documents = this.documents
     if (documents < LSA_MIN_DOCUMENTS) return undefined
@@ -75,7 +77,7 @@ export class LsaCorpus {
     return { dimension, documents, terms, rows, frequencies, basis: bytes, scales }
   }
 
-  /** Terms in at least two texts; those in at most half of them, the most frequent first, get rows. */
+  /** Terms in at least two texts; those in at most half of the texts, the most frequent first, get rows. */
   private chooseTerms(): { terms: string[]; rows: number; rowOf: Int32Array; frequencies: Uint32Array } {
     const kept = [...this.ids].filter(([, id]) => this.frequency(id) >= 2)
     const middle = kept.filter(([, id]) => this.frequency(id) <= this.documents / 2)

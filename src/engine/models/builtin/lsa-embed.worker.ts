@@ -4,7 +4,7 @@ import { embedTerms, inverseFrequency, type LsaSpace, openModel } from './lsa.js
 import { parseModel } from './lsa-file.js'
 import type { EmbedReply, EmbedRequest } from './lsa-messages.js'
 
-/** Documents are embedded in slices of this time, so that a query never waits longer for its turn. */
+/** Documents are embedded in slices of this duration, so that a query never waits longer. */
 const SLICE_MS = 1
 
 interface DocumentJob {
@@ -60,7 +60,7 @@ function documentTerms(text: string): string[] {
   return terms
 }
 
-/** One slice of the oldest job; messages that came meanwhile are heard before the next slice. */
+/** Runs one slice of the oldest job; messages that arrived meanwhile are handled before the next slice. */
 function work(): void {
   const until = performance.now() + SLICE_MS
   for (let job = jobs[0]; job !== undefined && performance.now() < until; job = jobs[0]) {

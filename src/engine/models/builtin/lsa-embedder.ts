@@ -3,33 +3,33 @@ import { EmbedThread, MAX_MODEL_BYTES, unexpected } from './embed-thread.js'
 import type { EmbedPurpose, LsaFacts } from './lsa-messages.js'
 
 export interface EmbeddedTexts {
-  /** unit length; nothing where the model knows no term of the text */
+  /** unit length; undefined where the model knows no term of the text */
   vectors: (Float32Array | undefined)[]
-  /** share of the texts' terms that the model knows, 0 to 1: a falling rate asks for a retraining */
+  /** fraction of the texts' terms that the model knows, 0 to 1; a falling rate suggests a retraining */
   hitRate: number
 }
 
 /**
- * The embedded models of all spaces, in threads that start with the first model: each has all models in use. Documents go
- * to the thread that has least to do, queries to the first one, where they overtake documents. After the crash of a thread
- * its models have to be loaded anew (`has` says so).
+ * The embedding models of all spaces, in threads that start with the first model; each thread has all models in use.
+ * Documents go to the least busy thread, queries to the first one, where they overtake documents. After a thread's
+ * crash its models must be loaded again (see `has`).
  */
 export class LsaEmbedding {
   readonly #threads: readonly EmbedThread[]
   readonly #first: EmbedThread
 
-  /** @param threads that embed documents at the same time */
+  /** @param threads number of threads that embed documents concurrently */
   constructor(threads = 1) {
     this.#first = new EmbedThread()
     this.#threads = [this.#first, ...Array.from({ length: Math.max(1, threads) - 1 }, () => new EmbedThread())]
   }
 
-  /** How many texts can be embedded at the same time. */
+  /** Number of texts that can be embedded concurrently. */
   get threads(): number {
     return this.#threads.length
   }
 
-  /** Whether a vector space's model is ready. */
+  /** Whether the model of a vector space is loaded. */
   has(vectorSpaceId: string): boolean {
     return this.#threads.every((thread) => thread.has(vectorSpaceId))
   }
@@ -40,7 +40,7 @@ export class LsaEmbedding {
   }
 
   /**
-   * Makes a model ready; a model over 64 MB is refused. Loading one that is ready costs nothing.
+   * Loads a model; a model over 64 MB is rejected. Loading a loaded model costs nothing.
    *
    * @throws KsError `internal` when the bytes are damaged or of another version
    */
@@ -48,15 +48,15 @@ export class LsaEmbedding {
     if (bytes.length > MAX_MODEL_BYTES) {
       throw new KsError('internal', `an embedding model of ${bytes.length} bytes is over ${MAX_MODEL_BYTES}`)
     }
-    // all of them end before this does, so that none is left with what another refused
+    // waits for all of them, so that no thread keeps a model that another one rejected
     const loading = this.#threads.map((thread) => thread.load(vectorSpaceId, bytes))
     await Promise.allSettled(loading)
     const [facts] = await Promise.all(loading)
-    if (facts === undefined) throw new KsError('internal', 'there is no thread that embeds')
+    if (facts === undefined) throw new KsError('internal', 'no embedding thread')
     return facts
   }
 
-  /** Forgets a model, for a vector space that is gone. */
+  /** Unloads the model of a removed vector space. */
   unload(vectorSpaceId: string): void {
     for (const thread of this.#threads) thread.unload(vectorSpaceId)
   }
@@ -78,7 +78,7 @@ export class LsaEmbedding {
     }
   }
 
-  /** How telling each term is in the space (see `inverseFrequency`). Errors as `embed`. */
+  /** Inverse document frequency of each term in the space (see `inverseFrequency`). Errors as `embed`. */
   async idf(vectorSpaceId: string, terms: string[]): Promise<Map<string, number>> {
     const distinct = [...new Set(terms)]
     const reply = await this.#first.ask((id) => ({ type: 'idf', id, vectorSpaceId, terms: distinct }))
@@ -90,7 +90,7 @@ export class LsaEmbedding {
     await Promise.all(this.#threads.map((thread) => thread.close()))
   }
 
-  /** Of several with as little to do the last one: queries are answered in the first. */
+  /** Of equally busy threads the last one: the first one answers queries. */
   #idlest(): EmbedThread {
     return this.#threads.reduce((best, one) => (one.waiting <= best.waiting ? one : best))
   }

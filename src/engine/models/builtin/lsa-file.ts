@@ -4,15 +4,15 @@ import { ANALYZER_VERSION } from '../../../lib/text/analyze.js'
 import type { LsaModel } from './lsa.js'
 
 /**
- * A model as bytes, little-endian: header, document frequencies (u32), scales (f32), basis (i8), then the terms as
- * UTF-8 with a line feed between them, and the CRC-32 of all that (u32).
+ * Format of a model, little-endian: header, document frequencies (u32), scales (f32), basis (i8), then the terms as
+ * UTF-8 separated by line feeds, and the CRC-32 of everything before it (u32).
  */
 const MAGIC = 0x4153_4c4b // "KLSA"
 const FORMAT_VERSION = 1
 const HEADER_BYTES = 32
 const CHECK_BYTES = 4
 
-/** Bytes of a model, to store; `parseModel` reads them. */
+/** Serializes a model for storage; `parseModel` reads it. */
 export function serializeModel(model: LsaModel): Uint8Array {
   const terms = Buffer.from(model.terms.join('\n'), 'utf8')
   const count = model.terms.length
@@ -48,9 +48,9 @@ export function serializeModel(model: LsaModel): Uint8Array {
 }
 
 /**
- * Reads a model's bytes.
+ * Parses a serialized model.
  *
- * @throws KsError `internal` when they are damaged or of another version; the model is then trained anew
+ * @throws KsError `internal` when the bytes are damaged or of another version; the model is then retrained
  */
 export function parseModel(bytes: Uint8Array): LsaModel {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -74,9 +74,9 @@ export function parseModel(bytes: Uint8Array): LsaModel {
   return { dimension, documents, terms: text === '' ? [] : text.split('\n'), rows, frequencies, basis, scales }
 }
 
-/** Whether a stored model's terms are those of this analyser; a model of another one is trained anew. */
+/** Whether a stored model was made with this analyser; others are retrained. */
 export function isOfThisAnalyzer(bytes: Uint8Array): boolean {
-  if (bytes.length < HEADER_BYTES) return true // damaged, which `parseModel` says
+  if (bytes.length < HEADER_BYTES) return true // damaged; `parseModel` reports that
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(8, true) === ANALYZER_VERSION
 }
 

@@ -1,6 +1,6 @@
-/** What the embedder's thread and its owner say to each other. Vectors travel as one buffer, row by row. */
+/** Messages between the embedding thread and its owner. Vectors travel as one buffer, row by row. */
 
-/** `terms`: a query whose texts are terms with single spaces between. */
+/** `terms`: a query whose texts are terms separated by single spaces. */
 export type EmbedPurpose = 'query' | 'terms' | 'document'
 
 export type EmbedRequest =
@@ -17,13 +17,13 @@ export type EmbedReply =
 
 export interface LsaFacts {
   dimension: number
-  /** texts the model was trained on */
+  /** number of training texts */
   documents: number
-  /** terms it knows */
+  /** number of known terms */
   terms: number
 }
 
-/** What the training process hears: texts in batches, each answered with `taken`, then `train`. */
+/** Requests to the training process: texts in batches, each answered with `taken`, then `train`. */
 export type TrainRequest = { type: 'texts'; texts: string[] } | { type: 'train' }
 
 export type TrainReply =

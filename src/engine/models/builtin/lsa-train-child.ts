@@ -27,5 +27,5 @@ process.on('message', (request: TrainRequest) => {
   reply({ type: 'taken' })
 })
 
-// The daemon is gone: there is nobody to train for.
+// The daemon has ended: the model is no longer needed.
 process.on('disconnect', () => process.exit(0))

@@ -8,24 +8,24 @@ import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
-/** Enough for 20,000 texts of 1 KB three times over; a runaway ends its own process, not the daemon. */
+/** Enough for three times 20,000 texts of 1 KB; running out of memory ends this process, not the daemon. */
 const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4', helperThreads(1), ...NO_DEBUGGER_FLAGS]
 
 export interface TrainedModel {
-  /** to store, and to load into `LsaEmbedding` */
+  /** for storage and for `LsaEmbedder.load` */
   bytes: Uint8Array
   dimension: number
-  /** texts it was trained on */
+  /** number of training texts */
   documents: number
 }
 
 /**
- * Trains an embedding model in a process of its own, which ends afterwards and takes its memory (some 150 MB for 20,000
- * texts) with it. Batches are taken one at a time, so the source is never read ahead. Order matters: the same texts in
- * the same order give the same bytes.
+ * Trains an embedding model in a separate process, whose memory (some 150 MB for 20,000 texts) is freed when it ends.
+ * Batches are taken one at a time, so the source is never read ahead. Order matters: the same texts in the same order
+ * give the same bytes.
  *
- * @param batches node texts (`title + '\n' + body`), some tens in a batch; `LSA_MAX_DOCUMENTS` are used at most
- * @returns nothing when there are fewer than `LSA_MIN_DOCUMENTS` texts, or none share a term
+ * @param batches node texts (`title + '\n' + body`), some tens per batch; at most `LSA_MAX_DOCUMENTS` are used
+ * @returns undefined for fewer than `LSA_MIN_DOCUMENTS` texts, or when no texts share a term
  * @throws KsError `internal` when the process fails; the signal's reason when it aborts
  */
 export async function trainLsa(
@@ -53,7 +53,7 @@ export async function trainLsa(
   }
 }
 
-/** One question, one answer, and an end to both when the process or the caller gives up. */
+/** Sends one request at a time and waits for its reply; both fail when the process ends or the caller aborts. */
 function conversation(
   child: ChildProcess,
   signal?: AbortSignal,

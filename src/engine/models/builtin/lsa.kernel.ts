@@ -13,7 +13,7 @@ export interface SparseRows {
   value: Float32Array
 }
 
-/** A pivot this far below the largest one is rounding, not signal: its direction is dropped. */
+/** A pivot this much below the largest one is rounding noise: its direction is dropped. */
 const RANK_TOLERANCE = 1e-9
 
 /** out += factor * row of `from`, over k numbers. */
@@ -68,7 +68,7 @@ function gram(m: Float32Array, rows: number, k: number): Float64Array {
   return g
 }
 
-/** Inverse of the upper Cholesky factor of G; columns of directions that G does not have are zero. */
+/** Inverse of the upper Cholesky factor of G; columns of missing directions are zero. */
 function inverseFactor(g: Float64Array, k: number): Float64Array {
   const r = new Float64Array(k * k)
   let largest = 0
@@ -116,7 +116,7 @@ export function orthonormalise(m: Float32Array, rows: number, k: number): void {
   }
 }
 
-/** Marsaglia's xorshift32: the random start is the same in every run, so results are repeatable. */
+/** Marsaglia's xorshift32: the same random start in every run makes results repeatable. */
 function randomSigns(length: number, seed: number): Float32Array {
   const signs = new Float32Array(length)
   let state = seed | 0
@@ -136,7 +136,7 @@ function identity(rows: number, k: number): Float32Array {
 }
 
 /**
- * Orthonormal basis, columns x k, of the subspace that the k largest right singular vectors of A span, nearly.
+ * Approximate orthonormal basis, columns x k, of the subspace spanned by the k largest right singular vectors of A.
  *
  * @param iterations power iterations; each sharpens the subspace and costs two passes over A
  */
@@ -154,7 +154,8 @@ export function dominantBasis(a: SparseRows, k: number, seed: number, iterations
 }
 
 /**
- * Rows of M as signed bytes with one scale a row: value = byte * scale. The largest magnitude of a row becomes 127.
+ * Quantises the rows of M to signed bytes with one scale per row: value = byte * scale. The largest magnitude of a row
+ * becomes 127.
  */
 export function quantiseRows(m: Float32Array, rows: number, k: number): { bytes: Int8Array; scales: Float32Array } {
   const bytes = new Int8Array(rows * k)
@@ -170,10 +171,10 @@ export function quantiseRows(m: Float32Array, rows: number, k: number): { bytes:
 }
 
 /**
- * out += factor * row of bytes, over k numbers, for each of some rows. Four at a time: what is added to is then loaded and
- * stored a quarter as often, which is most of the work.
+ * out += factor * row of bytes, over k numbers, for each of the rows. Four rows at a time: `out`, the main cost, is
+ * then loaded and stored a quarter as often.
  *
- * @param factors as many as rows
+ * @param factors one per row
  */
 export function addRows(
   out: Float32Array,
@@ -195,7 +196,7 @@ export function addRows(
   }
 }
 
-/** Scales a vector to unit length in place; false when it has none. */
+/** Scales a vector to unit length in place; false for a zero vector. */
 export function normalise(vector: Float32Array): boolean {
   let sum = 0
   for (let i = 0; i < vector.length; i++) sum += vector[i]! * vector[i]!

@@ -2,30 +2,30 @@ import { forEachTerm } from '../../../lib/text/analyze.js'
 import { addRows, normalise } from './lsa.kernel.js'
 
 /**
- * Latent semantic analysis trained on a space's own nodes: rows (1 + ln tf) * ln((N + 1) / (df + 0.5))^p of unit length,
- * projected on the basis of their dominant subspace. New texts and queries are folded in the same way.
+ * Latent semantic analysis trained on a space's own nodes: rows (1 + ln tf) * ln((N + 1) / (df + 0.5))^p of unit
+ * length, projected on the basis of their dominant subspace. New texts and queries are folded in the same way.
  */
 export interface LsaModel {
   dimension: number
-  /** texts it was trained on */
+  /** number of training texts */
   documents: number
   /** terms by frequency class: those before `rows` have a row in the basis, the rest only a document frequency */
   terms: string[]
   rows: number
-  /** how many training texts hold the term */
+  /** number of training texts with each term */
   frequencies: Uint32Array
-  /** rows x dimension, one scale a row */
+  /** rows x dimension, with one scale per row */
   basis: Int8Array
   scales: Float32Array
 }
 
 /**
- * Power of the inverse document frequency. Above 1 it favours rare terms: between 1.3 and 1.5 the hybrid gains .002
- * on the mean of four sets over the usual 1, and more is lost alone (Cranfield) than is won.
+ * Exponent of the inverse document frequency. Above 1 it favours rare terms: between 1.3 and 1.5 the hybrid gains .002
+ * on the mean of four sets over the usual 1; more costs more alone (Cranfield) than it gains.
  */
 const IDF_POWER = 1.4
 
-/** Weight of a term that occurs `count` times in a text and in `frequency` of the `documents` trained on. */
+/** Weight of a term that occurs `count` times in a text and in `frequency` of the `documents` training texts. */
 export function termWeight(count: number, documents: number, frequency: number): number {
   return countWeight(count) * rarity(documents, frequency)
 }
@@ -38,11 +38,11 @@ function rarity(documents: number, frequency: number): number {
   return Math.log((documents + 1) / (frequency + 0.5)) ** IDF_POWER
 }
 
-/** A model ready to embed: with its terms looked up by name, and what they weigh. */
+/** A model ready to embed, with term lookup and term weights. */
 export interface LsaSpace {
   model: LsaModel
   rowOf: Map<string, number>
-  /** by row, of a term that stands once in a text */
+  /** by row, weight of a term that occurs once in a text */
   weights: Float64Array
 }
 
@@ -57,9 +57,9 @@ export function openModel(model: LsaModel): LsaSpace {
 }
 
 /**
- * Unit-length vector of a list of terms, or nothing when the model knows none of them.
+ * Unit-length vector of a list of terms; undefined when the model knows none of them.
  *
- * @param known is told how many of the terms the model knows
+ * @param known called with the number of terms that the model knows
  */
 export function embedTerms(
   { model, rowOf, weights }: LsaSpace,
@@ -86,7 +86,7 @@ export function embedTerms(
   return normalise(vector) ? vector : undefined
 }
 
-/** Unit-length vector of a document's text, or nothing when the model knows no term of it. */
+/** Unit-length vector of a document's text; undefined when the model knows no term of it. */
 export function embedText(space: LsaSpace, text: string): Float32Array | undefined {
   const terms: string[] = []
   forEachTerm(text, (term) => terms.push(term))
@@ -94,8 +94,8 @@ export function embedText(space: LsaSpace, text: string): Float32Array | undefin
 }
 
 /**
- * How telling a term is, as BM25 weighs it: ln(1 + (N - n + 0.5) / (n + 0.5)). Terms that the model does not know are
- * in one training text at most, and weigh most.
+ * Inverse document frequency of a term as in BM25: ln(1 + (N - n + 0.5) / (n + 0.5)). Terms unknown to the model are in
+ * one training text at most and get the highest value.
  */
 export function inverseFrequency({ model, rowOf }: LsaSpace, term: string): number {
   const row = rowOf.get(term)

@@ -9,23 +9,23 @@ const KNOWN = ['input', 'output', 'voice', 'language', 'model']
 export function checkProgram({ argv, convert }: ProgramSetting, refuse: (rule: string) => KsError): void {
   for (const [name, words] of [['argv', argv] as const, ['convert', convert] as const]) {
     if (words === undefined) continue
-    if (words[0] === undefined || words[0] === '') throw refuse(`${name} must begin with a program`)
-    if (words.some((word) => word.includes('\0'))) throw refuse(`${name} must not hold zero characters`)
+    if (words[0] === undefined || words[0] === '') throw refuse(`${name} must start with the path of a program`)
+    if (words.some((word) => word.includes('\0'))) throw refuse(`${name} must not contain NUL characters`)
     const stranger = words
       .join(' ')
       .match(/\{(\w+)\}/g)
       ?.find((word) => !KNOWN.includes(word.slice(1, -1)))
-    if (stranger !== undefined) throw refuse(`${name} holds ${stranger}, which is none of {${KNOWN.join('}, {')}}`)
+    if (stranger !== undefined) throw refuse(`${name} contains ${stranger}; known placeholders: {${KNOWN.join('}, {')}}`)
   }
   if (convert !== undefined && !(uses(convert, 'input') && uses(convert, 'output')))
-    throw refuse('convert must hold {input} and {output}')
+    throw refuse('convert must contain {input} and {output}')
 }
 
 export function uses(argv: readonly string[], name: keyof Placeholders): boolean {
   return argv.some((word) => word.includes(`{${name}}`))
 }
 
-/** Each value stays within the word it stands in, whatever characters it has. */
+/** Replaces placeholders. Each value stays within its argument, whatever characters it has. */
 export function filled(argv: readonly string[], values: Placeholders): string[] {
   const known = new Map<string, string>(Object.entries(values))
   return argv.map((word) => word.replace(/\{(\w+)\}/g, (whole, name: string) => known.get(name) ?? whole))

@@ -13,11 +13,11 @@ import { type Run, runProgram } from './run.js'
 
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_BYTES = 1024 * 1024
-/** what whisper.cpp and Whisper write before each line: `[00:00.000 --> 00:02.500]` */
+/** Timestamps that whisper.cpp and Whisper write before each line: `[00:00.000 --> 00:02.500]` */
 const TIMES = /^\s{0,20}\[[\d:.,]{5,20} --> [\d:.,]{5,20}\]/gm
 const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024
 
-/** Programs of this machine that speak and listen: espeak-ng, piper, whisper.cpp, pocketsphinx and the like. */
+/** Local programs for speech and transcription: espeak-ng, piper, whisper.cpp, pocketsphinx and the like. */
 export function commandProvider(
   programs: { speech?: ProgramSetting; transcription?: ProgramSetting },
   confinement: Confinement,
@@ -57,7 +57,7 @@ export function commandProvider(
   }
 }
 
-/** What a program writes down, as it wrote it. */
+/** The output of a transcription program, unchanged. */
 async function heard(
   program: ProgramSetting,
   confinement: Confinement,
@@ -83,7 +83,7 @@ function chosen(program: ProgramSetting, { model, voice, language }: Chosen): Pl
   return { model, voice: voice || (program.voice ?? ''), language: language || (program.language ?? '') }
 }
 
-/** One call: its input by stdin or in a file, its output from stdout or from a file. */
+/** Runs one call: input by stdin or in a file, output from stdout or from a file. */
 async function run(
   folder: string,
   { argv, convert, paths = [] }: ProgramSetting,
@@ -106,7 +106,7 @@ async function run(
       filled: filled(convert, { ...values, input: path, output: converted }),
     })
     path = converted
-    // of an hour it is larger than the memory should hold
+    // streamed, because an hour of audio would take too much memory
     made = await openMade(converted)
     stdin = made.createReadStream()
   }
@@ -120,7 +120,7 @@ async function run(
   }
 }
 
-/** Opens a file that a program made. A link in its place may lead to a file of the daemon, and is not followed. */
+/** Opens a file that a program wrote. A link is not followed: it may lead to a file of the daemon. */
 async function openMade(path: string): Promise<FileHandle> {
   const missing = () => new ProviderFailure('program', 'wrote no output')
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -142,7 +142,7 @@ async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** A folder of its own for every call: nobody else reads it, and nothing of it stays. */
+/** Runs work in a temporary directory that only this call uses. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ks-command-')))
   try {

@@ -11,23 +11,23 @@ import { ProviderFailure } from '../../base/provider-failure.js'
 import { codeOf } from '../../egress/connect.js'
 
 export interface Run extends ProgramPaths {
-  /** the command line with its placeholders filled in */
+  /** the command line with filled placeholders */
   filled: string[]
-  /** its working folder and home, all that it may write to */
+  /** working directory and home, the only writable path */
   folder: string
   confinement: Confinement
   stdin?: Uint8Array | Readable | undefined
-  /** of the output; more ends the program */
+  /** limit of the output; more ends the program */
   maxBytes: number
   signal: AbortSignal
 }
 
-/** What a program of the operator may know of the daemon's environment: nothing that could be a credential. */
+/** Environment variables that a program of the operator receives: none that could be a credential. */
 const KEPT = /^(PATH|USER|LANG|LANGUAGE|LC_\w+|TZ|TEMP|TMP|SYSTEMROOT|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES)$/i
 
 /**
- * Runs a program to its end and gives what it wrote on stdout. On abort, and when it writes too much, it is killed with
- * everything it started.
+ * Runs a program to its end and returns its stdout. On abort, and when it writes too much, it is killed with all its
+ * descendants.
  *
  * @throws ProviderFailure; the signal's reason when it aborted
  */
@@ -43,7 +43,7 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
   const sign = signs && openSign(signs)
   const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name))
   const env = { ...Object.fromEntries(kept), HOME: folder, TMPDIR: folder, [FAMILY_MARK]: mark }
-  // a group of its own, so that its children end with it
+  // in a separate process group, so that its children end with it
   const child = spawn(program, args, {
     cwd: folder,
     env,
@@ -62,7 +62,7 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
     return await new Promise<Buffer>((resolve, reject) => {
       child.on('error', (error) => reject(notStarted(error)))
       const { stdin: input } = child
-      input?.on('error', () => {}) // a program may end without reading everything
+      input?.on('error', () => {}) // a program may exit without reading everything
       if (!(stdin instanceof Readable)) input?.end(stdin)
       else if (input !== null) pipeline(stdin, input).catch(() => {})
       child.stdout?.on('data', (chunk: Buffer) => {
@@ -74,7 +74,7 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
       child.on('close', (code, name) => {
         if (signal.aborted) reject(signal.reason)
         else if (code === 0) resolve(Buffer.concat(chunks))
-        else reject(new ProviderFailure('program', code === null ? `was ended by ${name}` : `ended with code ${code}`))
+        else reject(new ProviderFailure('program', code === null ? `was killed by ${name}` : `ended with code ${code}`))
       })
     })
   } finally {
@@ -85,9 +85,9 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
 
 function notStarted(error: Error): ProviderFailure {
   const code = codeOf(error)
-  if (code === 'ENOENT') return new ProviderFailure('unexpected', 'its program is not there')
+  if (code === 'ENOENT') return new ProviderFailure('unexpected', 'its program does not exist')
   return new ProviderFailure(
     'unexpected',
-    code === 'EACCES' ? 'its program may not be run' : 'its program did not start',
+    code === 'EACCES' ? 'its program is not executable' : 'its program did not start',
   )
 }

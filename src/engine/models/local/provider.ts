@@ -17,14 +17,14 @@ import type { ChatMessage, GenerationOptions } from '../types.js'
 
 const KINDS = { embedding: 'embedding', rerank: 'rerank', chat: 'generation' } as const
 
-/** A processor reads a long prompt for a minute or more before the first token. */
+/** A CPU processes a long prompt for a minute or more before the first token. */
 const FIRST_TOKEN_MS = 180_000
-/** A small batch ends sooner when the daemon stops. A query waits for one text, whatever the size. */
+/** A small batch ends sooner at shutdown. A query waits for one text, whatever the size. */
 const MAX_BATCH = 16
-/** The process handles one text at a time; the second request waits in it. */
+/** The process handles one text at a time; a second request waits in it. */
 const MAX_CONCURRENCY = 2
 
-/** Settings of the models of this machine: no address, no key. */
+/** Settings of the local models: no address, no key. */
 export function localSettings() {
   const config = {
     pluginId: LOCAL_PLUGIN,
@@ -37,9 +37,9 @@ export function localSettings() {
 }
 
 /**
- * The models that were pulled to this machine, each in a separate process while it is used.
+ * The models that were pulled to this machine, each in a separate process while it is in use.
  *
- * @param folder of models, read at each call: a pulled model needs no restart
+ * @param folder models folder, read at each call: a pulled model needs no restart
  */
 export function localProvider(folder: string): Provider {
   const processes = new Map<string, LlamaProcess>()
@@ -82,7 +82,7 @@ export function localProvider(folder: string): Provider {
         const got = reply.op === 'embed' ? reply.vectors : []
         const expected = dimension ?? model.dimension ?? got[0]?.length
         if (got.length !== texts.length || got.some(({ length }) => length !== expected))
-          throw new ProviderFailure('malformed', `vectors of another number or dimension than ${expected}`)
+          throw new ProviderFailure('malformed', `wrong count of vectors, or another dimension than ${expected}`)
         return { vectors: got, ...(reply.op === 'embed' ? { tokens: reply.tokens } : {}) }
       },
     }),
@@ -150,7 +150,7 @@ async function* generate(
   await ended
 }
 
-/** Turns failures of the runtime into failures of a provider, without their text, which may quote a prompt. */
+/** Converts failures of the runtime into provider failures without their text, which may contain a prompt. */
 async function safely<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply
@@ -160,6 +160,6 @@ async function safely<T>(reply: Promise<T>): Promise<T> {
     if (error.fault === 'gone') throw new ProviderFailure('unreachable', 'its process ended')
     if (error.fault === 'unloadable') throw new ProviderFailure('unexpected', 'it cannot be loaded')
     // the texts may be the cause
-    throw new ProviderFailure('malformed', 'the runtime returned none')
+    throw new ProviderFailure('malformed', 'the runtime returned no usable answer')
   }
 }

@@ -10,9 +10,9 @@ import { readJson } from './json.js'
 
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_BYTES = 1024 * 1024
-/** hours of speech, each piece of it with what the model thought of it */
+/** hours of speech, with the model's details on each segment */
 const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024
-/** the voice that every server of this kind knows */
+/** The voice that all servers of this kind have. */
 const VOICE = 'alloy'
 
 /** `POST /audio/speech`. */
@@ -33,7 +33,7 @@ export function openAiSpeaker(endpoint: Endpoint, { name }: { name: string }): P
 
 /** `POST /audio/transcriptions`. */
 export function openAiTranscriber(endpoint: Endpoint, { name }: { name: string }): ProviderTranscriber {
-  // some models have text without times
+  // some models return no segment times
   let hasTimes = true
   const ask = async (
     format: Format,
@@ -83,7 +83,7 @@ function segmentsOf(value: unknown): SpokenSegment[] {
   })
 }
 
-/** A multipart/form-data body; names and types are our own, so nothing has to be escaped. */
+/** Builds a multipart/form-data body; names and types are constants of ours, so nothing needs escaping. */
 function formOf(fields: Record<string, string>, file: { bytes: Uint8Array; filename: string; mimeType: string }) {
   const boundary = `ks-${randomBytes(18).toString('hex')}`
   const heads = Object.entries(fields).map(

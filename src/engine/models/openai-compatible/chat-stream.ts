@@ -11,19 +11,21 @@ import { refusalOf } from './endpoint.js'
 import { countAt, listAt, parseJson, recordAt } from './json.js'
 import { ToolCalls } from './tool-calls.js'
 
-/** One event holds one token, as a rule. */
+/** An event usually contains one token. */
 const MAX_EVENT_CHARS = 1024 * 1024
 
-/** The whole stream; at some 300 bytes a token, more than 200,000 tokens. */
+/** Limit of the complete stream; at some 300 bytes per token, more than 200,000 tokens. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024
 
-/** After `[DONE]` the body ends at once; waiting for that keeps the connection, waiting longer keeps the caller. */
+/**
+ * After `[DONE]` the body ends at once; waiting for that keeps the connection alive, waiting longer delays the caller.
+ */
 const LINGER_MS = 50
 
-/** what an error in a stream counts as */
+/** The status that an error in the stream is treated as. */
 const IN_STREAM = 500
 
-/** Reads a streamed completion; ends with exactly one `end`, or fails. @param asked the model, by its name */
+/** Reads a streamed completion; ends with exactly one `end`, or fails. @param asked name of the requested model */
 export async function* readCompletionStream(
   answer: EgressAnswer,
   asked: string,
@@ -41,7 +43,7 @@ export async function* readCompletionStream(
   })
   const feed = function* (text: string) {
     parser.feed(text)
-    // what came before a failure in the same piece is still the answer's
+    // text before a failure in the same chunk still belongs to the answer
     yield* state.drain()
     if (tooLong) throw new ProviderFailure('malformed', `an event of more than ${MAX_EVENT_CHARS} characters`)
     state.check()
@@ -62,12 +64,12 @@ export async function* readCompletionStream(
     clearTimeout(linger)
   }
   if (linger) return
-  // a last event may come without its blank line
+  // the last event may lack its blank line
   yield* feed('\n\n')
   yield state.end()
 }
 
-/** What was said so far, event by event. */
+/** Collects the events of a stream. */
 function createStreamState(asked: string) {
   let queue: ProviderEvent[] = []
   let finishReason: unknown
@@ -78,7 +80,7 @@ function createStreamState(asked: string) {
   let half = ''
   const calls = new ToolCalls()
 
-  // a server that cuts its text by code units may cut a character in two
+  // a server that splits its text by code units may split a character
   const takeText = (text: string) => {
     const whole = half + text
     half = /[\ud800-\udbff]$/.exec(whole)?.[0] ?? ''
@@ -95,7 +97,7 @@ function createStreamState(asked: string) {
   }
 
   const takeChunk = (json: unknown) => {
-    // what fails after the status line is reported in the stream; its text may quote the prompt
+    // failures after the status line are reported in the stream; their text may quote the prompt
     if (!isRecord(json) || json.error) throw failureInStream(json, asked)
     model ??= json.model
     const counted = recordAt(json, 'usage')
@@ -108,7 +110,7 @@ function createStreamState(asked: string) {
       if (done || failure) return
       done = data.trim() === '[DONE]'
       if (done) return
-      // kept, since an exception would leave the SSE parser in the middle of its input
+      // stored, since an exception would leave the SSE parser in the middle of its input
       try {
         takeChunk(parseJson(data))
       } catch (error) {
@@ -125,21 +127,21 @@ function createStreamState(asked: string) {
     },
     done: () => done,
     end(): ProviderEvent {
-      // a stream that stops in the middle of a sentence looks the same as a cut connection
+      // a stream that stops in the middle of a sentence looks like a lost connection
       if (!done && finishReason === undefined) throw new ProviderFailure('reset', 'the stream ended early')
       return endEvent(finishReason, usage, model, calls.list())
     },
   }
 }
 
-/** A server that has begun its answer can say what is wrong only in there. */
+/** A server that has started its response can only report an error inside it. */
 function failureInStream(json: unknown, model: string): ProviderFailure {
   const refusal = refusalOf(IN_STREAM, JSON.stringify(json), model)
   const options = { status: IN_STREAM, ...defined({ refusal }) }
   return new ProviderFailure('status', 'an error in the stream', options)
 }
 
-/** The last event, from what the server said of the answer as a whole. */
+/** The last event, from the server's data about the complete answer. */
 export function endEvent(
   finishReason: unknown,
   usage: Record<string, unknown>,

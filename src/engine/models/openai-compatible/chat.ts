@@ -10,10 +10,10 @@ import type { Endpoint } from './endpoint.js'
 import { listAt, readJson, recordAt } from './json.js'
 import { ToolCalls } from './tool-calls.js'
 
-/** An answer that was not streamed: far more than any model writes. */
+/** Limit of an answer that is not streamed, far more than any model writes. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
-/** Which optional fields a server takes. Found out once: a refusal that names a field drops it. */
+/** Optional fields that a server accepts. A rejection that names a field removes it for all later calls. */
 interface Dialect {
   stream: boolean
   streamUsage: boolean
@@ -21,7 +21,7 @@ interface Dialect {
   temperature: boolean
 }
 
-/** `POST /chat/completions`, streamed where the server can. */
+/** `POST /chat/completions`, streamed if the server supports it. */
 export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): ProviderGenerator {
   let dialect: Dialect = { stream: true, streamUsage: true, lengthField: 'max_tokens', temperature: true }
 
@@ -35,7 +35,7 @@ export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): Pro
           simpler = simplify(spoken, status, text, { temperature: 'temperature' in body })
         })
       } catch (error) {
-        // no retry but another question: each step drops one field, so this ends after four
+        // not a retry but a different request: each step removes one field, so this ends after four
         if (!simpler) throw error
         dialect = simpler
       }
@@ -86,7 +86,7 @@ function messageOf(message: ChatMessage) {
   }
 }
 
-/** Plain text stays plain: servers without vision take nothing else. */
+/** Plain text stays a string: servers without vision accept nothing else. */
 function contentOf({ content, images = [] }: ChatMessage) {
   if (images.length === 0) return content
   return [
@@ -98,7 +98,7 @@ function contentOf({ content, images = [] }: ChatMessage) {
   ]
 }
 
-/** The dialect without the field that a refusal complains about; undefined where it is about something else. */
+/** The dialect without the field that a rejection names; undefined where it names none. */
 function simplify(
   dialect: Dialect,
   status: number,
@@ -109,7 +109,7 @@ function simplify(
   if (dialect.lengthField === 'max_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, lengthField: 'max_completion_tokens' }
   }
-  // models that think first take their own temperature only
+  // reasoning models accept only their own temperature
   if (dialect.temperature && isSent.temperature && /\btemperature\b/.test(text))
     return { ...dialect, temperature: false }
   if (dialect.stream && dialect.streamUsage && text.includes('stream_options'))
@@ -118,7 +118,7 @@ function simplify(
   return undefined
 }
 
-/** A completion in one piece: from servers that cannot stream, or do not although asked to. */
+/** Reads a complete completion: from servers that cannot stream, or ignore the request to. */
 async function* readWhole(answer: EgressAnswer, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
   const json = await readJson(answer, MAX_ANSWER_BYTES, signal)
   const [choice] = listAt(json, 'choices')

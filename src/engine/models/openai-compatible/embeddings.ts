@@ -5,16 +5,17 @@ import type { ProviderEmbedder } from '../provider.js'
 import type { Endpoint } from './endpoint.js'
 import { countAt, listAt, readJson, recordAt } from './json.js'
 
-/** 1,000 vectors of 3,072 numbers written with 17 digits. */
+/** 1,000 vectors of 3,072 numbers with 17 digits each. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /**
- * `POST /embeddings`. Vectors have the dimension that the operator or the caller expects. Where neither does, that of a
- * good answer holds until one of another comes, which is refused: which of the two was wrong, nobody can tell.
+ * `POST /embeddings`. Vectors have the dimension that the operator or the caller expects. Where neither does, the
+ * dimension of the first answer applies until another one arrives, which is rejected: there is no way to tell which of
+ * the two was wrong.
  */
 export function openAiEmbedder(endpoint: Endpoint, model: EmbeddingModel): ProviderEmbedder {
   let seen: number | undefined
-  // the format is usual, but some services refuse the field; found out once
+  // common, but some services reject the field; remembered after the first rejection
   let format: object = { encoding_format: 'float' }
   const ask = async (input: string[], signal: AbortSignal) => {
     let isField = false
@@ -48,21 +49,21 @@ export function openAiEmbedder(endpoint: Endpoint, model: EmbeddingModel): Provi
 
 function prepare(text: string, maxChars = Number.POSITIVE_INFINITY): string {
   const cut = text.length > maxChars ? text.slice(0, maxChars).replace(/[\uD800-\uDBFF]$/, '') : text
-  // servers refuse a whole batch for one empty text
+  // servers reject a complete batch because of one empty text
   return cut === '' ? ' ' : cut
 }
 
-/** The vectors of an answer in the order of the texts, each of unit length. */
+/** The vectors of an answer in the order of the texts, normalized to unit length. */
 function readVectors(json: unknown, count: number, expected: number | undefined): Float32Array[] {
   const data = listAt(json, 'data')
   if (data.length !== count) throw malformed(`${data.length} vectors for ${count} texts`)
   const vectors = new Map<number, Float32Array>()
   let dimension = expected
   for (const [place, entry] of data.entries()) {
-    // a server that leaves the index out means the order it writes
+    // a server that omits the index uses the order of the texts
     const index = isRecord(entry) && entry.index !== undefined ? entry.index : place
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count || vectors.has(index)) {
-      throw malformed('the indexes of its vectors are not those of the texts')
+      throw malformed('the indexes of the vectors do not match the texts')
     }
     const values = listAt(entry, 'embedding')
     dimension ??= values.length
@@ -78,7 +79,7 @@ function unitVector(values: unknown[]): Float32Array {
   let sum = 0
   // in doubles: squares of large float32 values overflow float32
   for (const [at, value] of values.entries()) {
-    if (typeof value !== 'number' || !Number.isFinite(value)) throw malformed('a vector holds what is no finite number')
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw malformed('a vector contains a value that is not a finite number')
     vector[at] = value
     sum += value * value
   }

@@ -5,10 +5,10 @@ import { ProviderFailure, type Refusal } from '../../base/provider-failure.js'
 import { type Egress, type EgressAnswer, type EgressBody, readText } from '../egress-fetch.js'
 import { recordAt } from './json.js'
 
-/** An error body is read to recognise a refused field, never shown; more than this no server says about it. */
+/** Limit of an error body, which is read to recognise a rejected field and never shown. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** How servers say that a request does not fit the model's window; there is a code for it at some, a sentence at most. */
+/** How servers report that a request exceeds the model's context window: some with a code, most with a sentence. */
 const TOO_LONG =
   /context_length_exceeded|exceed_context_size|string_above_max_length|(?:maximum|max|available) (?:model )?context|context (?:length|window|size)|maximum (?:input|prompt|sequence) length|(?:prompt|input|request|messages?) (?:is|are|was) too (?:long|large)|too many (?:input )?tokens|longer than the (?:model|maximum)/i
 
@@ -19,14 +19,14 @@ function isRefusal(status: number): boolean {
 export interface OpenAiSettings {
   baseUrl: URL
   apiKey?: Secret
-  /** further headers, whose values may be credentials too */
+  /** further headers, whose values may be credentials */
   headers: Record<string, Secret>
 }
 
-/** One server: posts to a path below its base. */
+/** One server: sends requests to paths below its base address. */
 export interface Endpoint {
   /**
-   * @param onRefused sees the status and body of any other answer before it becomes a failure
+   * @param onRefused receives status and body of a rejected request before it becomes a failure
    * @throws ProviderFailure `status` for anything but 2xx
    */
   post(
@@ -54,7 +54,7 @@ export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoi
     for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value.reveal()
     const answer = await egress.send(apiUrl(settings.baseUrl, path), headers, body, signal)
     if (answer.status >= 200 && answer.status < 300) return answer
-    // read rather than dropped, so that the connection can be used again
+    // read rather than discarded, so that the connection can be reused
     const text = await readText(answer, MAX_ERROR_BYTES, signal).catch(() => '')
     signal.throwIfAborted()
     onRefused?.(answer.status, text)
@@ -85,10 +85,10 @@ export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoi
 }
 
 const QUOTA = 'insufficient_quota'
-/** codes of servers that answer an unknown model with something else than 404 */
+/** Codes of servers that answer an unknown model with a status other than 404. */
 const UNKNOWN_MODEL = ['model_not_found', 'model_not_found_error', 'invalid_model']
 
-/** What a server says a refusal is about: in the code or type of its error, never in a text that may repeat a prompt. */
+/** Classifies a rejection by the code or type of its error, never by its text, which may contain a prompt. */
 export function refusalOf(status: number, text: string, model: string): Refusal | undefined {
   const codes = codesOf(text)
   if (status === 402 || codes.includes(QUOTA)) return { kind: 'quota' }
@@ -107,8 +107,8 @@ function modelOf(body: unknown): string {
 }
 
 /**
- * The address of an API path below a base. A base that has a version in its path (`/v1`, `/v1beta/openai`) is complete;
- * any other gets `/v1`. A query of the base is kept: some hosts select the API version there.
+ * The address of an API path below a base. A base with a version in its path (`/v1`, `/v1beta/openai`) is complete; any
+ * other gets `/v1`. A query of the base is kept: some hosts select the API version there.
  */
 export function apiUrl(base: URL, path: string): URL {
   const url = new URL(base)

@@ -6,7 +6,10 @@ import { openAiEmbedder } from './embeddings.js'
 import { createEndpoint, type OpenAiSettings } from './endpoint.js'
 import { openAiReranker } from './rerank.js'
 
-/** Any server that speaks the OpenAI API: embeddings, chat completions, speech, transcriptions, and rerank in the shape of Cohere and Jina. */
+/**
+ * Any server with the OpenAI API: embeddings, chat completions, speech, transcriptions, and rerank in the format of
+ * Cohere and Jina.
+ */
 export function openAiCompatible(settings: OpenAiSettings): Provider {
   const egress = createEgress()
   const endpoint = createEndpoint(egress, settings)

@@ -5,13 +5,13 @@ import type { ProviderReranker } from '../provider.js'
 import type { Endpoint } from './endpoint.js'
 import { listAt, readJson } from './json.js'
 
-/** Scores are short; room for servers that send the documents back although asked not to. */
+/** Scores are short; the limit allows for servers that return the documents despite the request. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
-/** `POST /rerank` in the shape of Cohere and Jina, or of Voyage, whose results stand in `data`. */
+/** `POST /rerank` in the format of Cohere and Jina, or of Voyage, whose results are in `data`. */
 export function openAiReranker(endpoint: Endpoint, model: RerankingModel): ProviderReranker {
   let scale = model.scores
-  // some services refuse these; without them they give the scores of all documents too. Found out once
+  // some services reject these options; without them they return all scores too. Remembered after the first rejection
   let isPlain = false
   const ask = async (query: string, documents: string[], signal: AbortSignal) => {
     const body = { model: model.name, query, documents }
@@ -32,17 +32,17 @@ export function openAiReranker(endpoint: Endpoint, model: RerankingModel): Provi
     async rerank(query, documents, signal) {
       const answer = await ask(query, documents, signal)
       const scores = readScores(await readJson(answer, MAX_ANSWER_BYTES, signal), documents.length)
-      // some servers give the model's raw output; once seen, all of this model's scores are read that way
+      // some servers return the model's raw output; once seen, all scores of this model are treated as logits
       if (scale === undefined && scores.some((score) => score < 0 || score > 1)) scale = 'logit'
       return scale === 'logit' ? fromLogits(scores) : scores.map((score) => Math.min(1, Math.max(0, score)))
     },
   }
 }
 
-/** Beyond it, the logistic function gives the same number for different ones. */
+/** Beyond it, the logistic function maps different numbers to the same result. */
 const LARGEST_LOGIT = 20
 
-/** Logits as 0 to 1 in the same order; numbers that are too large for logits (percentages) are made smaller first. */
+/** Maps logits to 0 to 1 in the same order; values too large for logits (percentages) are scaled down first. */
 function fromLogits(scores: readonly number[]): number[] {
   const largest = Math.max(LARGEST_LOGIT, ...scores.map(Math.abs))
   return scores.map((score) => 1 / (1 + Math.exp((-score * LARGEST_LOGIT) / largest)))
@@ -52,12 +52,12 @@ function readScores(json: unknown, count: number): number[] {
   const results = isRecord(json) && 'results' in json ? listAt(json, 'results') : listAt(json, 'data')
   const scores = new Map<number, number>()
   for (const result of results) {
-    if (!isRecord(result)) throw malformed('a result is no object')
+    if (!isRecord(result)) throw malformed('a result is not an object')
     const { index, relevance_score: score } = result
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count || scores.has(index)) {
-      throw malformed('the indexes of its results are not those of the documents')
+      throw malformed('the indexes of the results do not match the documents')
     }
-    if (typeof score !== 'number' || !Number.isFinite(score)) throw malformed('a score is no finite number')
+    if (typeof score !== 'number' || !Number.isFinite(score)) throw malformed('a score is not a finite number')
     scores.set(index, score)
   }
   if (scores.size !== count) throw malformed(`${scores.size} scores for ${count} documents`)

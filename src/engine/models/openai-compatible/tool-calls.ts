@@ -3,15 +3,15 @@ import { ProviderFailure } from '../../base/provider-failure.js'
 import type { ToolCall } from '../types.js'
 import { listAt, recordAt } from './json.js'
 
-/** More than this no answer asks for; servers that repeat themselves are cut here. */
+/** No answer needs more calls; servers that repeat themselves are stopped here. */
 const MAX_CALLS = 32
 const MAX_ARGUMENT_CHARS = 256 * 1024
 
-/** The calls of one answer, put together from the pieces that a stream gives of them; a whole message is one piece. */
+/** The tool calls of one answer, assembled from the fragments of a stream; a complete message is one fragment. */
 export class ToolCalls {
   readonly #calls = new Map<number, ToolCall>()
 
-  /** @throws ProviderFailure `malformed` when there is no end of it */
+  /** @throws ProviderFailure `malformed` when there are too many calls or arguments */
   take(message: Record<string, unknown>): void {
     for (const [place, piece] of listAt(message, 'tool_calls').entries()) {
       if (!isRecord(piece)) continue
@@ -23,11 +23,11 @@ export class ToolCalls {
       if (typeof said.arguments === 'string') call.arguments += said.arguments
       this.#calls.set(index, call)
       if (this.#calls.size > MAX_CALLS || call.arguments.length > MAX_ARGUMENT_CHARS)
-        throw new ProviderFailure('malformed', 'calls of tools without end')
+        throw new ProviderFailure('malformed', 'too many tool calls, or too long arguments')
     }
   }
 
-  /** In the order of the answer; a call without an id gets its place as one. */
+  /** In the order of the answer; a call without an id gets an id from its index. */
   list(): ToolCall[] {
     return [...this.#calls]
       .sort(([a], [b]) => a - b)

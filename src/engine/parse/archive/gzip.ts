@@ -6,10 +6,10 @@ import { Listing } from './listing.js'
 import { readTar } from './tar.js'
 
 const PIECE = 256 * 1024
-/** Where a tar archive says what it is, and how much of it tells. */
+/** Offset of the signature of a tar archive, and the bytes that are needed to check it. */
 const TAR_MARK = { at: 257, text: 'ustar', within: 512 }
 
-/** Reads what gzip packed: a tar archive as a folder, anything else as the one file in it. */
+/** Reads gzip files: a tar archive as a folder, anything else as one contained file. */
 export const gzipParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/gzip',
   parse: parseGzip,
@@ -29,7 +29,7 @@ async function parseGzip(input: ParserInput): Promise<Parsed> {
   return listing.told()
 }
 
-/** @throws ReadError `limit-exceeded` past a limit, `malformed` for what is damaged or cut off */
+/** @throws ReadError `limit-exceeded` above a limit, `malformed` for damaged or truncated data */
 async function* inflate(bytes: Buffer, filename: string, limits: ReadLimits): AsyncGenerator<Buffer> {
   let size = 0
   const most = Math.min(limits.inflatedBytes, Math.max(limits.ratioFloorBytes, bytes.length * limits.inflateRatio))
@@ -54,7 +54,7 @@ function* cut(bytes: Buffer): Generator<Buffer> {
   for (let from = 0; from < bytes.length; from += PIECE) yield bytes.subarray(from, from + PIECE)
 }
 
-/** The first bytes, enough to tell what follows. */
+/** The first bytes, enough to detect the format of the content. */
 async function start(source: AsyncGenerator<Buffer>): Promise<Buffer> {
   const held: Buffer[] = []
   let size = 0
@@ -72,7 +72,7 @@ async function* again(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerat
   yield* rest
 }
 
-/** What the packed file was called: as its header says (RFC 1952, 2.3), or the name of the archive without its ending. */
+/** Name of the compressed file: from the header (RFC 1952, 2.3), else the name of the archive without its ending. */
 function nameWithin(bytes: Buffer, filename: string): string {
   const NAME = 8
   const EXTRA = 4

@@ -3,12 +3,12 @@ import { safePath } from '../inside/names.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed } from '../parsed.js'
 
-/** Names that are listed; the files of the others are documents all the same. */
+/** Maximum number of names in the text; files beyond it are documents all the same. */
 const LISTED = 1000
-/** Names that stand in one block. */
+/** Names in one block. */
 const TOGETHER = 50
 
-/** What an archive holds, gathered as it is read, and told as its text. */
+/** Collects the files of an archive while it is read, and builds its text from them. */
 export class Listing {
   readonly #filename: string
   readonly #lines: string[] = []
@@ -32,13 +32,13 @@ export class Listing {
     this.#lines.push('kept' in outcome ? outcome.kept : `${safePath(name)} (not read: ${outcome.unread})`)
   }
 
-  /** A file that nobody reads without its password. */
+  /** Adds a file that cannot be read without its password. */
   noteLocked(name: string): void {
     this.#locked += 1
     this.note(name, { unread: 'it is protected by a password' })
   }
 
-  /** @throws ReadError where there is nothing to be read */
+  /** @throws ReadError where nothing can be read */
   told(): Parsed {
     const all = this.#kept + this.#unread
     if (this.#locked > 0 && this.#kept === 0)

@@ -4,7 +4,7 @@ import { bytesInWords, ReadError, type ReadLimits } from '../limits.js'
 import type { Parsed, Parser, ParserInput } from '../parsed.js'
 import { Listing } from './listing.js'
 
-/** Bytes that the reader of the format is given at a time. */
+/** Bytes that are passed to the tar library at a time. */
 const PIECE = 256 * 1024
 
 /** Reads a tar archive as a folder, see `zip-folder.ts`. */
@@ -14,9 +14,9 @@ export const tarParser: Parser = {
 }
 
 /**
- * Reads an archive as its bytes come. What stands before a damage is kept, and the damage told.
+ * Reads an archive while its bytes arrive. Entries before a damage are kept, and the damage is listed.
  *
- * @throws ReadError `malformed` where nothing of it can be read, and what `source` throws
+ * @throws ReadError `malformed` where nothing can be read, and errors of `source`
  */
 export async function readTar(
   source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -32,7 +32,7 @@ export async function readTar(
       const { type, name, linkname, size = 0 } = entry.header
       if (type === 'link' || type === 'symlink') listing.note(name, { unread: `it is a link to ${linkname ?? ''}` })
       else if (type === 'file' || type === 'contiguous-file') {
-        // reading is not begun of what would not be read to its end: that would end the whole archive
+        // Skips the entry at once: an error while it is read would end the entire archive.
         const isLarge = size > limits.containedBytes
         const unread = `it is larger than ${bytesInWords(limits.containedBytes)}`
         listing.note(name, isLarge ? { unread } : await inside.add({ name, content: entry }))
@@ -49,7 +49,7 @@ export async function readTar(
   return listing.told()
 }
 
-/** Gives an archive its bytes as it takes them. What `source` throws ends the archive, and is thrown there. */
+/** Passes bytes to the archive as it takes them. An error of `source` destroys the archive, and its reader gets it. */
 async function feed(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, archive: Extract): Promise<void> {
   let goOn = () => {}
   archive.on('drain', () => goOn())

@@ -3,7 +3,7 @@ import type { Parsed, Parser, ParserInput } from '../parsed.js'
 import { Listing } from './listing.js'
 import { openZip, type ZipArchive, type ZipEntry } from './zip.js'
 
-/** Reads a zip archive as a folder: its files are documents of their own, its text says which. */
+/** Reads a zip archive as a folder: its files are separate documents, its text lists them. */
 export const zipParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/zip',
   parse: parseZip,
@@ -24,7 +24,7 @@ async function parseZip({ bytes, filename, limits, inside }: ParserInput): Promi
   return listing.told()
 }
 
-/** Unpacks an entry when somebody asks for it. */
+/** Unpacks an entry on demand. */
 function* contentOf(archive: ZipArchive, entry: ZipEntry, most: number): Generator<Buffer> {
   if (entry.size > most) throw new ReadError('malformed', `it is larger than ${bytesInWords(most)}`)
   yield archive.unpack(entry)

@@ -4,14 +4,14 @@ const LOCAL = 0x04034b50
 const CENTRAL = 0x02014b50
 const END = 0x06054b50
 const VERSION = 20
-/** the archive's directory counts its entries in 16 bits */
+/** the directory of an archive counts its entries in 16 bits */
 const MAX_ENTRIES = 0xffff
 
 /**
- * A plain zip archive of parts in memory, nothing compressed: for a library that insists on an archive, once every part
- * has been inflated within our limits.
+ * Builds a zip archive of parts in memory, without compression: for a library that requires an archive, after every
+ * part has been inflated within our limits.
  *
- * @param parts names and contents, below 65,536 of them and 4 GiB
+ * @param parts names and contents, fewer than 65,536 and below 4 GiB
  */
 export function storeZip(parts: readonly (readonly [string, Buffer])[]): Buffer {
   if (parts.length > MAX_ENTRIES)

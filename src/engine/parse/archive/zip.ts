@@ -13,12 +13,14 @@ const LOCAL_SIZE = 30
 const MAX_COMMENT = 0xffff
 const ENCRYPTED_FLAG = 1
 const UTF8_FLAG = 0x800
-/** where the attributes of an entry hold the mode of Unix: of its type those bits, and that of a symbolic link */
+/** bits of the file type in the Unix mode of an entry, and their value for a symbolic link */
 const TYPE_BITS = 0xf000
 const LINK = 0xa000
 const STORED = 0
 const DEFLATED = 8
-/** A size or place of all ones stands for "see the zip64 record", which some programs write into small archives too. */
+/**
+ * A size or an offset with all bits set refers to the zip64 record, which some programs write into small archives too.
+ */
 const ZIP64 = 0xffffffff
 const ZIP64_END = 0x06064b50
 const ZIP64_END_SIZE = 56
@@ -30,32 +32,32 @@ export interface ZipEntry {
   name: string
   method: number
   encrypted: boolean
-  /** it names another file, and its content is that name */
+  /** a symbolic link: its content is the name of another file */
   isLink: boolean
   packedSize: number
-  /** as the archive claims; `ZipArchive.read` believes only what comes out */
+  /** as the archive claims; `ZipArchive.read` relies only on what is inflated */
   size: number
   offset: number
   checksum: number
 }
 
-/** An archive in memory, whose entries are inflated one at a time against one shared budget. */
+/** An archive in memory. Its entries are inflated one at a time within one shared budget. */
 export interface ZipArchive {
-  /** by name; of namesakes the first */
+  /** by name; the first of entries with the same name */
   readonly entries: ReadonlyMap<string, ZipEntry>
-  /** all of them, namesakes too */
+  /** all entries, also those with the same name */
   readonly list: readonly ZipEntry[]
-  /** The content of an entry, which is not kept. @throws ReadError as `read` */
+  /** The content of an entry, which is not cached. @throws ReadError as `read` */
   unpack(entry: ZipEntry): Buffer
   /** @throws ReadError `limit-exceeded`, `encrypted`, `malformed` */
   read(name: string): Buffer
 }
 
 /**
- * Opens a zip archive by its central directory and checks what it claims: number of entries, inflated size, ratio.
+ * Opens a zip archive by its central directory and checks its claims: number of entries, inflated size, ratio.
  *
- * @param filename for the sentences of its errors
- * @throws ReadError `malformed` without a directory, `limit-exceeded` past a limit
+ * @param filename for its error messages
+ * @throws ReadError `malformed` without a directory, `limit-exceeded` above a limit
  */
 export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): ZipArchive {
   const list = readDirectory(bytes, filename, limits)
@@ -94,8 +96,8 @@ export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): Zi
 }
 
 /**
- * Names of the parts of an archive, as its directory lists them, `most` at most; none where there is no directory.
- * Costs no inflating, so it may be asked of any file.
+ * Names of the entries of an archive from its directory, at most `maxCount`; none without a directory. Inflates
+ * nothing, so it is cheap for any file.
  */
 export function listParts(bytes: Buffer, most: number): Set<string> {
   const names = new Set<string>()
@@ -113,7 +115,7 @@ export function listParts(bytes: Buffer, most: number): Set<string> {
 function entryName(bytes: Buffer, at: number): { name: string; next: number } {
   const end = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
   const raw = bytes.subarray(at + CENTRAL_SIZE, end)
-  // many programs write UTF-8 without saying so; what is none of it is of the code page of the first PCs
+  // Many programs write UTF-8 without the flag; what is not valid UTF-8 is in the code page of the first PCs.
   const saysUtf8 = (bytes.readUInt16LE(at + 8) & UTF8_FLAG) !== 0
   const text = saysUtf8 || isAscii(raw) || isUtf8(raw) ? raw.toString('utf8') : iconv.decode(raw, 'cp437')
   const name = text.replaceAll('\\', '/')
@@ -178,7 +180,7 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Zip
   const count = bytes.readUInt16LE(end + 10)
   const entries: ZipEntry[] = []
   let at = directoryStart(bytes, end)
-  // The archive may hold more entries than its 16-bit count says, so the directory itself is what counts.
+  // The archive may contain more entries than its 16-bit count states, so the directory itself decides.
   for (let seen = 1; at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL; seen++) {
     if (seen > limits.archiveEntries) {
       const most = limits.archiveEntries.toLocaleString('en-US')
@@ -199,7 +201,7 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Zip
   return entries
 }
 
-/** Sizes and place of an entry, those of zip64 from its extra field: the ones that are all ones, in this order. */
+/** Sizes and offset of an entry; values with all bits set are in its zip64 extra field, in this order. */
 function entryPlaces(bytes: Buffer, at: number, filename: string): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
   const places = [bytes.readUInt32LE(at + 24), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)]
   if (places.includes(ZIP64)) {
@@ -228,7 +230,10 @@ function extraField(bytes: Buffer, at: number, wanted: number): Buffer | undefin
   return undefined
 }
 
-/** Where the directory begins, which a zip64 archive says in a record of its own; past the end where it is nowhere. */
+/**
+ * Start of the directory, which a zip64 archive has in a separate record; beyond the end of the file where there is
+ * none.
+ */
 function directoryStart(bytes: Buffer, end: number): number {
   const start = bytes.readUInt32LE(end + 16)
   const locator = end - ZIP64_LOCATOR_SIZE

@@ -4,15 +4,15 @@ import { ReadError } from '../limits.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
 import { properTitle, resolvePart, xmlText } from '../office/office-package.js'
 
-/** What the package document of an e-book says (EPUB 3.3, 5; OPF 2.0.1). */
+/** The package document of an e-book (EPUB 3.3, 5; OPF 2.0.1). */
 export interface EpubPackage {
   title?: string
   author?: string
   language?: string
   published?: string
-  /** the parts of the book in reading order, each once, without pages that only list the contents */
+  /** parts of the book in reading order, each once, without pages that only list the contents */
   chapters: string[]
-  /** titles of parts, from the book's own table of contents */
+  /** titles of parts from the book's table of contents */
   labels: ReadonlyMap<string, string>
 }
 
@@ -35,7 +35,7 @@ const MAX_LABEL = 300
 /**
  * Reads the package document of an e-book and its table of contents.
  *
- * @throws ReadError `malformed` without one, `encrypted` where chapters are
+ * @throws ReadError `malformed` without one, `encrypted` where chapters are encrypted
  */
 export function readPackage(zip: ZipArchive, filename: string): EpubPackage {
   const opf = packagePart(zip, filename)
@@ -63,7 +63,7 @@ export function readPackage(zip: ZipArchive, filename: string): EpubPackage {
     },
     true,
   )
-  // A reference with a place in its file is to a chapter that begins with the contents.
+  // A reference with a fragment leads to a chapter that begins with the table of contents.
   const listing = new Set([...contents].filter((href) => !href.includes('#')).map((href) => target(opf, href)))
   const chapters = new Set<string>()
   for (const id of spine) {
@@ -110,7 +110,7 @@ function described(texts: ReadonlyMap<string, string>): Omit<EpubPackage, 'chapt
   }
 }
 
-/** Fonts are scrambled in many books; chapters only where they are sold with a lock. */
+/** Many books only scramble their fonts; encrypted chapters mean copy protection. */
 function checkReadable(zip: ZipArchive, chapters: ReadonlySet<string>, filename: string): void {
   if (!zip.entries.has(ENCRYPTION)) return
   readTags(xmlText(zip, ENCRYPTION), (name, attributes) => {
@@ -119,7 +119,7 @@ function checkReadable(zip: ZipArchive, chapters: ReadonlySet<string>, filename:
   })
 }
 
-/** Titles of parts by the navigation document (EPUB 3) or the NCX (EPUB 2). */
+/** Titles of parts from the navigation document (EPUB 3) or the NCX (EPUB 2). */
 function readLabels(zip: ZipArchive, items: Item[]): Map<string, string> {
   const labels = new Map<string, string>()
   const item =
@@ -177,7 +177,7 @@ function readTags(xml: string, visit: (name: string, attributes: Attributes) => 
   readMarkup(xml, { open: visit, close: () => undefined, text: () => undefined }, true)
 }
 
-/** The part that a reference in another part names; its place within the part is left out. */
+/** The part that a reference in another part names, without its fragment. */
 export function target(from: string, href: string): string {
   const path = href.replace(/[#?].*$/s, '')
   try {

@@ -42,7 +42,7 @@ function parseEpub(input: ParserInput): Parsed {
   }
 }
 
-/** A chapter without a heading of its own has the one that the table of contents gives it. */
+/** A chapter without a heading gets its title from the table of contents. */
 function chapterBlocks(
   zip: ZipArchive,
   part: string,

@@ -8,12 +8,12 @@ import { ReadError } from '../limits.js'
 import { endingOf } from '../sniff.js'
 import { CONVERT_LIMITS, type Converter, type ConvertLimits, runConverter } from './run-converter.js'
 
-/** Endings of what a converter may leave beside the document that it made. */
+/** Endings of files that a converter may leave next to the document that it made. */
 const BESIDE = /\.(?:png|jpe?g|gif|svg|webp|bmp|css|js|log|tmp)$/i
 
 /**
- * A compiler that has files of types which cannot be read converted first, by programs of the operator. What they make is read
- * like any other file: by the reading process, as hostile.
+ * A compiler that converts files of unsupported types first, with programs of the operator. The reading process reads
+ * their output like any other untrusted file.
  */
 export function withConverters(
   compiler: Compiler,
@@ -53,7 +53,7 @@ function converterFor(
   { code, mediaType }: CompileFailure,
 ): Converter | undefined {
   if (code !== 'unsupported-type') return undefined
-  // what it was declared as counts only where the content says nothing
+  // The declared type counts only where the content determines none.
   const known =
     mediaType === 'application/octet-stream' ? declaredType?.split(';', 1)[0]?.trim().toLowerCase() : mediaType
   const ending = endingOf(filename)
@@ -97,7 +97,7 @@ async function convert(compiler: Compiler, { request, converter, from, ...how }:
   }
 }
 
-/** @returns the file that a converter made. @throws ReadError */
+/** Runs a converter and returns the path of the file that it made. @throws ReadError */
 async function makeFile(
   { path, filename }: CompileRequest,
   converter: Converter,
@@ -109,7 +109,7 @@ async function makeFile(
   const ending = endingOf(filename)
     .replace(/[^a-z0-9]/g, '')
     .slice(0, 16)
-  // a name of ours: theirs could look like an option, or lead elsewhere
+  // A generated name: the original could look like an option or lead to another folder.
   const input = join(folder, ending === '' ? 'input' : `input.${ending}`)
   await copyFile(path, input)
   const { argv } = converter
@@ -126,7 +126,7 @@ async function makeFile(
   return join(outdir, made.entry)
 }
 
-/** What was made is called like the file it was made of, with an ending that tells what it is now. */
+/** Name of the output: that of the input with the ending of the output. */
 function nameOf(filename: string, made: string): string {
   const ending = endingOf(made)
   const own = endingOf(filename)

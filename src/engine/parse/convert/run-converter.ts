@@ -8,17 +8,17 @@ import { FAMILY_MARK, openSign, ProcessFamily } from '../../../local/confinement
 import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { bytesInWords, ReadError } from '../limits.js'
 
-/** What one conversion may take. */
+/** Limits of one conversion. */
 export interface ConvertLimits {
-  /** processor time of each of its processes, where `prlimit` is there */
+  /** processor time of each of its processes, where `prlimit` exists */
   processorSeconds: number
-  /** on the clock */
+  /** wall time */
   wallMs: number
   /** resident memory of all its processes together, on Linux */
   memoryBytes: number
-  /** all files that it makes, and what it says */
+  /** all files that it makes, and its output */
   outputBytes: number
-  /** processes at once, on Linux */
+  /** concurrent processes, on Linux */
   processes: number
 }
 
@@ -33,9 +33,9 @@ export const CONVERT_LIMITS: ConvertLimits = {
 }
 
 const WATCH_MS = 200
-/** Of what a converter says on its error output, the beginning is told. */
+/** Characters of a converter's error output that are reported, from its start. */
 const TOLD = 300
-/** Files of a folder that are looked at, and folders in each other. */
+/** Entries of a folder that are measured; more count as too large. */
 const MOST_ENTRIES = 10_000
 
 /** A program that makes files of some types readable; see the setting `converters`. */
@@ -44,14 +44,14 @@ export interface Converter extends ProgramPaths {
 }
 
 export interface Conversion {
-  /** the program's name, for sentences */
+  /** name of the program, for messages */
   name: string
   converter: Converter
-  /** its command line with the input and the output filled in */
+  /** command line with input and output filled in */
   filled: readonly string[]
-  /** the only folder where it may write, and its home */
+  /** its home, and the only folder where it may write */
   folder: string
-  /** the file in which its output is kept; absent where it writes files */
+  /** file that receives its standard output; absent where it writes files */
   saysTo: string | undefined
   confinement: Confinement
   limits: ConvertLimits
@@ -59,9 +59,10 @@ export interface Conversion {
 }
 
 /**
- * Runs a converter to its end: without a shell, with an empty environment, in a group of its own that ends with it.
+ * Runs a converter to its end: without a shell, with a minimal environment, in a separate process group that ends with
+ * it.
  *
- * @throws ReadError what became of it; the signal's reason when it aborted
+ * @throws ReadError the reason of a failure; the signal's reason on abort
  */
 export async function runConverter(run: Conversion): Promise<void> {
   const { signal, limits, folder, name } = run
@@ -101,7 +102,7 @@ export async function runConverter(run: Conversion): Promise<void> {
     const ended = await endOf(child, name)
     signal?.throwIfAborted()
     if (refused !== undefined) throw refused
-    // what it made in its last moments
+    // The output of its last moments counts, too.
     const over = overLimit(limits, folder, family, 0)
     if (over !== undefined) throw new ReadError('limit-exceeded', `${name} ${over}`)
     if (ended !== undefined) throw new ReadError('malformed', `${name} ${ended}${said.errors()}`)
@@ -113,7 +114,7 @@ export async function runConverter(run: Conversion): Promise<void> {
   }
 }
 
-/** How the converter is started. @throws ReadError where it must not be */
+/** Prepares the command of the converter. @throws ReadError where it must not be started */
 async function prepare({ confinement, converter, filled, folder, limits, name }: Conversion) {
   try {
     return await confinement.prepare({
@@ -128,7 +129,7 @@ async function prepare({ confinement, converter, filled, folder, limits, name }:
   }
 }
 
-/** What is too much of a conversion, if something is. */
+/** The limit that a conversion exceeds, if any. */
 function overLimit(limits: ConvertLimits, folder: string, family: ProcessFamily, wallMs: number): string | undefined {
   if (wallMs > limits.wallMs) return `took longer than ${(limits.wallMs / 1000).toLocaleString('en-US')} s`
   const { processes, residentBytes } = family.use()
@@ -139,18 +140,18 @@ function overLimit(limits: ConvertLimits, folder: string, family: ProcessFamily,
     : undefined
 }
 
-/** How a program ended, where it did not end well. @throws ReadError when it does not start */
+/** How a program failed, or `undefined` for success. @throws ReadError when it does not start */
 function endOf(child: ChildProcess, name: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new ReadError('malformed', `${name} could not be started: ${error.message}`)))
-    // its children may hold its output open for longer than it lives
+    // Children of the program may keep its output open after its end.
     child.on('exit', (code, signal) =>
       resolve(code === 0 ? undefined : code === null ? `was ended by ${signal}` : `ended with code ${code}`),
     )
   })
 }
 
-/** Keeps what a program says: its output in a file, the beginning of its errors for a sentence. */
+/** Captures the output of a program: standard output in a file, the start of its errors for a message. */
 function keep(child: ChildProcess, file: string | undefined, most: number, onTooMuch: () => void) {
   const fd =
     file === undefined ? undefined : openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
@@ -176,7 +177,7 @@ function keep(child: ChildProcess, file: string | undefined, most: number, onToo
   }
 }
 
-/** Bytes of the files below a folder, as far as they are within what is allowed. No link is followed. */
+/** Size of the files below a folder, measured until it exceeds `maxBytes`. Follows no links. */
 function bytesBelow(folder: string, most: number): number {
   let bytes = 0
   let entries = 0

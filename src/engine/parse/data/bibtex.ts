@@ -7,7 +7,7 @@ const FIELD = /([\w-]{1,40})\s{0,20}=\s{0,20}/y
 const MAX_ENTRIES = 100_000
 const MAX_VALUE = 20_000
 
-/** Reads bibliographies of BibTeX: each entry is a section with its fields. */
+/** Reads BibTeX bibliographies: each entry is a section with its fields. */
 export const bibtexParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-bibtex',
   parse(input) {
@@ -46,7 +46,7 @@ function fieldsOf(text: string, start: number): { fields: Map<string, string>; e
   }
 }
 
-/** Behind a value in braces or quotes, or a bare one. */
+/** Offset after a value in braces or quotes, or a bare one. */
 function endOfValue(text: string, start: number): number {
   let depth = 0
   let quoted = false

@@ -3,7 +3,7 @@ import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { type ContentLine, contentLines, textValue, valueParts } from './content-lines.js'
 
-/** What an entry of a calendar is called here. */
+/** Labels of the entries of a calendar. */
 const ENTRIES = new Map([
   ['VEVENT', 'Event'],
   ['VTODO', 'Task'],
@@ -27,11 +27,11 @@ const FIELDS = new Map([
   ['RESOURCES', 'Resources'],
   ['COMMENT', 'Comment'],
 ])
-/** Entries of one file, and people of one entry, that are listed. */
+/** Bounds of the entries of one file, and of the values of one field. */
 const MAX_ENTRIES = 100_000
 const MAX_ATTENDEES = 200
 
-/** Reads calendars (RFC 5545): each event, task and entry of a journal is a section with its fields. */
+/** Reads calendars (RFC 5545): each event, task and journal entry is a section with its fields. */
 export const calendarParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/calendar',
   parse: parseCalendar,
@@ -60,7 +60,7 @@ function entriesOf(text: string): { entries: Entry[]; title: string | undefined 
   const entries: Entry[] = []
   let title: string | undefined
   let entry: Entry | undefined
-  /** components within an entry (alarms) say nothing of it */
+  /** depth of components within an entry (alarms), which are ignored */
   let inner = 0
   for (const line of contentLines(text)) {
     if (line.name === 'BEGIN') {

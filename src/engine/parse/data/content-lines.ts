@@ -1,16 +1,16 @@
-/** The lines that calendars and cards are made of (RFC 5545 3.1, RFC 6350 3.2). */
+/** Content lines of calendars and cards (RFC 5545 3.1, RFC 6350 3.2). */
 
 export interface ContentLine {
   name: string
-  /** parameters by name, both in capitals but for the values */
+  /** parameters by name in capitals; values are unchanged */
   parameters: ReadonlyMap<string, string>
   value: string
 }
 
-/** Longer values are pictures and keys, not words. */
+/** Longer values are pictures and keys, not text. */
 const MAX_VALUE = 100_000
 
-/** The lines of a text, folded ones joined. Those that are none are left out. */
+/** Reads the content lines of a text, with folded lines joined. Skips lines that are none. */
 export function* contentLines(text: string): Generator<ContentLine> {
   let held: string[] = []
   let quoted = false
@@ -26,7 +26,7 @@ export function* contentLines(text: string): Generator<ContentLine> {
       if (read !== undefined) yield read
       held = []
     }
-    // Old cards end a line that goes on with `=`, as quoted-printable does.
+    // Old cards end a continued line with `=`, as quoted-printable does.
     held.push(continues && !quoted ? line.slice(1) : line)
     quoted = line.endsWith('=') && (quoted || /;(?:ENCODING=)?QUOTED-PRINTABLE[:;]/i.test(line))
   }
@@ -41,7 +41,7 @@ function readLine(line: string): ContentLine | undefined {
   const parameters = new Map<string, string>()
   for (const part of rest.slice(0, 50)) {
     const equals = part.indexOf('=')
-    // the first cards name a type alone
+    // The first versions of cards give a type without a name.
     const key = equals === -1 ? 'TYPE' : part.slice(0, equals).toUpperCase()
     const own = part.slice(equals + 1).replace(/^"|"$/g, '')
     parameters.set(key, parameters.has(key) ? `${parameters.get(key)},${own}` : own)
@@ -61,7 +61,7 @@ function readLine(line: string): ContentLine | undefined {
   }
 }
 
-/** The colon before the value; those in quotes are part of a parameter. */
+/** Offset of the colon before the value; colons in quotes are part of a parameter. */
 function endOfHead(line: string): number {
   let quoted = false
   for (let at = 0; at < Math.min(line.length, 4000); at++) {
@@ -79,7 +79,7 @@ function decoded(value: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
-/** A value as text: escapes undone. */
+/** Unescapes a value. */
 export function textValue(value: string): string {
   return value.replace(/\\([\\;,nN])/g, (_whole, char: string) => (char === 'n' || char === 'N' ? '\n' : char)).trim()
 }

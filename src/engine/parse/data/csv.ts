@@ -6,7 +6,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 /** Lines that decide about the delimiter. */
 const SAMPLE_LINES = 20
 
-/** Reads comma-, semicolon-, tab- and bar-separated values as tables. */
+/** Reads values separated by commas, semicolons, tabs or bars as tables. */
 export const csvParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/csv' || mediaType === 'text/tab-separated-values',
   parse: parseCsv,
@@ -49,7 +49,7 @@ function readRows(text: string, delimiter: string): { rows: string[][]; strict: 
   }
 }
 
-/** The delimiter that splits the first lines into the most alike number of columns, quoted parts aside. */
+/** The delimiter that splits most of the first lines into the same number of columns, quoted parts aside. */
 export function sniffDelimiter(text: string): string | undefined {
   const sample = text
     .slice(0, 64 * 1024)

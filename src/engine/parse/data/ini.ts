@@ -5,7 +5,7 @@ const SECTION = /^\s*\[{1,2}\s*([^[\]\n]{1,200}?)\s*\]{1,2}\s*(?:[#;][^\n]*)?$/
 const MAX_LINES = 120
 const MAX_CHARACTERS = 6000
 
-/** Reads settings of the forms INI and TOML, properties and environments: lines as they are, in their sections. */
+/** Reads settings in INI and TOML format, properties and environments: unchanged lines, in their sections. */
 export const iniParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-ini' || mediaType === 'text/x-toml',
   parse(input) {
@@ -23,7 +23,7 @@ function settingBlocks(text: string, language: string): Block[] {
   const blocks: Block[] = []
   let held: string[] = []
   let size = 0
-  /** a value of several lines, whose lines may look like sections */
+  /** end of a value of several lines, whose lines may look like sections */
   let quote = ''
   const flush = (): void => {
     if (size > 0) blocks.push({ type: 'code', text: held.join('\n'), metadata: { language } })
@@ -49,7 +49,7 @@ function settingBlocks(text: string, language: string): Block[] {
   return blocks
 }
 
-/** Comments right above a section are about it. */
+/** Comments right above a section belong to it. */
 function takeComments(held: string[]): string[] {
   let from = held.length
   while (from > 0 && /^\s*[#;]/.test(held[from - 1] ?? '')) from--

@@ -1,11 +1,11 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 
-/** A container of more lines than this is a section of its own; the outermost keys always are. */
+/** A container with more lines than this is a separate section; the outermost keys always are. */
 const SECTION_LINES = 12
-/** An array item of more lines than this is opened up like an object. */
+/** An array item with more lines than this is expanded like an object. */
 const ITEM_LINES = 120
-/** Scalars of one array are kept together up to this many. */
+/** Maximum number of scalars of one array in one element. */
 const SCALARS_PER_ELEMENT = 200
 const MAX_SECTION_LEVEL = 6
 
@@ -22,7 +22,7 @@ function parseJson(input: ParserInput): Parsed {
     if (input.mediaType === 'application/x-ndjson') readLines(text, parsed)
     else new JsonWriter(parsed.blocks).section(JSON.parse(text), 1)
   } catch (error) {
-    // Not JSON, or nested past all reason: its words are still worth finding.
+    // Not JSON, or nested too deeply: its text is still worth finding.
     const reason = error instanceof SyntaxError ? 'not valid JSON' : 'nested too deeply'
     parsed.blocks = [{ type: 'code', text, metadata: { language: 'json' } }]
     parsed.metadata.warnings = [`${reason}; read as text`]
@@ -74,7 +74,7 @@ class JsonWriter {
         this.#blocks.push({ type: 'heading', text: key, level, tocSource: 'key' })
         this.section(child, level + 1)
       } else {
-        // Scalars after a section would count as part of it; they are rare, and their line still names their key.
+        // Scalars after a section become part of it; they are rare, and their line still names their key.
         held.push(...renderPair(key, child, ''))
       }
     }
@@ -103,7 +103,7 @@ class JsonWriter {
     if (lines.length > 0) this.#blocks.push({ type: 'list', text: lines.join('\n') })
   }
 
-  /** Lines a value takes when written out. */
+  /** Number of lines of a value when written out. */
   #lines(value: object): number {
     const known = this.#sizes.get(value)
     if (known !== undefined) return known

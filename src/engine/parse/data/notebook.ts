@@ -6,14 +6,14 @@ import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { pictureFrom } from '../pictures.js'
 import { parseMarkdown } from '../text/markdown.js'
 
-/** What a cell puts out is cut to this many characters, from its beginning. */
+/** Maximum length of the output of a cell, from its beginning. */
 const MAX_OUTPUT = 4000
 const MAX_CELLS = 50_000
-/** Outputs of a cell that are looked at. */
+/** Maximum number of outputs of a cell. */
 const MAX_OUTPUTS = 200
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
-/** Reads notebooks of Jupyter: Markdown as Markdown, code with its language, what came out of it, pictures. */
+/** Reads Jupyter notebooks: Markdown cells, code with its language, text outputs, pictures. */
 export const notebookParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/x-ipynb+json',
   parse: parseNotebook,
@@ -46,7 +46,7 @@ function readJson(text: string, filename: string): Record<string, unknown> {
   throw new ReadError('malformed', `${filename} is not a readable notebook`)
 }
 
-/** Cells; notebooks before version 4 keep them in worksheets. */
+/** Lists the cells; notebooks before version 4 keep them in worksheets. */
 function cellsOf(notebook: Record<string, unknown>): Record<string, unknown>[] {
   const sheets = Array.isArray(notebook.worksheets) ? notebook.worksheets.filter(isRecord) : []
   const lists = [notebook.cells, ...sheets.map((sheet) => sheet.cells)]
@@ -80,7 +80,7 @@ function cellBlocks(cell: Record<string, unknown>, language: string, number: num
   return [...code, ...outputs.flatMap(outputBlocks)].map(mark)
 }
 
-/** The best form of an output: a picture and its words, a table, text; errors by their last line. */
+/** The best form of an output: a picture with its text, a table, text; errors by name and message. */
 function outputBlocks(output: Record<string, unknown>): Block[] {
   if (output.output_type === 'error' || output.output_type === 'pyerr') {
     const text = [output.ename, output.evalue].filter((part) => typeof part === 'string').join(': ')
@@ -91,7 +91,7 @@ function outputBlocks(output: Record<string, unknown>): Block[] {
   for (const type of PICTURES) {
     const bytes = data[type] ?? data[type.replace('image/', '')]
     const picture = bytes === undefined ? undefined : pictureFrom(`data:${type};base64,${textOf(bytes)}`)
-    // `<Figure size 640x480 with 1 Axes>` says nothing.
+    // `<Figure size 640x480 with 1 Axes>` has no content.
     const words = /^<[\w.]{1,60}[^<>]{0,200}>$/.test(plain.trim()) ? '' : plain.slice(0, MAX_OUTPUT)
     if (picture !== undefined) return [{ type: 'image', text: words, picture }]
   }
@@ -112,7 +112,7 @@ function outputBlock(text: string): Block {
   return { type: 'code', text: cut, metadata: { role: 'output' } }
 }
 
-/** Texts are kept as one string or as a list of lines. */
+/** Joins a text that is stored as one string or as a list of lines. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : ''

@@ -1,14 +1,14 @@
-/** The statements of a dump: tables, rows, and the rest. */
+/** A statement of a dump: a table, rows, or anything else. */
 export type Statement =
   | { kind: 'create'; table: string; columns: string[]; text: string }
   | { kind: 'insert' | 'copy'; table: string; columns: string[]; source: string; start: number; end: number }
   | { kind: 'other'; text: string }
 
-/** What is neither a table nor rows is kept up to this length, and as often. */
+/** Bounds of the length and number of statements that are neither tables nor rows. */
 const MAX_OTHER = 4000
 const MAX_OTHERS = 5000
 const MAX_DEFINITION = 20_000
-/** What a dump says about itself and its reading is not about what is in it. */
+/** Statements about the dump itself and how it is loaded, not about its data. */
 const NOISE =
   /^(?:set|lock|unlock|begin|commit|start transaction|use|pragma|select pg_catalog|alter table \S+ (?:disable|enable) keys|delimiter|analyze|vacuum)\b|^\/\*|^\\/i
 const NAME = String.raw`(?:if not exists )?((?:["\`[]?[\w$]+["\`\]]?\.)?["\`[]?[\w$ -]+?["\`\]]?)`
@@ -20,7 +20,7 @@ const INSERT = new RegExp(
 const COPY = new RegExp(`^copy ${NAME}(?:\\s?\\(([^()]{1,5000})\\))? from stdin[^;]{0,100};`, 'i')
 const WORDS = 6000
 
-/** Statements one by one; what is in quotes and comments ends none. */
+/** Splits a dump into statements; quotes and comments end none. */
 export function* statementsOf(text: string): Generator<Statement> {
   let at = 0
   let others = 0
@@ -53,7 +53,7 @@ export function* statementsOf(text: string): Generator<Statement> {
 function readStatement(text: string, at: number, end: number, head: string): Statement {
   const insert = INSERT.exec(head)
   if (insert !== null) {
-    // in the text itself, whose spaces are not those of the head
+    // Search the text itself, whose spaces differ from those of the head.
     const values = /\bvalues?\b/gi
     values.lastIndex = at
     for (let found = values.exec(text); found !== null && found.index < end; found = values.exec(text)) {
@@ -98,7 +98,7 @@ function orEnd(text: string, at: number): number {
   return at === -1 ? text.length : at
 }
 
-/** Functions of PostgreSQL stand between `$$` or `$name$`. */
+/** Functions of PostgreSQL are quoted by `$$` or `$name$`. */
 function endOfDollars(text: string, at: number): number {
   const mark = /^\$\w{0,40}\$/.exec(text.slice(at, at + 50))?.[0]
   if (mark === undefined) return at
@@ -106,7 +106,7 @@ function endOfDollars(text: string, at: number): number {
   return close === -1 ? text.length : close + mark.length - 1
 }
 
-/** Where a quoted stretch ends; a doubled quote, and one behind `\`, are part of it. */
+/** Offset of the end of a quoted text; a doubled quote, and one after `\`, are part of it. */
 function endOfQuoted(text: string, start: number): number {
   const quote = text.charAt(start)
   for (let at = start + 1; at < text.length; at++) {
@@ -134,7 +134,7 @@ function namesOf(list: string | undefined): string[] {
   return list === undefined ? [] : list.split(',').map((name) => bare(name))
 }
 
-/** The names of the columns of a table, from its definition. */
+/** The column names of a table from its definition. */
 function columnsOf(definition: string): string[] {
   const columns: string[] = []
   let depth = 0
@@ -169,7 +169,7 @@ function columnsOf(definition: string): string[] {
   return columns
 }
 
-/** The rows of a statement, cell by cell. */
+/** Reads the rows of a statement, cell by cell. */
 export class SqlRows {
   readonly #statement: Extract<Statement, { kind: 'insert' | 'copy' }>
 
@@ -218,7 +218,7 @@ export class SqlRows {
   }
 }
 
-/** `'it''s'` → `it's`; nothing for NULL; numbers and calls as they are. */
+/** `'it''s'` → `it's`; empty for NULL; numbers and calls unchanged. */
 function cellOf(raw: string): string {
   const text = raw.trim()
   if (/^null$/i.test(text)) return ''

@@ -3,14 +3,14 @@ import { tableBlocks } from '../tables.js'
 import { sourceBlocks } from '../text/code.js'
 import { SqlRows, statementsOf } from './sql-statements.js'
 
-/** Rows of one table that are kept; the rest is counted. */
+/** Maximum number of rows of one table that are kept; the others are counted. */
 const MAX_ROWS = 20_000
-/** Rows of one statement after the other that make a table here. */
+/** Maximum length of a cell. */
 const MAX_CELL = 2000
-/** Cells of a dump, all tables together. */
+/** Maximum number of cells of a dump, all tables together. */
 const MAX_CELLS = 1_000_000
 
-/** Reads dumps of databases, tables with their rows and heads, and other SQL as source code. */
+/** Reads database dumps as tables with headers, and other SQL as source code. */
 export const sqlParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-sql',
   parse: parseSql,
@@ -36,7 +36,7 @@ function parseSql(input: ParserInput): Parsed {
     metadata: {
       tableCount: dump.tables,
       rowCount: dump.rows,
-      ...(dump.left === 0 ? {} : { warnings: [`${dump.left.toLocaleString('en-US')} rows are left out`] }),
+      ...(dump.left === 0 ? {} : { warnings: [`${dump.left.toLocaleString('en-US')} rows are omitted`] }),
     },
   }
 }
@@ -48,7 +48,7 @@ interface DumpedTable {
   rows: string[][]
 }
 
-/** Tables in the order in which they are first named; statements that are about none stand before them. */
+/** Tables in the order of their first mention; statements about no table precede them. */
 function dumpBlocks(text: string): { blocks: Block[]; tables: number; rows: number; left: number } {
   const tables = new Map<string, DumpedTable>()
   const others: string[] = []

@@ -21,11 +21,11 @@ const FIELDS = new Map([
   ['GEO', 'Place'],
   ['RELATED', 'Related'],
 ])
-/** Kinds of a number or address that help to tell it from another. */
+/** Kinds that distinguish numbers or addresses of a card. */
 const KINDS = new Set(['work', 'home', 'cell', 'mobile', 'fax', 'main', 'pager'])
 const MAX_CARDS = 100_000
 
-/** Reads cards of people (vCard 2.1 to 4.0): each is a section with its fields. Photos, sounds and keys are left out. */
+/** Reads cards of people (vCard 2.1 to 4.0): each is a section with its fields. Photos, sounds and keys are omitted. */
 export const vcardParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/vcard',
   parse: parseCards,

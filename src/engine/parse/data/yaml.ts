@@ -4,10 +4,10 @@ import { lines } from '../text/text.js'
 const TOP_LEVEL_KEY = /^(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s#'"{}[\],&*!|>%@`-][^#:]{0,200})):(?:\s|$)/
 
 /**
- * Reads YAML as it is written, comments and all: each top-level key of more than one line opens a section.
+ * Reads YAML as it is written, with comments: each top-level key of more than one line opens a section.
  *
- * No YAML parser is involved, because comments are half of what people write there, and aliases can expand a file
- * a million times.
+ * No YAML parser is used: comments are half of what people write in YAML, and aliases can expand a file a million
+ * times.
  */
 export const yamlParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/yaml',
@@ -42,7 +42,7 @@ function yamlBlocks(text: string): Block[] {
   return blocks
 }
 
-/** The top-level keys with their lines; comments go to the key below them. */
+/** Splits a text into its top-level keys with their lines; comments belong to the key below them. */
 function entriesOf(text: string): Entry[] {
   const entries: Entry[] = [{ key: undefined, lines: [] }]
   let comments: string[] = []

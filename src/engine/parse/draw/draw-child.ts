@@ -1,6 +1,6 @@
 /**
- * The drawing process: makes previews of pictures and pages, one at a time. It has what the reading process has: no
- * files but those of this program and what its parent sends (see ../child.ts).
+ * The drawing process: makes previews of pictures and pages, one at a time. Like the parser process, it can read only
+ * the files of this program and what its parent sends (see ../child.ts).
  */
 import '../../../lib/no-debugger.js'
 import { fetchFile } from '../fetch-file.js'

@@ -8,18 +8,20 @@ import type { Drawing, Drawn } from './messages.js'
 const JPEG_QUALITY = 82
 const OPAQUE = 255
 
-/** Draws one picture, page or place on a page. @throws ReadError; anything else means that this process is spent */
+/**
+ * Draws one picture, page or region of a page. @throws ReadError; after any other error this process must be replaced
+ */
 export async function draw(drawing: Drawing): Promise<Drawn> {
   return drawing.of === 'picture' ? drawPicture(drawing) : drawPage(drawing)
 }
 
 async function drawPicture({ bytes, maxSide, as }: Extract<Drawing, { of: 'picture' }>): Promise<Drawn> {
   const size = sizeOfPicture(bytes)
-  if (size === undefined) throw new ReadError('malformed', 'it is no picture of a kind that can be drawn')
+  if (size === undefined) throw new ReadError('malformed', 'it is not a picture of a supported type')
   if (size.width * size.height > MAX_DRAWN_PIXELS)
     throw new ReadError(
       'limit-exceeded',
-      `it has ${size.width} x ${size.height} pixels, and ${MAX_DRAWN_PIXELS.toLocaleString('en-US')} can be drawn`,
+      `it has ${size.width} x ${size.height} pixels, more than the limit of ${MAX_DRAWN_PIXELS.toLocaleString('en-US')}`,
     )
   const { PhotonImage } = await import('@silvia-odwyer/photon-node')
   const whole = PhotonImage.new_from_byteslice(bytes)
@@ -30,7 +32,7 @@ async function drawPage(drawing: Extract<Drawing, { of: 'page' }>): Promise<Draw
   const { openPages } = await import('../render/pdf-pages.js')
   const pages = await openPages(await fetchFile(0), drawing.filename)
   try {
-    if (drawing.page > pages.count) throw new ReadError('malformed', `it has no page ${drawing.page}`)
+    if (drawing.page > pages.count) throw new ReadError('malformed', `the file has no page ${drawing.page}`)
     const { box } = drawing
     const area = box ?? pages.size(drawing.page)
     const dpi = Math.min(MOST_DPI, (drawing.maxSide * POINTS_PER_INCH) / Math.max(area.width, area.height, 1))
@@ -62,7 +64,7 @@ async function encode(
   return { bytes, contentType: as, ...target }
 }
 
-/** What is transparent becomes white, as on paper: JPEG would make it black. */
+/** Puts transparent pixels onto white, as on paper: JPEG would make them black. */
 function onWhite(data: Uint8Array): void {
   for (let at = 3; at < data.length; at += 4) {
     const alpha = data[at] ?? OPAQUE

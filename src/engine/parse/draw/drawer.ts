@@ -11,27 +11,30 @@ import { type FedFile, FileFeed } from '../file-feed.js'
 import { DEFAULT_LIMITS } from '../limits.js'
 import type { Drawing, Drawn, DrawReport, DrawRequest, Marking, Marks } from './messages.js'
 
-/** A drawing takes milliseconds, of a page with a map on it seconds; on a busy machine longer. */
+/** A drawing takes milliseconds, a page with a map seconds; longer on a busy machine. */
 const TIMEOUT_MS = 30_000
-/** A child without work ends after this time. */
+/** An idle child process ends after this time. */
 const IDLE_MS = 20_000
-/** Drawings that wait, of all tenants. */
+/** Maximal number of queued drawings of all tenants. */
 const MAX_WAITING = 64
 const WATCH_MS = 250
-/** A child above this share of its memory after a drawing is replaced before the next: WebAssembly gives none back. */
+/**
+ * A child that uses more than this fraction of its memory limit is replaced before the next drawing: WebAssembly never
+ * returns memory.
+ */
 const RECYCLE_SHARE = 0.4
 const HEAP_MIB = 256
 
-/** Makes previews of pictures and pages, and finds texts on pages, in a process of its own. */
+/** Makes previews of pictures and pages, and locates texts on pages, in a separate process. */
 export interface Drawer {
   /**
-   * @param tenant in whose queue the drawing waits
-   * @throws KsError `not-found` for what cannot be drawn, `asset-too-large` for what has too many pixels, `busy`
+   * @param tenant the tenant in whose queue the drawing waits
+   * @throws KsError `not-found` when it cannot be drawn, `asset-too-large` when it has too many pixels, `busy`
    */
   draw(drawing: Drawing, tenant: string, file?: FedFile): Promise<Drawn>
-  /** Finds texts on a page. @throws KsError as `draw` does */
+  /** Locates texts on a page. @throws KsError as `draw` does */
   mark(marking: Marking, tenant: string, file: FedFile): Promise<Marks>
-  /** drawing processes that run now */
+  /** Ids of the running drawing processes. */
   pids(): number[]
   close(): void
 }
@@ -43,7 +46,7 @@ export function createDrawer(options: { timeoutMs?: number } = {}): Drawer {
 class ProcessDrawer implements Drawer {
   readonly #timeoutMs: number
   #child: ChildProcess | undefined
-  /** the process draws one page at a time */
+  /** The process draws one page at a time. */
   readonly #gate = new FairGate(1, MAX_WAITING, 'drawings')
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
@@ -123,11 +126,11 @@ class ProcessDrawer implements Drawer {
     return reply
   }
 
-  /** The next thing that a child says; one that takes too long or grows too large is killed. */
+  /** Waits for the next report of a child. Kills a child that takes too long or grows too large. */
   #next(child: ChildProcess, file?: FedFile): Promise<DrawReport> {
     return new Promise((resolve, reject) => {
       const feed = new FileFeed(child, file === undefined ? [] : [file])
-      let why = 'the process that drew it ended'
+      let why = 'the drawing process ended'
       const kill = (reason: string) => {
         why = reason
         child.kill('SIGKILL')
@@ -168,5 +171,5 @@ class ProcessDrawer implements Drawer {
 }
 
 function said(): KsError {
-  return new KsError('unavailable', 'the drawing process said something else')
+  return new KsError('unavailable', 'unexpected reply of the drawing process')
 }

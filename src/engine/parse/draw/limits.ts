@@ -1,4 +1,4 @@
-/** Pictures with more pixels are not decoded: each takes four bytes, some of them twice. */
+/** Pictures with more pixels are not decoded: each pixel takes four bytes, and some are stored twice. */
 export const MAX_DRAWN_PIXELS = 36_000_000
-/** Figures are drawn at this resolution at most: what is finer is not seen. */
+/** Maximal resolution of drawn pictures: finer detail is not visible. */
 export const MOST_DPI = 200

@@ -3,12 +3,12 @@ import type { FileQuestion } from '../file-feed.js'
 import type { Wanted } from '../marks/find-text.js'
 import type { RecognisedPage } from '../ocr/pages-read.js'
 
-/** What is to be drawn: a picture by its bytes, or a page of a PDF, or a part of it. */
+/** What to draw: a picture given as bytes, a page of a PDF, or a region of the page. */
 export type Drawing = (
   | { of: 'picture'; bytes: Uint8Array }
   | { of: 'page'; filename: string; page: number; box?: BoundingBox }
 ) & {
-  /** pixels of its longer side at most; it is never made larger than it is */
+  /** Maximal length of the longer side, in pixels; nothing is enlarged. */
   maxSide: number
   as: 'image/jpeg' | 'image/png'
 }
@@ -20,19 +20,19 @@ export interface Drawn {
   height: number
 }
 
-/** Texts of which it is asked where they stand on a page of a PDF. */
+/** Texts to locate on a page of a PDF. */
 export interface Marking {
   filename: string
   page: number
-  /** what may stand there in part, such as a line of a text that was read a little differently */
+  /** Texts that may match in part, such as a line that was recognised with small differences. */
   wanted: readonly Wanted[]
-  /** what may stand there whole or not at all: rows of a table that began on a page before */
+  /** Texts that must match exactly: rows of a table that began on an earlier page. */
   exactly: readonly Wanted[]
-  /** the page as it was read in a picture */
+  /** What OCR recognised on the page. */
   read?: RecognisedPage
 }
 
-/** Where texts stand: a box for each line of them. Lengths in points of the page as it is shown. */
+/** Locations of texts: a box for each of their lines. Lengths in points of the page as it is shown. */
 export interface Marks {
   width: number
   height: number
@@ -48,5 +48,5 @@ export type DrawReport =
   | { kind: 'ready' }
   | { kind: 'drawn'; drawn: Drawn }
   | { kind: 'marked'; marks: Marks }
-  /** `spent`: what read it is broken, and is not used again */
+  /** `spent`: the decoder may be broken, so the process must be replaced. */
   | { kind: 'failed'; reason: 'malformed' | 'too-large'; message: string; spent: boolean }

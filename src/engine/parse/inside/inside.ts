@@ -3,38 +3,38 @@ import type { ContainedFile } from '../compiled.js'
 import { bytesInWords, ReadError, type ReadLimits } from '../limits.js'
 import { isLitter, Namesakes, safePath } from './names.js'
 
-/** A file that a parser met in the one that it reads. */
+/** A contained file as a parser passes it on. */
 export interface FoundFile {
-  /** as its container names it: anything */
+  /** name in its container, unchecked */
   name: string
-  /** as its container declares it */
+  /** declared by its container */
   mediaType?: string
-  /** its bytes, asked for once at most; may throw `ReadError` of this file alone */
+  /** its bytes, read at most once; may throw `ReadError` for this file alone */
   content: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 }
 
-/** Where bytes of files go that lie in the one that is read. */
+/** Receives the bytes of contained files. */
 export interface FileSink {
-  /** More of the file that is open, or of a new one. */
+  /** The next bytes of the open file, or the first of a new one. */
   piece(bytes: Uint8Array): Promise<void>
-  /** What is open was the whole of a file; or only a part of what is not to be kept. */
+  /** Ends the open file: it is complete, or discarded. */
   end(kept: boolean): Promise<void>
 }
 
-/** What is open of the way down: how many containers lie around the files of this one, and who takes their bytes. */
+/** Number of containers around the contained files, and the sink for their bytes. */
 export interface Descent {
   depth: number
   sink: FileSink
 }
 
-/** What became of a file: kept as a document of its own, not looked at, or not read for a reason. */
+/** What happened to a file: kept as a separate document, ignored, or not read for a reason. */
 export type Outcome = { kept: string } | { skipped: true } | { unread: string }
 
-const TOO_DEEP: Outcome = { unread: 'lies in too many files within each other' }
+const TOO_DEEP: Outcome = { unread: 'is nested too deeply' }
 
 /**
- * Takes the files that lie in the one that is being read, and holds them to the limits: how many, how large, how deep.
- * Nothing of a file is held but what one piece has.
+ * Collects the contained files of the file that is being read, within the limits of number, size and depth. Holds no
+ * more than one chunk of a file.
  */
 export class Inside {
   readonly files: ContainedFile[] = []
@@ -45,19 +45,19 @@ export class Inside {
   #bytes = 0
   #seen = 0
 
-  /** @param filename of the container @param descent absent: files are named and their bytes left alone */
+  /** @param filename of the container @param descent absent: names are collected, bytes ignored */
   constructor(filename: string, limits: ReadLimits, descent?: Descent) {
     this.#filename = filename
     this.#limits = limits
     this.#descent = descent
   }
 
-  /** Bytes of all files so far. */
+  /** Total bytes of the files so far. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** @throws ReadError `limit-exceeded` when the container holds more than is read of one */
+  /** @throws ReadError `limit-exceeded` when the container has more files than the limit */
   async add(found: FoundFile): Promise<Outcome> {
     const path = safePath(found.name)
     if (isLitter(path)) return { skipped: true }

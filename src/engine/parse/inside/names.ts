@@ -1,14 +1,14 @@
-/** What one part of a path may be long, in characters: with four bytes each it still fits most file systems. */
+/** Maximum length of one part of a path, in characters: with four bytes each it still fits most file systems. */
 const MAX_SEGMENT = 120
-/** What the path of a file below its container may be long, in bytes. */
+/** Maximum length of the path of a file below its container, in bytes. */
 const MAX_PATH_BYTES = 480
 
-/** Files that systems leave in archives, and that nobody put there. */
+/** Files that operating systems add to archives without the user. */
 const LITTER = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i
 
 /**
- * The path of a file below its container, from a name that may be anything: no way up or out, no drive, no part that is empty
- * or too long. Where it is too long as a whole, outer folders go.
+ * The path of a file below its container, from any name: it does not lead up or out, and has no drive and no empty or
+ * over-long part. Removes outer folders where the path is too long.
  */
 export function safePath(name: string): string {
   const parts = name
@@ -23,7 +23,7 @@ export function safePath(name: string): string {
   return parts.join('/') || 'unnamed'
 }
 
-/** A part of a path that keeps its ending. */
+/** Shortens a part of a path and keeps its ending. */
 function shortened(part: string): string {
   if (part.length <= MAX_SEGMENT) return part
   const dot = part.lastIndexOf('.')
@@ -31,12 +31,12 @@ function shortened(part: string): string {
   return (part.slice(0, MAX_SEGMENT - ending.length) + ending).toWellFormed()
 }
 
-/** Whether nobody looks for a file: it is hidden, lies in a hidden folder, or was left by a system. */
+/** Whether a file is ignored: it is hidden, in a hidden folder, or was added by an operating system. */
 export function isLitter(path: string): boolean {
   return LITTER.test(path) || path.split('/').some((part) => part.startsWith('.'))
 }
 
-/** Tells files of one name apart: the second one of `a.txt` is `a (2).txt`. */
+/** Makes file names unique: the second `a.txt` becomes `a (2).txt`. */
 export class Namesakes {
   readonly #taken = new Map<string, number>()
 
@@ -47,7 +47,7 @@ export class Namesakes {
     const slash = path.lastIndexOf('/')
     const dot = path.lastIndexOf('.')
     const at = dot > slash + 1 ? dot : path.length
-    // what it becomes may be taken too
+    // The new name may be taken, too.
     return this.name(`${path.slice(0, at)} (${times})${path.slice(at)}`)
   }
 }

@@ -1,23 +1,23 @@
 import { readRtfBlocks } from '../office/rtf.js'
 import type { Block } from '../parsed.js'
 
-/** The words that every dictionary begins with (MS-OXRTFCP 2.1.2.1). */
+/** Initial content of every dictionary (MS-OXRTFCP 2.1.2.1). */
 const BEGINNING =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx'
 const HEAD = 16
 const PACKED = 'LZFu'
 const AS_IT_IS = 'MELA'
 const DICTIONARY = 4096
-/** The text of a message is never so long; the format packs to an eighth at best. */
+/** Bound of the text of a message; the format compresses to an eighth at best. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** The text of a message that is kept as compressed RTF; nothing where it is none. */
+/** Reads the text of a message that is stored as compressed RTF; no blocks where it is none. */
 export function compressedRtfBlocks(bytes: Buffer): Block[] {
   const rtf = unpackRtf(bytes)
   return rtf.toString('latin1', 0, 5) === '{\\rtf' ? readRtfBlocks(rtf) : []
 }
 
-/** Unpacks compressed RTF, as far as it goes: a damaged end takes only what is behind it. */
+/** Decompresses RTF as far as possible: damage at the end loses only what follows it. */
 export function unpackRtf(bytes: Buffer): Buffer {
   if (bytes.length < HEAD) return Buffer.alloc(0)
   const kind = bytes.toString('latin1', 8, 12)
@@ -26,7 +26,7 @@ export function unpackRtf(bytes: Buffer): Buffer {
   return kind === PACKED ? unpacked(bytes, Math.min(size, (bytes.length - HEAD) * 9)) : Buffer.alloc(0)
 }
 
-/** @param size bytes of what comes out, at most */
+/** @param size maximum of bytes of the result */
 function unpacked(bytes: Buffer, size: number): Buffer {
   const dictionary = Buffer.alloc(DICTIONARY, ' ')
   let write = dictionary.write(BEGINNING, 'latin1')

@@ -11,15 +11,15 @@ import { decodeWords } from './mime-words.js'
 const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
 
 /**
- * Reads e-mail messages: who, when and about what, the text, names of attachments. Those are documents of their own; what a
- * mail only forwards stays part of its text, and pictures that its text shows stay its pictures.
+ * Reads e-mail messages: sender, recipients, date, subject, text, names of attachments. Attachments are separate
+ * documents; forwarded messages stay part of the text, and pictures that the text displays stay its pictures.
  */
 export const emlParser: Parser = {
   accepts: (mediaType) => mediaType === 'message/rfc822',
   parse: (input) => parseMessage(readMime(withoutFrame(input.bytes).toString('latin1')), input.inside),
 }
 
-/** Mail of macOS puts the length of a mail before it, and a list of what it knows of it behind it. */
+/** Mail of macOS (`.emlx`) puts the length of the message before it and a property list after it. */
 function withoutFrame(bytes: Buffer): Buffer {
   const found = /^(\d{1,10})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 64))
   if (found === null) return bytes
@@ -56,7 +56,7 @@ function messageBlocks(message: MimePart, attachments: MimePart[]): Block[] {
   return head.length === 0 ? body : [{ type: 'list', text: head.join('\n') }, ...body]
 }
 
-/** @param attachments gets the parts that are documents of their own */
+/** @param attachments receives the parts that are separate documents */
 function partBlocks(part: MimePart, attachments: MimePart[]): Block[] {
   if (part.type === 'message/rfc822') return part.parts.flatMap((inner) => messageBlocks(inner, attachments))
   if (part.type === 'multipart/alternative') return alternative(part.parts, attachments)
@@ -72,14 +72,17 @@ function partBlocks(part: MimePart, attachments: MimePart[]): Block[] {
   return [{ type: 'image', text: part.filename ?? '', picture: { bytes: new Uint8Array(bytes) } }]
 }
 
-/** Whether a part is a file that was sent with the mail: it says so, or it is no text and has a name. */
+/**
+ * Whether a part is a file that was sent with the mail: it is declared as one, or it is neither text nor picture and
+ * has a name.
+ */
 function isAttachment(part: MimePart): boolean {
   if (part.attachment) return true
   if (part.filename === undefined || part.type.startsWith('text/')) return false
   return !part.type.startsWith('image/')
 }
 
-/** Versions of one text, the plainest first; the first with words is the one to read. */
+/** Alternatives of one text, the plainest first: the first one with text is read. */
 function alternative(parts: MimePart[], attachments: MimePart[]): Block[] {
   for (const part of parts) {
     const blocks = partBlocks(part, attachments)

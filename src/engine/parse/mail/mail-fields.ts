@@ -1,6 +1,6 @@
 import type { Declared } from '../parsed.js'
 
-/** The fields of a message. @param from names and addresses as they are shown */
+/** The fields of a message. @param from names and addresses as they are displayed */
 export function mailFields(date: string | undefined, from: string): Declared {
   const name = /^\s*"?([^"<]*[^"<\s])"?\s*</.exec(from.slice(0, 1000))?.[1]?.trim() ?? from.trim()
   return {

@@ -4,7 +4,7 @@ import { endingOf } from '../sniff.js'
 import { emlParser } from './eml.js'
 import { decodeWords } from './mime-words.js'
 
-/** Headers of a mail that name it are looked for so far. */
+/** The headers that name a mail are searched in this many bytes. */
 const HEAD_BYTES = 64 * 1024
 const MAX_SUBJECT = 80
 
@@ -17,7 +17,7 @@ export const mboxParser: Parser = {
 async function parseMbox(input: ParserInput): Promise<Parsed> {
   const { bytes, filename, inside } = input
   const [only, another] = mailsOf(bytes)
-  // some programs save one mail with the line that a mailbox has above each
+  // Some programs save a single mail with the separator line of a mailbox.
   if (endingOf(filename) === 'eml' && only !== undefined && another === undefined)
     return { ...(await emlParser.parse({ ...input, bytes: only })), mediaType: 'message/rfc822' }
   const listing = new Listing(filename)
@@ -32,7 +32,7 @@ const FROM = Buffer.from('From ')
 const LINE_FROM = Buffer.from('\nFrom ')
 const QUOTED = Buffer.from('\n>')
 
-/** What stands between the lines that begin with `From ` and follow an empty line, as every writer leaves one. */
+/** Splits a mailbox at the lines that begin with `From ` and follow an empty line, as every writer leaves one. */
 function* mailsOf(bytes: Buffer): Generator<Buffer> {
   let start = bodyStart(bytes, 0)
   for (let at = bytes.indexOf(LINE_FROM, start); at !== -1; at = bytes.indexOf(LINE_FROM, at + 1)) {
@@ -44,7 +44,7 @@ function* mailsOf(bytes: Buffer): Generator<Buffer> {
   yield bytes.subarray(start)
 }
 
-/** Whether a line that begins with `From ` ends with a date: others are of the text of a mail. */
+/** Whether a line that begins with `From ` ends with a date; other such lines belong to the text of a mail. */
 function isSeparator(bytes: Buffer, at: number): boolean {
   const line = bytes.toString('latin1', at + FROM.length, at + 400).split(/\r?\n/, 1)[0] ?? ''
   return /\d\d:\d\d(?::\d\d)? .{0,20}\d{4}/.test(line)
@@ -55,7 +55,7 @@ function bodyStart(bytes: Buffer, at: number): number {
   return end === -1 ? bytes.length : end + 1
 }
 
-/** A mail without the marks before lines that begin with `From `. */
+/** A mail without the quote marks before lines that begin with `From `. */
 function* unquoted(mail: Buffer): Generator<Buffer> {
   let start = 0
   for (let at = mail.indexOf(QUOTED); at !== -1; at = mail.indexOf(QUOTED, at + 1)) {
@@ -68,7 +68,7 @@ function* unquoted(mail: Buffer): Generator<Buffer> {
   yield mail.subarray(start)
 }
 
-/** By its day and its subject: such a name stays the same when other mails come or go. */
+/** File name from date and subject: it stays the same when other mails are added or removed. */
 function nameOf(mail: Buffer): string {
   const end = mail.indexOf('\n\n')
   const crlf = mail.indexOf('\r\n\r\n')

@@ -1,29 +1,29 @@
 import iconv from 'iconv-lite'
 import { decodeText } from '../charset.js'
 
-/** Headers with parameters are read so far; those of mail programs stay far below. */
+/** Headers with parameters are read up to this length; those of mail programs are much shorter. */
 const MAX_HEADER = 64 * 1024
 
 /** A header such as `text/plain; charset=utf-8; name="a.txt"`. */
 export interface Parameters {
-  /** what stands before the first parameter, in lower case and without comments */
+  /** text before the first parameter, in lower case and without comments */
   value: string
-  /** as they are written, by name in lower case; the first of each */
+  /** undecoded values by name in lower case; the first of each name */
   plain: ReadonlyMap<string, string>
-  /** A parameter that people read, in whatever way its characters are encoded. */
+  /** The decoded value of a parameter for people, in any encoding. */
   text(name: string): string | undefined
 }
 
-/** A part of a parameter of RFC 2231: `name*0*=…`, `name*1=…` or `name*=…`. */
+/** A section of a parameter of RFC 2231: `name*0*=…`, `name*1=…` or `name*=…`. */
 interface Section {
   place: number
   encoded: boolean
   text: string
 }
 
-/** Reads a header with parameters (RFC 2045, section 5.1), those of RFC 2231 included. Linear in its length. */
+/** Parses a header with parameters (RFC 2045, section 5.1), those of RFC 2231 included. Takes linear time. */
 export function readParameters(header: string): Parameters {
-  // between semicolons, but for those in quotes
+  // Splits at semicolons outside of quotes.
   const [first = '', ...rest] = header.slice(0, MAX_HEADER).match(/(?:[^;"]+|"(?:[^"\\]+|\\[\s\S])*"?)+/g) ?? []
   const plain = new Map<string, string>()
   const sections = new Map<string, Section[]>()
@@ -58,7 +58,10 @@ function parameterText(raw: string): string {
   return (/^"((?:[^"\\]|\\[\s\S])*)/.exec(raw)?.[1] ?? '').replace(/\\([\s\S])/g, '$1')
 }
 
-/** `utf-8'en'na%20me` in sections, of which the first names the charset (RFC 2231, sections 3 and 4). */
+/**
+ * Joins and decodes sections such as `utf-8'en'na%20me`, of which the first names the charset (RFC 2231, sections 3 and
+ * 4).
+ */
 function joinSections(sections: readonly Section[]): string {
   const sorted = [...sections].sort((one, other) => one.place - other.place)
   const [, charset = '', head] =
@@ -74,14 +77,14 @@ function decoded(bytes: Buffer, charset: string): string {
   return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : decodeText(bytes).text
 }
 
-/** @param mark of two hexadecimal digits; those of quoted-printable where it is absent */
+/** @param mark pattern of an escape with two hexadecimal digits; default: quoted-printable */
 export function unquote(text: string, mark = /=([0-9A-Fa-f]{2})/g): string {
   return text.replace(mark, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 /**
- * Header text with its encoded words (`=?utf-8?Q?…?=`, RFC 2047) decoded; raw 8-bit bytes are taken as UTF-8 or Latin.
- * Neighbours of one charset are joined first: many programs cut in the middle of a character.
+ * Decodes the encoded words of header text (`=?utf-8?Q?…?=`, RFC 2047); raw 8-bit bytes are taken as UTF-8 or Latin.
+ * Adjacent words of one charset are joined first: many programs split within a character.
  */
 export function decodeWords(header: string): string {
   const raw = /[\x80-\xff]/.test(header) ? decodeText(Buffer.from(header, 'latin1')).text : header

@@ -1,7 +1,7 @@
 import { decodeText } from '../charset.js'
 import { readParameters, unquote } from './mime-words.js'
 
-/** Parts within parts, and parts in all; mail programs stay far below. */
+/** Bounds of nested parts and of all parts; mail programs stay far below. */
 const MAX_DEPTH = 10
 const MAX_PARTS = 1000
 
@@ -17,12 +17,12 @@ export interface MimePart {
   parts: MimePart[]
 }
 
-/** Reads the MIME structure of a message (RFC 2045, 2046), given as Latin-1 so that every byte is one character. */
+/** Parses the MIME structure of a message (RFC 2045, 2046), given as Latin-1 so that every byte is one character. */
 export function readMime(source: string): MimePart {
   return readPart(source.replace(/\r\n?/g, '\n'), { depth: 0, usual: 'text/plain' }, { left: MAX_PARTS })
 }
 
-/** @param place `usual`: the type of a part that names none */
+/** @param context `usual`: the type of a part that declares none */
 function readPart(source: string, place: { depth: number; usual: string }, budget: { left: number }): MimePart {
   const { headers, body } = splitHeaders(source)
   const contentType = readParameters(headers.get('content-type') ?? place.usual)
@@ -66,7 +66,7 @@ function splitHeaders(source: string): { headers: Map<string, string>; body: str
   return { headers, body: start === -1 ? '' : source.slice(start).replace(/^\n{1,2}/, '') }
 }
 
-/** What stands between two lines that are the boundary and nothing else; a line that only begins with it is text. */
+/** The texts between lines that are the boundary and nothing else; a line that only begins with it is text. */
 function pieces(body: string, boundary: string): string[] {
   const found: string[] = []
   const mark = `--${boundary.trimEnd()}`
@@ -88,7 +88,7 @@ function next(body: string, mark: string, from: number): number {
   return at === -1 ? -1 : at + 1
 }
 
-/** The bytes of a part, its transfer encoding undone. */
+/** The bytes of a part, its transfer encoding decoded. */
 export function partBytes(part: MimePart): Buffer {
   const encoding = part.headers.get('content-transfer-encoding')?.toLowerCase() ?? ''
   if (encoding.startsWith('base64')) return Buffer.from(part.body, 'base64')
@@ -97,7 +97,7 @@ export function partBytes(part: MimePart): Buffer {
   return Buffer.from(part.body, 'latin1')
 }
 
-/** The text of a part in its own charset. */
+/** The text of a part, decoded from its charset. */
 export function partText(part: MimePart): string {
   return decodeText(partBytes(part), readParameters(part.headers.get('content-type') ?? '').plain.get('charset')).text
 }

@@ -9,7 +9,7 @@ import { compressedRtfBlocks } from './compressed-rtf.js'
 
 import { mailFields } from './mail-fields.js'
 
-/** Properties of a message and of an attachment (MS-OXPROPS), by their number in hexadecimal. */
+/** Properties of a message and of an attachment (MS-OXPROPS), by hexadecimal number. */
 const SUBJECT = '0037'
 const SENDER_NAME = '0C1A'
 const SENDER_ADDRESSES = ['5D01', '0C1F']
@@ -23,18 +23,18 @@ const ATTACHMENT_NAMES = ['3707', '3704']
 const ATTACHMENT_DATA = '3701'
 const ATTACHMENT_TYPE = '370E'
 const CONTENT_ID = '3712'
-/** where an attachment holds another message, and not the bytes of a file */
+/** prefix of the streams of an attachment that is another message */
 const EMBEDDED = '__substg1.0_3701000D/'
-/** Messages within messages that are read; mail programs nest a few. */
+/** Maximum depth of messages within messages; mail programs nest a few. */
 const MAX_DEPTH = 5
 const ATTACHMENT_FOLDER = /^__attach_version1\.0_#[0-9A-Fa-f]{8}\//
 
-/** Types of properties with text: UTF-16, and bytes in some code page. */
+/** Types of properties with text: UTF-16, and bytes in a code page. */
 const UNICODE = '001F'
 const STRING8 = '001E'
 const BINARY = '0102'
 
-/** Reads messages of Outlook as `eml.ts` reads those of others; messages in them are part of their text. */
+/** Reads messages of Outlook as `eml.ts` reads other mail; messages in them are part of their text. */
 export const msgParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/vnd.ms-outlook',
   parse: parseMsg,
@@ -61,10 +61,10 @@ async function parseMsg({ bytes, filename, inside }: ParserInput): Promise<Parse
   }
 }
 
-/** A message among the streams of a file: the file itself, or one that lies in an attachment. */
+/** A message in the streams of a file: the file itself, or one in an attachment. */
 interface Message {
   streams: ReadonlyMap<string, Buffer>
-  /** what the names of its streams begin with */
+  /** prefix of the names of its streams */
   at: string
 }
 
@@ -104,7 +104,7 @@ function attachmentFolders({ streams, at }: Message): Set<string> {
 function headBlocks(message: Message): Block[] {
   const name = textOf(message, SENDER_NAME)
   const address = first(message, SENDER_ADDRESSES)
-  // Within one organisation an address may be a path of its directory, which says nothing to readers.
+  // Within one organisation an address may be a directory path, which means nothing to readers.
   const shown = address.includes('@') && address !== name ? [name, `<${address}>`].join(' ').trim() : name
   const date = sentAt(message)
   const lines = [
@@ -117,7 +117,7 @@ function headBlocks(message: Message): Block[] {
   return lines.length === 0 ? [] : [{ type: 'list', text: lines.join('\n') }]
 }
 
-/** When it was sent, as its headers say; empty where it has none. */
+/** The date from the headers; empty where there is none. */
 function sentAt(message: Message): string {
   return /^Date:[ \t]*(.+)$/im.exec(textOf(message, HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
 }
@@ -139,7 +139,7 @@ function first(message: Message, properties: string[]): string {
   return ''
 }
 
-/** The text of a property of a message, or of what is in a folder of it; empty where it has none. */
+/** The text of a property of a message or of one of its folders; empty where there is none. */
 function textOf({ streams, at }: Message, property: string): string {
   const name = `${at}__substg1.0_${property}`
   const wide = streams.get(`${name}${UNICODE}`)

@@ -1,26 +1,26 @@
-/** Headers that nearly every mail begins with, one of those that servers or programs write. */
+/** Headers that nearly every mail begins with, as servers or programs write them. */
 const HEADER =
   /^(?:return-path|received|delivered-to|message-id|mime-version|from|to|subject|date|reply-to|content-type|dkim-signature|arc-seal|authentication-results|x-[\w-]+|list-id|envelope-to|status|cc|sender):[ \t]/i
-/** A line of this name and one of the others make a mail: text may well begin with one of them alone. */
+/** A mail has at least one header of these names and others: a text may begin with a single one. */
 const TELLING = /^(?:from|received|return-path|message-id):[ \t]/i
 const LOOKED_AT = 8192
 const LEAST_HEADERS = 3
 
-/** What an mbox begins each of its mails with: `From sender date` (RFC 4155). */
+/** The line before each mail of an mbox: `From sender date` (RFC 4155). */
 const MBOX =
   /^From \S{1,320} +[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d(?::\d\d)? [^\n]{0,20}\d{4}[^\n]{0,40}\r?\n(?:>?[\w-]{1,70}[: ])/
 
-/** Whether bytes begin as a mailbox does. */
+/** Whether bytes begin like a mailbox. */
 export function isMbox(bytes: Buffer): boolean {
   return bytes[0] === 0x46 && MBOX.test(bytes.toString('latin1', 0, 1024))
 }
 
-/** Whether a text is a mail, whatever its name: it begins with headers of one, and with nothing else. */
+/** Whether a text is a mail, whatever its name: it begins with headers of a mail and with nothing else. */
 export function isMail(text: string): boolean {
   const head = text.slice(0, LOOKED_AT)
   const end = /\r?\n\r?\n/.exec(head)?.index
   const lines = head.slice(0, end).split(/\r?\n/)
-  // the last one may be cut off
+  // The last line may be truncated.
   if (end === undefined) lines.pop()
   let headers = 0
   let isTelling = false

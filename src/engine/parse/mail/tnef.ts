@@ -5,7 +5,7 @@ import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
 import { compressedRtfBlocks } from './compressed-rtf.js'
 
-/** Attributes of a message and of what is attached to it (MS-OXTNEF 2.1.3). */
+/** Attributes of a message and of its attachments (MS-OXTNEF 2.1.3). */
 const SUBJECT = 0x00018004
 const BODY = 0x0002800c
 const MESSAGE_PROPERTIES = 0x00069003
@@ -13,7 +13,7 @@ const NEXT_ATTACHMENT = 0x00069002
 const ATTACHMENT_TITLE = 0x00018010
 const ATTACHMENT_DATA = 0x0006800f
 const ATTACHMENT_PROPERTIES = 0x00069005
-/** Properties that are asked for (MS-OXPROPS). */
+/** Properties that are read (MS-OXPROPS). */
 const PLAIN_BODY = 0x1000
 const HTML_BODY = 0x1013
 const RTF_BODY = 0x1009
@@ -23,7 +23,7 @@ const ATTRIBUTE_HEAD = 9
 const CHECKSUM = 2
 const MAX_ATTACHMENTS = 10_000
 const MAX_PROPERTIES = 10_000
-/** Types of properties whose values have so many bytes; the others say their length. */
+/** Sizes in bytes of the values of some property types; values of other types are preceded by their length. */
 const FIXED = new Map([
   [0x0002, 4],
   [0x0003, 4],
@@ -47,8 +47,8 @@ interface Attached {
 }
 
 /**
- * Reads what Outlook sends in place of attachments (TNEF, `winmail.dat`): the text of the message, and its attachments as
- * documents of their own.
+ * Reads what Outlook sends instead of attachments (TNEF, `winmail.dat`): the text of the message, and its attachments
+ * as separate documents.
  */
 export const tnefParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/vnd.ms-tnef',
@@ -102,7 +102,7 @@ function readAttributes(bytes: Buffer): { subject: string; blocks: Block[]; atta
   return { subject, blocks: bodyBlocks(plain, html, rtf), attached }
 }
 
-/** The text in the first form that has words: as a page, as plain text, as compressed RTF. */
+/** The text in the first form that exists: HTML, plain text, compressed RTF. */
 function bodyBlocks(plain: string, html: Buffer | undefined, rtf: Buffer | undefined): Block[] {
   if (html !== undefined) return readHtml(html.toString('utf8')).blocks
   return plain !== '' || rtf === undefined ? proseBlocks(plain) : compressedRtfBlocks(rtf)
@@ -123,7 +123,7 @@ interface Property {
   value: Buffer
 }
 
-/** The wanted ones of a list of properties; it ends where one is of a kind whose length is not known. */
+/** Finds requested properties of a list. Stops at a type whose length is unknown. */
 function propertiesIn(data: Buffer, wanted: ReadonlySet<number>): Map<number, Property> {
   const found = new Map<number, Property>()
   const count = data.length >= 4 ? Math.min(data.readUInt32LE(0), MAX_PROPERTIES) : 0
@@ -157,7 +157,7 @@ function propertiesIn(data: Buffer, wanted: ReadonlySet<number>): Map<number, Pr
   return found
 }
 
-/** Behind the name of a property that has one: a number, or a text with its length. */
+/** Offset after the name of a property that has one: a number, or a text with its length. */
 function afterName(data: Buffer, at: number): number {
   const kind = at + 20
   if (kind + 4 > data.length) return data.length

@@ -2,14 +2,14 @@ import type { BoundingBox } from '../compiled.js'
 import type { Box } from '../render/page-objects.js'
 import { tenths } from '../render/points.js'
 
-/** A page of nothing but one-letter cells has some thousand; what comes behind these is not marked. */
+/** A page of one-letter cells has some thousand; boxes beyond this count are dropped. */
 const MOST_BOXES = 2000
-/** Boxes of one line share this part of the lower one's height. */
+/** Boxes of one line overlap vertically by this fraction of the lower box's height. */
 const SAME_LINE = 0.5
-/** a gap wider than so many heights parts two columns or cells */
+/** A gap wider than this many heights separates two columns or cells. */
 const WIDEST_GAP = 1.6
 
-/** One box for each line of marked characters, which come in their order. */
+/** Merges the boxes of marked characters, given in reading order, into one box for each line. */
 export function lineBoxes(letters: readonly Box[]): BoundingBox[] {
   const lines: Box[] = []
   let line: Box | undefined
@@ -33,14 +33,14 @@ export function lineBoxes(letters: readonly Box[]): BoundingBox[] {
   }))
 }
 
-/** The next character of a line that is set across the page. */
+/** Whether a character continues a horizontal line. */
 function isBeside(line: Box, letter: Box): boolean {
   const height = Math.min(line.bottom - line.top, letter.bottom - letter.top)
   const gap = Math.max(letter.left - line.right, line.left - letter.right)
   return shared(line.top, line.bottom, letter.top, letter.bottom) >= SAME_LINE * height && gap <= WIDEST_GAP * height
 }
 
-/** The next character of a line that is set up or down the page: each touches the one before. */
+/** Whether a character continues a vertical line: each touches the previous one. */
 function isBelow(line: Box, letter: Box): boolean {
   const width = Math.min(line.right - line.left, letter.right - letter.left)
   const wide = Math.max(line.right - line.left, letter.right - letter.left)

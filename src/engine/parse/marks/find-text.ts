@@ -1,35 +1,38 @@
 /*
- * Where a text stands among the characters of a page. Spaces, hyphens, cases and ligatures differ between what was read of a
- * page and what is drawn on it, and so does the order of columns and cells; letters and digits do not.
+ * Locates a text among the characters of a page. The recognised text and the drawn page may differ in spaces, hyphens,
+ * case, ligatures and in the order of columns and cells, but not in letters and digits.
  */
 
-/** One line or paragraph that is looked for, with what stands before and behind it in the document. */
+/** A line or paragraph to locate, with the text before and after it in the document. */
 export interface Wanted {
   text: string
   before: string
   behind: string
 }
 
-/** Letters and digits of something, and which of its characters each came from. */
+/** The letters and digits of a list of parts, and for each the index of its part. */
 export interface Letters {
   text: string
   places: number[]
 }
 
-/** so many letters in a row are enough to say that two texts are the same there */
+/** This many equal letters in a row show that two texts agree there. */
 const RUN = 8
-/** a page of forms repeats one line a hundred times; more places of one text are not compared */
+/** A form may repeat one line a hundred times; further occurrences of a text are not compared. */
 const MOST_PLACES = 200
-/** places of one run that are remembered */
+/** Maximal number of positions remembered for one run. */
 const MOST_OF_RUN = 12
-/** of the neighbours of a text so many letters are compared */
+/** Number of letters of the surrounding text that are compared. */
 const NEIGHBOURS = 80
-/** What was skipped between two runs that agree is part of it, up to so many letters: a word that was read otherwise. */
+/**
+ * Up to this many letters skipped between two agreeing runs belong to the match: a word that was recognised
+ * differently.
+ */
 const MOST_SKIPPED = 24
-/** with less of it found, it is another text */
+/** When a smaller fraction of the letters is found, it is another text. */
 const LEAST_FOUND = 0.5
 
-/** @param parts characters of a page, or a text as one part */
+/** @param parts the characters of a page, or a text as one part */
 export function lettersIn(parts: readonly string[]): Letters {
   let text = ''
   const places: number[] = []
@@ -45,9 +48,10 @@ export function lettersIn(parts: readonly string[]): Letters {
 }
 
 /**
- * Which characters of a page the texts are, as places among the page's parts.
+ * Finds the characters of a page that make up the texts.
  *
- * @param isExact only texts that stand there letter by letter are found
+ * @param isExact finds only texts that match letter by letter
+ * @returns indexes of the page's parts
  */
 export function findTexts(page: Letters, wanted: readonly Wanted[], isExact = false): Set<number> {
   const found = new Set<number>()
@@ -72,7 +76,7 @@ function add(found: Set<number>, place: number | undefined): void {
   if (place !== undefined) found.add(place)
 }
 
-/** Of the places where the letters stand the one whose neighbours are the text's own; of equal ones the next. */
+/** Of all occurrences, finds the one with the most similar surroundings; of equal ones the next after `last`. */
 function bestPlace(page: string, letters: string, before: string, behind: string, last: number): number | undefined {
   let best: { at: number; score: number } | undefined
   let at = page.indexOf(letters)
@@ -110,7 +114,7 @@ function runsOf(page: string): Map<string, number[]> {
   return runs
 }
 
-/** The letters of a page that a text shares with it in long runs, with the few that differ between two of them. */
+/** Finds the letters of a page that share long runs with a text, including the few that differ between two runs. */
 function alikeUnits(page: string, letters: string, runs: Map<string, number[]>, last: number): number[] {
   const pairs: [own: number, at: number, length: number][] = []
   let expected = last
@@ -139,7 +143,7 @@ function unitsOf([own, at, length]: [number, number, number], before: [number, n
   return Array.from({ length: at + length - from }, (_, unit) => from + unit)
 }
 
-/** The first place from the expected one on, else the first of all. */
+/** The first position at or after the expected one, else the first of all. */
 function nearest(places: readonly number[] | undefined, expected: number): number | undefined {
   return places?.find((at) => at >= expected) ?? places?.[0]
 }

@@ -2,7 +2,7 @@ import type { RecognisedPage } from '../ocr/pages-read.js'
 import type { PlacedLetter } from '../render/page-letters.js'
 import type { Box } from '../render/page-objects.js'
 
-/** A row of text reaches so far below its baseline, in shares of its height. */
+/** Descent of a line of text below its baseline, as a fraction of its height. */
 const BELOW = 0.24
 
 interface Size {
@@ -10,7 +10,7 @@ interface Size {
   height: number
 }
 
-/** The size of a page that was read in a picture, as it is shown. @returns nothing where it was kept before this was told */
+/** The size of a recognised page as it is shown. @returns undefined for pages stored before the size was recorded */
 export function shownSize({ size, rotation = 0 }: RecognisedPage): Size | undefined {
   if (size === undefined) return undefined
   const [width, height] = size
@@ -18,8 +18,8 @@ export function shownSize({ size, rotation = 0 }: RecognisedPage): Size | undefi
 }
 
 /**
- * The characters of a page that was read in a picture, where they are shown. Lines have boxes; within a line characters are
- * taken to be of one width.
+ * The characters of a recognised page, where they are shown. Only lines have boxes; the characters of a line are taken
+ * to have equal widths.
  *
  * @param shown size of the page as it is shown
  */
@@ -43,7 +43,10 @@ export function readLetters(page: RecognisedPage, shown: Size): PlacedLetter[] {
   return letters
 }
 
-/** From the picture as it was read to how it is shown. @param rotation degrees clockwise by which it was turned */
+/**
+ * Converts a box from the recognised picture to the page as it is shown. @param rotation degrees clockwise by which the
+ * picture was rotated for OCR
+ */
 function turnedBack(box: Box, rotation: number, width: number, height: number): Box {
   const { left, top, right, bottom } = box
   if (rotation === 90) return { left: top, top: width - right, right: bottom, bottom: width - left }

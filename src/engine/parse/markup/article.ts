@@ -3,31 +3,31 @@ import type { Look } from '../looks.js'
 import type { Block } from '../parsed.js'
 import { PAGE, type PageArea } from './page-areas.js'
 
-/** Larger pages are read whole: they are no articles. In characters. */
+/** Maximum length of the source: larger pages are no articles and are kept complete. */
 const MAX_SOURCE = 1024 * 1024
-/** An article has at least so many letters, and they are this share of its page. */
+/** Minimum letters of an article, and their minimum fraction of the page. */
 const MIN_ARTICLE = 400
 const MIN_SHARE = 0.35
-/** A page whose tables have more than this share of its letters is about these. */
+/** Maximum fraction of letters in tables: above it, the page is about its tables. */
 const MAX_TABLES = 0.3
-/** A page that is links for more than this share is an index. */
+/** Maximum fraction of letters in links: above it, the page is an index. */
 const MAX_LINKED = 0.65
-/** What is links for more than this share leads elsewhere. */
+/** Fraction of letters in links above which a block is link-heavy: it leads elsewhere. */
 const LEADS_AWAY = 0.5
-/** Prose of so many letters is content wherever it stands: answers, comments, a second article. */
+/** Prose of this many letters is content anywhere: answers, comments, a second article. */
 const PROSE = 120
-/** The article is where paragraphs of so many letters stand. */
+/** The article is where paragraphs of this many letters are. */
 const PARAGRAPH = 60
-/** The innermost element with this share of the prose holds the article. */
+/** The innermost element with this fraction of the prose contains the article. */
 const MOST_PROSE = 0.8
-/** A picture belongs to the article that begins within so many blocks. */
+/** A picture belongs to an article that begins within this many blocks. */
 const LEAD = 3
-/** A picture that says in so many letters what it shows is content. */
+/** A picture with a description of this many letters is content. */
 const PICTURE = 12
 
 type Areas = ReadonlySet<PageArea>
 
-/** A block, and what of it decides whether it is content. */
+/** A block with the features that decide whether it is content. */
 interface Part {
   block: Block
   letters: number
@@ -36,11 +36,12 @@ interface Part {
 }
 
 /**
- * The blocks of a page without what its site puts around every page: menus, teasers, notices. The article is what stands
- * between the first and the last paragraph of prose that is in no menu, sidebar or footer. What stands beside it goes only
- * where it leads elsewhere or is short and in one of these, and nothing goes of a page that is no article: one of tables, an index, a whole book.
+ * The blocks of a page without what its site adds to every page: menus, teasers, notices. The article reaches from the
+ * first to the last paragraph of prose outside of menus, sidebars and footers. Blocks around it are removed only where
+ * they are link-heavy, or short and in one of these. Pages that are no article lose nothing: tables, an index, an
+ * entire book.
  *
- * @param lookOf how a block is set, and where
+ * @param getStyle the style of a block and its area of the page
  */
 export function articleBlocks(source: string, blocks: Block[], lookOf: (block: Block) => Look | undefined): Block[] {
   if (!mayHaveArticle(source) || blocks.length < 3) return blocks
@@ -52,7 +53,7 @@ export function articleBlocks(source: string, blocks: Block[], lookOf: (block: B
     anything ||= leadsAway || look?.area?.around === true
     return { block, letters, leadsAway, area: look?.area }
   })
-  // most notes and exported pages have nothing around
+  // Most notes and exported pages have no boilerplate.
   if (!anything || !mayBeArticle(parts, lookOf)) return blocks
   const prose = parts.map(isProse)
   const from = prose.indexOf(true)
@@ -73,7 +74,7 @@ export function articleBlocks(source: string, blocks: Block[], lookOf: (block: B
   return blocks.filter((_, place) => kept[place])
 }
 
-/** Whether a page may be an article with something around it, by its size. */
+/** Whether a page may be an article with boilerplate, by its size. */
 export function mayHaveArticle(source: string): boolean {
   return source.length <= MAX_SOURCE
 }
@@ -90,7 +91,7 @@ function isProse({ block, letters, leadsAway, area }: Part): boolean {
   return block.type === 'paragraph' && letters >= PARAGRAPH && !leadsAway && area?.around !== true
 }
 
-/** Whether a block is kept: as part of the article, or beside it. Headings are judged by what they head. */
+/** Whether a block is kept, in the article or near it. Headings follow the blocks below them. */
 function staysIn(
   { block, letters, leadsAway, area }: Part,
   { begun, near, homes, titles }: { begun: boolean; near: boolean; homes: Areas; titles: Areas },
@@ -101,12 +102,12 @@ function staysIn(
     return !leadsAway && (letters >= PROSE || block.type === 'table' || (!begun && titles.has(area)))
   if (block.type === 'image') return near || letters >= PICTURE
   if (block.type === 'table') return true
-  // before the text such a line is a way through the site, behind it a list of sources or of what to see as well
+  // Before the text, a link-heavy line is navigation; after it, a list of sources or related pages.
   if (leadsAway) return begun && area !== undefined && (area.main || isWithin(area, homes))
   return true
 }
 
-/** What stands before the text with the title of the page and without links: a byline, a date. */
+/** Areas before the text with the title of the page and without links: a byline, a date. */
 function titleAreas(before: readonly Part[]): Set<PageArea> {
   const titles = new Set<PageArea>()
   for (const { block, area } of before)
@@ -115,7 +116,7 @@ function titleAreas(before: readonly Part[]): Set<PageArea> {
   return titles
 }
 
-/** The elements that hold the article: those that paragraphs stand in, and the one around most of these. */
+/** The elements that contain the article: those of its paragraphs, and the innermost one around most of them. */
 function homesOf(prose: readonly Part[]): Set<PageArea> {
   const homes = new Map<PageArea, number>()
   for (const { area, letters } of prose) if (area !== undefined) homes.set(area, (homes.get(area) ?? 0) + letters)
@@ -134,7 +135,7 @@ function homesOf(prose: readonly Part[]): Set<PageArea> {
 
 function isWithin(inner: PageArea, homes: Areas): boolean {
   if (homes.has(inner)) return true
-  // everything is within the page
+  // Every area is within the page.
   for (let area = inner.outer; area !== undefined && area !== PAGE; area = area.outer) if (homes.has(area)) return true
   return false
 }
@@ -143,7 +144,7 @@ function lettersIn(parts: readonly Part[]): number {
   return parts.reduce((sum, { letters }) => sum + letters, 0)
 }
 
-/** A heading stays with what it heads, and the title of the page does. */
+/** Keeps headings above kept blocks, and the title of the page. */
 function keepHeadings(blocks: readonly Block[], kept: boolean[], from: number): void {
   let below = false
   for (let place = blocks.length - 1; place >= 0; place--) {

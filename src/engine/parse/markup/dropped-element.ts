@@ -1,18 +1,18 @@
-/** The element that is left out with everything in it, while its tags go by. */
+/** Tracks the element that is dropped with its content while tags are read. */
 export class DroppedElement {
   #name = ''
   #depth = 0
 
-  /** Whether what goes by is left out. */
+  /** Whether the current content is dropped. */
   get inside(): boolean {
     return this.#name !== ''
   }
 
   /**
-   * An element opens.
+   * Reads an opening tag.
    *
-   * @param dropped whether it begins to be left out here
-   * @returns whether it is left out
+   * @param dropped whether the element is to be dropped
+   * @returns whether it is dropped, as such or within another one
    */
   opens(name: string, dropped: boolean): boolean {
     if (this.#name === '') {
@@ -23,7 +23,7 @@ export class DroppedElement {
     return true
   }
 
-  /** @returns whether the element that closes was left out */
+  /** Reads a closing tag. @returns whether its element was dropped */
   closes(name: string): boolean {
     if (this.#name === '') return false
     if (name === this.#name && --this.#depth === 0) this.#name = ''

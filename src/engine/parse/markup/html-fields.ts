@@ -5,7 +5,9 @@ import type { Attributes } from './markup-events.js'
 
 type Key = 'published' | 'modified' | 'created' | 'author' | 'title' | 'canonical' | 'language'
 
-/** Names of `meta` elements by what they state, the surest first: Dublin Core, Open Graph, schema.org, and old customs. */
+/**
+ * Names of `meta` elements by field, the most reliable first: Dublin Core, Open Graph, schema.org, and old conventions.
+ */
 const META: ReadonlyMap<string, readonly [Key, number]> = new Map(
   (
     [
@@ -27,9 +29,9 @@ const META: ReadonlyMap<string, readonly [Key, number]> = new Map(
     ] as const
   ).flatMap(([key, names], rank) => names.split(' ').map((name) => [name, [key, rank] as const] as const)),
 )
-/** What JSON-LD says is written by machines for machines, and counts before `meta`. */
+/** Rank of JSON-LD: programs write it for programs, so it precedes `meta`. */
 const JSON_LD = -1
-/** A `time` element within the page counts last. */
+/** Rank of a `time` element in the page, which is last. */
 const TIME = 100
 const MAX_VALUE = 1000
 const MAX_JSON = 256 * 1024
@@ -37,13 +39,13 @@ const MAX_NODES = 500
 /** Types of schema.org that are about the page itself. */
 const PAGE_TYPES = /(?:Article|Posting|WebPage|Report|NewsArticle|CreativeWork|TechArticle|Book|Review)$/
 
-/** Collects what a page says of itself: `meta`, `link`, JSON-LD, and the first `time` that is marked as its date. */
+/** Collects the fields that a page states: `meta`, `link`, JSON-LD, and the first `time` that is marked as its date. */
 export class HtmlFields {
   readonly #values = new Map<Key, { rank: number; values: string[] }>()
   #json: string[] | undefined
   #jsonLength = 0
 
-  /** An element of the page opens. */
+  /** Reads an opening tag of the page. */
   open(name: string, attributes: Attributes): void {
     if (name === 'meta') this.#meta(attributes)
     else if (name === 'link' && attributes.get('rel')?.toLowerCase() === 'canonical')
@@ -52,7 +54,7 @@ export class HtmlFields {
     else if (name === 'script') this.#json = /ld\+json/i.test(attributes.get('type') ?? '') ? [] : undefined
   }
 
-  /** Text within an element that is no text for readers. */
+  /** Adds text of an element that is not for readers. */
   dropped(text: string): void {
     if (this.#json === undefined || this.#jsonLength + text.length > MAX_JSON) return
     this.#jsonLength += text.length
@@ -66,7 +68,7 @@ export class HtmlFields {
     try {
       this.#jsonLd(JSON.parse(source))
     } catch {
-      // what is no JSON says nothing
+      // Invalid JSON states nothing.
     }
   }
 
@@ -130,12 +132,12 @@ export class HtmlFields {
     const text = value.replace(/\s+/g, ' ').trim().slice(0, MAX_VALUE)
     const known = this.#values.get(key)
     if (known === undefined || rank < known.rank) this.#values.set(key, { rank, values: [text] })
-    // several authors have an element each
+    // Each of several authors has a separate element.
     else if (rank === known.rank && key === 'author') known.values.push(text)
   }
 }
 
-/** The title of the page, without the name of its site where it says itself what it is without. */
+/** The title of the page, without the name of its site where the page declares a title without it. */
 export function pageTitle(title: string | undefined, shared: string | undefined): string | undefined {
   const shown = title?.replace(/\s+/g, ' ').trim() ?? ''
   if (shared !== undefined && (shown === '' || (shown.startsWith(shared) && shown.length > shared.length)))

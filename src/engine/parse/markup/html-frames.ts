@@ -3,32 +3,37 @@ import { type PlacedCell, tidyGrid } from '../tables/grid.js'
 import { headsOf } from '../tables/heads.js'
 import { tableBlocks } from '../tables.js'
 
-/** Tables and lists nested deeper than this lose their structure, not their text. */
+/** Tables and lists that are nested deeper lose their structure, not their text. */
 export const MAX_FRAMES = 64
 
-/** A table cell longer than this (in characters) holds text laid out in a table, not data. */
+/** A table cell longer than this (in characters) contains text in a layout table, not data. */
 const MAX_CELL = 800
-/** Beyond so many columns a cell takes one place, and where those before it took more than so many each. */
+/**
+ * Beyond this column, cells have no span; nor where the cells before took more than this many columns and rows each on
+ * average.
+ */
 const MAX_COLUMNS = 10_000
 const PLACES_A_CELL = 10
 const MIN_PLACES = 5000
-/** A list item longer than this is a passage, not a list item. */
+/** A list item longer than this is a text, not an item. */
 const MAX_ITEM = 1500
 const INDENT = '  '
 
 export interface Cell {
   blocks: Block[]
   header: boolean
-  /** columns and rows that it takes */
+  /** columns and rows that it spans */
   columns: number
   rows: number
 }
 
-/** An open container of an HTML page. Cells, items and the root take blocks; rows, tables and lists take frames. */
+/**
+ * An open container of an HTML page. Cells, items and the root contain blocks; rows, tables and lists contain frames.
+ */
 export type Frame =
   | { kind: 'root'; blocks: Block[] }
   | ({ kind: 'cell' } & Cell)
-  /** `note`: it is one, see `HtmlNotes` */
+  /** `note`: id, where it is a note; see `HtmlNotes` */
   | { kind: 'item'; blocks: Block[]; note?: string }
   | { kind: 'note'; blocks: Block[]; note: string }
   | { kind: 'row'; cells: Cell[] }
@@ -36,9 +41,9 @@ export type Frame =
   | { kind: 'list'; ordered: boolean; items: Block[][] }
 
 /**
- * The blocks a finished table stands for: a table, or what was laid out in it.
+ * The blocks of a finished table: a table, or the content of a layout table.
  *
- * @param inside those of its cells
+ * @param inside blocks of its cells
  */
 export function closeTable(rows: Cell[][], inside: Block[]): Block[] {
   if (!isTable(rows)) return inside
@@ -63,9 +68,9 @@ function isTable(rows: Cell[][]): boolean {
   return widest >= 2
 }
 
-/** Where each cell stands, those over several rows taken into account. */
+/** Computes the grid position of each cell; cells may span several rows. */
 function placedCells(rows: Cell[][]): PlacedCell[][] {
-  /** for each column the row from which on it is free */
+  /** for each column, the first row in which it is free */
   const free: number[] = []
   let places = MIN_PLACES + rows.reduce((sum, row) => sum + row.length, 0) * PLACES_A_CELL
   return rows.map((cells, row) => {
@@ -105,9 +110,9 @@ function joined(blocks: Block[]): string {
 }
 
 /**
- * The blocks a finished list stands for: a list, or its content where the items are passages.
+ * The blocks of a finished list: a list, or its content where the items are texts.
  *
- * @param inside those of its items
+ * @param inside blocks of its items
  */
 export function closeList(items: Block[][], ordered: boolean, inside: Block[]): Block[] {
   const laidOut = items.some((blocks) => {

@@ -9,13 +9,13 @@ interface Style {
   linked: boolean
   /** in points */
   size: number
-  /** a number that parts it from most others */
+  /** hash of the style */
   place: number
 }
 
 const PLAIN: Style = { bold: false, italic: false, underlined: false, linked: false, size: 12, place: 0 }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
-/** Elements that end one of their kind that is still open, up to the container of both. */
+/** Elements that implicitly close an open one of the same kind, and the containers that stop this. */
 const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     p: 'div td th li table ul ol section article',
@@ -27,9 +27,9 @@ const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 )
 const BOLD = new Set('b strong th h1 h2 h3 h4 h5 h6'.split(' '))
 const ITALIC = new Set('i em cite dfn var address'.split(' '))
-/** Elements that set their text in a way of their own. */
+/** Elements that change the style of their text. */
 const SETS = new Set([...BOLD, ...ITALIC, 'u', 'ins', 'a', 'big', 'small', 'font'])
-/** What an element means for how its text is set. */
+/** Effect of an element on the style of its text. */
 interface Kind {
   isVoid: boolean
   endsWithin: ReadonlySet<string> | undefined
@@ -43,23 +43,23 @@ const KINDS: ReadonlyMap<string, Kind> = new Map(
 )
 /** Sizes of `<font size>` in points. */
 const FONT_SIZES = [7.5, 10, 12, 13.5, 18, 24, 36]
-/** Elements nest some tens deep; what is deeper looks as this depth does. */
+/** Elements nest some tens deep; deeper ones have the style of this depth. */
 const MAX_DEPTH = 200
 const LOOK_BACK = 40
-/** Style sheets are read up to this length and this many classes. */
+/** Maximum length of style sheets, and maximum number of classes. */
 const MAX_SHEET = 256 * 1024
 const MAX_CLASSES = 5000
-/** Ways of setting text that are remembered: a power of two. */
+/** Number of cached styles: a power of two. */
 const KNOWN_STYLES = 1024
 
 /** An open element. */
 interface Open {
   name: string
   style: Style
-  /** what is said of the area that it is in, and whether that begins with it */
+  /** traits of its area, and whether the area starts with it */
   said: PageArea
   begins: boolean
-  /** made when text comes that stands in it: most elements have none of their own */
+  /** created with the first text: most elements contain no text of their own */
   area: PageArea | undefined
 }
 
@@ -71,7 +71,7 @@ interface KnownStyle {
   style: Style
 }
 
-/** Follows how text is set while the elements of a page go by. */
+/** Tracks the style of text while the elements of a page are read. */
 export class HtmlLook {
   readonly #open: Open[] = []
   readonly #areas: PageAreas | undefined
@@ -82,7 +82,7 @@ export class HtmlLook {
   #sheetLength = 0
   #look = emptyLook()
 
-  /** @param withAreas whether somebody asks where on the page text stands */
+  /** @param withAreas whether the areas of the page are needed */
   constructor(withAreas: boolean) {
     this.#areas = withAreas ? new PageAreas() : undefined
   }
@@ -109,14 +109,14 @@ export class HtmlLook {
     }
   }
 
-  /** Text that is not for readers: of style sheets it says how the rest looks. */
+  /** Adds text that is not for readers: style sheets determine the style of the rest. */
   dropped(text: string): void {
     if (this.#sheet === undefined || this.#sheetLength + text.length > MAX_SHEET) return
     this.#sheetLength += text.length
     this.#sheet.push(text)
   }
 
-  /** @param letters of a text, without white space around it */
+  /** @param letters length of a text without surrounding white space */
   text(letters: number): void {
     const { bold, italic, underlined, linked, size } = this.#open[this.#open.length - 1]?.style ?? PLAIN
     const look = this.#look
@@ -129,19 +129,19 @@ export class HtmlLook {
     addSize(look, size, letters)
   }
 
-  /** How the text since the last call is set. */
+  /** Returns the style of the text since the last call. */
   take(): Look {
     const look = this.#look
     this.#look = emptyLook()
     return look
   }
 
-  /** What came since the last call is no text of its own. */
+  /** Discards the style of the text since the last call. */
   forget(): void {
     if (this.#look.letters > 0) this.#look = emptyLook()
   }
 
-  /** The area that text stands in now, with those around it. */
+  /** The area of the current text, linked to those around it. */
   #area(): PageArea {
     let known = this.#open.length - 1
     while (known >= 0 && this.#open[known]?.area === undefined) known--
@@ -167,7 +167,7 @@ export class HtmlLook {
     }
   }
 
-  /** Exported pages set thousands of elements in some hundred ways: each way is read once while it is remembered. */
+  /** Exported pages give thousands of elements some hundred styles: each is parsed once while it is cached. */
   #styleOf(outer: Style, name: string, sets: boolean, attributes: Attributes): Style {
     const classes = this.#classes.size === 0 ? undefined : attributes.get('class')
     const own = attributes.get('style')
@@ -216,7 +216,7 @@ export class HtmlLook {
   }
 }
 
-/** A number for a text that tells most texts apart, from some of its letters. */
+/** A hash of a text from some of its characters. */
 function placeOf(text: string | undefined): number {
   if (text === undefined) return 0
   const last = text.length - 1
@@ -235,10 +235,10 @@ function same(one: Style, other: Style): boolean {
   )
 }
 
-/** What style sheets say of how letters look. */
+/** Declarations of style sheets that affect the style of letters. */
 const DECLARATION = /(?<=^|;)\s*(font(?:-weight|-style|-size)?|text-decoration[\w-]*)\s*:([^;]*)/gi
 
-/** Takes what a declaration says of weight, slope and size (CSS, `font` in short among it). */
+/** Applies declarations of weight, slope, size and decoration (CSS, including the short form `font`). */
 function declare(style: Style, css: string | undefined, outer: number): void {
   if (css === undefined) return
   for (const [, property = '', said = ''] of css.slice(0, 2000).matchAll(DECLARATION)) {

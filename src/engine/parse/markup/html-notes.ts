@@ -1,32 +1,32 @@
 import type { Block } from '../parsed.js'
 import type { Attributes } from './markup-events.js'
 
-/** Names of the places of notes, as Word, LibreOffice, pandoc, Markdown and e-books write them. */
+/** Ids of notes as Word, LibreOffice, pandoc, Markdown and e-books write them. */
 const NOTE =
   /^(?:user-content-)?_?(?:ftn|edn|fn|en|note|footnote|endnote|sdfootnote|sdendnote)[-_:.]?\d{1,5}(?:[-_:.]\d{1,5})?(?:sym)?$/i
-/** What says of a link that it leads to a note. */
+/** Attribute values that mark a link to a note. */
 const SAID = /(?:^|\s)(?:noteref|doc-noteref|footnote|footnote-?ref|sdfootnoteanc|sdendnoteanc)(?:\s|$)/i
-/** What such a link shows: a number, a letter or a sign. */
+/** Text of such a link: a number, a letter or a sign. */
 const LABEL = /^[[(]?(?:\d{1,4}|[a-z]{1,4}|[*†‡§¶‖]{1,4})[\])]?$/i
-/** Ways back from a note to its text, at the end of it. */
+/** Characters of links from the end of a note back to its text. */
 const WAY_BACK = new Set(' \n↑↩⏎⤴^\ufe0e\ufe0f')
-/** Elements that hold paragraphs of a note. */
+/** Elements that contain the paragraphs of a note. */
 const HOLDERS = new Set(['div', 'aside', 'section', 'dd'])
-/** Notes that one page refers to; the others stay where they are. */
+/** Maximum number of notes of one page; further ones stay in place. */
 const MAX_NOTES = 5000
 
-/** A note is an item of a list, an element with paragraphs, or the next paragraph. */
+/** A note is a list item, an element with paragraphs, or the next paragraph. */
 export interface Note {
   id: string
-  /** of its element */
+  /** name of its element */
   name: string
   kind: 'item' | 'holder' | 'paragraph'
 }
 
 /**
- * Foot- and endnotes of a page: which block refers to which, and what they say. A note stands behind the block that refers to
- * it first, and at the end where none does any more. The pages of a book share theirs: notes may stand in a page of their own,
- * behind those that refer to them.
+ * Footnotes and endnotes of a page: which block refers to which note, and the text of the notes. A note is placed after
+ * the block that refers to it first, and at the end where that block no longer exists. The pages of a book share their
+ * notes, which may be on a separate page after the references.
  */
 export class HtmlNotes {
   readonly #labels = new Map<string, string>()
@@ -40,7 +40,7 @@ export class HtmlNotes {
   #pageOf: ((href: string) => string) | undefined
   #knownBefore = 0
 
-  /** The next page of a book begins. @param pageOf which page an address leads to, as pages are called here */
+  /** Begins the next page of a book. @param pageOf returns the page of an address, as pages are named here */
   enter(page: string, pageOf: (href: string) => string): void {
     this.#page = page
     this.#pageOf = pageOf
@@ -51,7 +51,7 @@ export class HtmlNotes {
     this.#paragraph = undefined
   }
 
-  /** A link opens. @param at how much of its paragraph stands before it */
+  /** Opens a link. @param at length of its paragraph before it */
   openLink(attributes: Attributes, at: number): void {
     this.#link = undefined
     const href = attributes.get('href') ?? ''
@@ -69,7 +69,7 @@ export class HtmlNotes {
     if (this.#link !== undefined && this.#link.label.length < 20) this.#link.label += text
   }
 
-  /** @returns where in its paragraph a link to a note began, and what stands there: its number in brackets */
+  /** @returns offset of a link to a note in its paragraph, and its replacement: the number in brackets */
   closeLink(): { at: number; label: string } | undefined {
     const link = this.#link
     this.#link = undefined
@@ -81,7 +81,7 @@ export class HtmlNotes {
     return { at: link.at, label: shown }
   }
 
-  /** Whether an element is a note that was referred to. */
+  /** The note that an element is, if it was referred to. */
   opens(name: string, attributes: Attributes): Note | undefined {
     if (this.#labels.size === 0) return undefined
     if (this.#holder?.name === name) this.#holder.depth++
@@ -93,21 +93,21 @@ export class HtmlNotes {
     return { id, name, kind: name === 'li' ? 'item' : HOLDERS.has(name) ? 'holder' : 'paragraph' }
   }
 
-  /** What comes now is a note, as the end of what stands before it was told. */
+  /** Begins a note, after the content before it was ended. */
   begin({ id, name, kind }: Note): void {
     this.#texts.set(id, [])
     if (kind === 'holder') this.#holder = { name, depth: 1 }
     if (kind === 'paragraph') this.#paragraph = id
   }
 
-  /** Whether the element closes that holds the open note. */
+  /** Whether a closing tag ends the element of the open note. */
   closes(name: string): boolean {
     if (this.#holder?.name !== name || --this.#holder.depth > 0) return false
     this.#holder = undefined
     return true
   }
 
-  /** A block of text was made. @returns whether it is a note, which has no place of its own */
+  /** Adds a block of text. @returns whether it is a note, which is placed elsewhere */
   takes(block: Block): boolean {
     if (this.#paragraph !== undefined) {
       this.#texts.get(this.#paragraph)?.push(block)
@@ -119,19 +119,19 @@ export class HtmlNotes {
     return false
   }
 
-  /** What stands in the element of a note. */
+  /** Adds the blocks in the element of a note. */
   keep(id: string, blocks: readonly Block[]): void {
     this.#texts.get(id)?.push(...blocks)
   }
 
-  /** A table or list took the place of blocks. */
+  /** Moves references when blocks become a table or list. */
   replaced(inside: readonly Block[], by: Block | undefined): void {
     if (this.#references.size === 0 || by === undefined) return
     const ids = inside.flatMap((block) => this.#references.get(block) ?? [])
     if (ids.length > 0) this.#references.set(by, [...(this.#references.get(by) ?? []), ...ids])
   }
 
-  /** The blocks of the page with its notes at their places. */
+  /** The blocks of the page with the notes in their final positions. */
   placed(blocks: readonly Block[]): Block[] {
     if (this.#texts.size === 0) return [...blocks]
     const placed: Block[] = []
@@ -145,7 +145,7 @@ export class HtmlNotes {
 
   #take(id: string): Block[] {
     const found = this.#texts.get(id) ?? []
-    // the way back stands behind any of its paragraphs, or in one of its own
+    // The link back may be at the end of any paragraph, or a separate one.
     const blocks = found
       .map((block) => (block.type === 'code' ? block : { ...block, text: withoutWayBack(block.text) }))
       .filter(({ text, picture }) => text !== '' || picture !== undefined)
@@ -164,7 +164,7 @@ function withoutWayBack(text: string): string {
   return text.slice(0, end)
 }
 
-/** A note begins with its number, also where a list gave it. */
+/** Begins a note with its number, also where it came from a list. */
 function labelled(label: string, text: string): string {
   const bare = label.slice(1, -1)
   const own = text.replace(/^[\s↑↩^]{1,10}/u, '')

@@ -2,13 +2,13 @@ import { lettersOf } from '../implied-headings.js'
 import { addLook, emptyLook, type Look } from '../looks.js'
 import type { Block } from '../parsed.js'
 
-/** Fewer links to places of the page are no list of contents. */
+/** Minimum number of links within the page for a table of contents. */
 const MIN_ENTRIES = 4
 const MAX_ENTRIES = 2000
-/** A heading stands at the place that its link leads to, or among so many blocks behind it. */
+/** A heading is at the target of its link, or within this many blocks after it. */
 const NEAR = 4
 
-/** Where things stand on a page, for the outline of one that marks no headings. */
+/** Records ids, links and styles of a page, for the outline of one that marks no headings. */
 export class HtmlPlaces {
   readonly looks = new Map<Block, Look>()
   readonly #ids = new Map<string, Block | undefined>()
@@ -17,7 +17,7 @@ export class HtmlPlaces {
   #waiting: string[] = []
   #link: string | undefined
 
-  /** An element opens; what follows has its name. */
+  /** Adds an id; the next block gets it. */
   named(id: string | undefined): void {
     if (id !== undefined && id !== '' && this.#waiting.length < MAX_ENTRIES) this.#waiting.push(id)
   }
@@ -33,7 +33,7 @@ export class HtmlPlaces {
     if ((known?.length ?? 0) < 400) this.#entries.set(this.#link, `${known ?? ''} ${text}`)
   }
 
-  /** A block of text was made. */
+  /** Records a block of text. */
   made(block: Block, look: Look): void {
     this.looks.set(block, look)
     if (this.#waiting.length === 0) return
@@ -42,7 +42,7 @@ export class HtmlPlaces {
     this.#name(names, block)
   }
 
-  /** A table or list took the place of blocks. */
+  /** Moves ids and styles when blocks become a table or list. */
   replaced(inside: readonly Block[], by: Block | undefined): void {
     if (by !== undefined) {
       const all = emptyLook()
@@ -62,7 +62,7 @@ export class HtmlPlaces {
     if (block !== undefined) this.#names.set(block, names)
   }
 
-  /** The blocks that the page's own list of contents leads to, and how it calls them. */
+  /** The blocks that the page's table of contents links to, with the texts of its entries. */
   listed(blocks: readonly Block[]): Map<number, string> {
     const listed = new Map<number, string>()
     if (this.#entries.size < MIN_ENTRIES) return listed

@@ -1,11 +1,11 @@
-/** Stands for `<br>` while white space is collapsed. */
+/** Represents `<br>` while white space is collapsed. */
 const LINE_BREAK = '\v'
 
 const TAB = 9
 const RETURN = 13
 const SPACE = 32
 
-/** The text of a paragraph while its pieces go by. */
+/** Collects the text of a paragraph. */
 export class HtmlText {
   #text = ''
   #blank = true
@@ -16,7 +16,7 @@ export class HtmlText {
     return this.#text.length
   }
 
-  /** @param blank whether it is white space alone */
+  /** @param blank whether the text is only white space */
   add(text: string, blank: boolean): void {
     this.#text += text
     if (!blank) this.#blank = false
@@ -25,20 +25,20 @@ export class HtmlText {
     if (blank) this.#hasBreaks = true
   }
 
-  /** A line ends. @returns whether the paragraph does, since two lines ended in a row */
+  /** Ends a line. @returns whether the paragraph ends, because two lines ended in a row */
   breakLine(): boolean {
     if (this.#endsInBreak) return true
     this.add(LINE_BREAK, true)
     return false
   }
 
-  /** Puts other words in the place of what came since. */
+  /** Replaces the text from an offset on. */
   replaceFrom(at: number, words: string): void {
     this.#text = this.#text.slice(0, at)
     this.add(words, false)
   }
 
-  /** All of it as it was written. */
+  /** Takes the text with its white space. */
   takeRaw(): string {
     const text = this.#text
     this.#text = ''
@@ -48,7 +48,7 @@ export class HtmlText {
     return text
   }
 
-  /** The paragraphs that it is, white space collapsed as in browsers. */
+  /** Takes the text as paragraphs, with white space collapsed as in browsers. */
   take(): string[] {
     const blank = this.#blank
     const hasBreaks = this.#hasBreaks
@@ -67,7 +67,7 @@ export class HtmlText {
   }
 }
 
-/** Whether some of the white space of a text is not a single space between words. */
+/** Whether a text has white space other than single spaces between words. */
 function isLoose(text: string): boolean {
   let before = 0
   for (let at = 0; at < text.length; at++) {

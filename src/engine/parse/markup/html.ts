@@ -15,15 +15,15 @@ import { HtmlText } from './html-text.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
 
-/** With at least this much other text a page does without its navigation (in characters). */
+/** With at least this much other text (in characters), a page is read without its navigation. */
 const MIN_CONTENT = 200
 
 export interface HtmlOptions {
-  /** what an image's `src` stands for; by default its address or its `data:` bytes */
+  /** picture of an image's `src`; default: its address or its `data:` bytes */
   picture?: (source: string) => Picture | undefined
   /** XHTML: `<title/>` is empty, not open */
   xhtml?: boolean
-  /** of the book that the page is of, which puts them in their places */
+  /** notes of the book that contains the page, which places them */
   notes?: HtmlNotes
 }
 
@@ -40,7 +40,10 @@ export const htmlParser: Parser = {
   },
 }
 
-/** Blocks, title and language of a page. Scripts, styles and form controls go; navigation goes when there is a text. */
+/**
+ * Reads blocks, title and language of a page. Scripts, styles and form controls are dropped; navigation, too, where
+ * there is a text.
+ */
 export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed, 'parser' | 'contentType'> {
   const reader = new HtmlReader(options, false)
   readInto(reader, source, options.xhtml === true)
@@ -74,7 +77,7 @@ class HtmlReader {
   #title: string | undefined
   #language: string | undefined
 
-  /** @param withAreas whether somebody asks where on the page its blocks stand */
+  /** @param withAreas whether the areas of its blocks are needed */
   constructor(options: HtmlOptions, withAreas: boolean) {
     this.#look = new HtmlLook(withAreas)
     this.#picture = options.picture ?? pictureFrom
@@ -189,7 +192,7 @@ class HtmlReader {
   #closeLink(): void {
     this.places.link(undefined)
     const reference = this.#notes.closeLink()
-    // its paragraph may have ended within it
+    // Its paragraph may have ended within it.
     if (reference !== undefined && reference.at <= this.#text.length)
       this.#text.replaceFrom(reference.at, reference.label)
   }
@@ -267,7 +270,7 @@ class HtmlReader {
     if (this.#frames.length < MAX_FRAMES) this.#frames.push(frame)
   }
 
-  /** Closes the innermost frame of a kind and all in it; looks no further out than a frame of the other kinds. */
+  /** Closes the innermost frame of a kind with everything in it; stops at a frame of the other kinds. */
   #pop(kind: Frame['kind'], within?: Frame['kind'], orWithin?: Frame['kind']): void {
     this.#break()
     for (let at = this.#frames.length - 1; at > 0; at--) {
@@ -299,7 +302,7 @@ class HtmlReader {
   }
 
   #replace(inside: Block[], by: Block[]): void {
-    // what was there already, a picture among it, stands behind what is new
+    // What existed before, such as a picture, follows the new block.
     const last = by[by.length - 1]
     if (by !== inside && (last === undefined || !inside.includes(last))) {
       this.places.replaced(inside, by[0])
@@ -317,7 +320,7 @@ class HtmlReader {
     return this.#frames[this.#frames.length - 1] ?? { kind: 'root', blocks: this.#root }
   }
 
-  /** Where blocks go now. Text between a table's rows belongs before the table, as in browsers. */
+  /** The list that receives blocks now. Text between the rows of a table precedes the table, as in browsers. */
   #sink(): Block[] {
     for (let at = this.#frames.length - 1; at > 0; at--) {
       const frame = this.#frames[at]

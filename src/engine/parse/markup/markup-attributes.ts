@@ -1,11 +1,14 @@
-/** The attributes of a tag; of two with one name the first counts. Good until `open` returns: the next tag takes their place. */
+/**
+ * The attributes of a tag; of two with one name the first counts. Valid until `open` returns: the next tag overwrites
+ * them.
+ */
 export interface Attributes {
   get(name: string): string | undefined
   has(name: string): boolean
   entries(): [name: string, value: string][]
 }
 
-/** Where the attributes of a tag stand in a text. Their values are cut out and decoded when somebody asks: most are not asked for. */
+/** Offsets of the attributes of a tag in a text. Values are cut out and decoded on demand: most are never read. */
 export class TagAttributes implements Attributes {
   readonly #source: string
   readonly #decode: (value: string) => string
@@ -38,12 +41,12 @@ export class TagAttributes implements Attributes {
     return [...entries]
   }
 
-  /** A tag begins. */
+  /** Begins a tag. */
   clear(): void {
     this.#count = 0
   }
 
-  /** The tag has an attribute more, without a value so far. */
+  /** Adds an attribute without a value. */
   add(name: string): void {
     this.#names[this.#count] = name
     this.#starts[this.#count] = 0
@@ -51,7 +54,7 @@ export class TagAttributes implements Attributes {
     this.#count++
   }
 
-  /** Where the value of the last attribute stands. */
+  /** Sets the offsets of the value of the last attribute. */
   valued(start: number, end: number): void {
     if (this.#count === 0) return
     this.#starts[this.#count - 1] = start

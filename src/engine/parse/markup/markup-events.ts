@@ -5,27 +5,27 @@ import { MarkupNames } from './markup-names.js'
 
 export type { Attributes } from './markup-attributes.js'
 
-/** What the tokenizer of a marked-up text reports, in order. Tag and attribute names are lower-case in HTML. */
+/** Receives the events of the tokenizer in order. Tag and attribute names are in lower case in HTML. */
 export interface MarkupHandler {
   open(name: string, attributes: Attributes): void
   close(name: string): void
   text(text: string): void
 }
 
-/** Elements of HTML whose text has no character references, as the tokenizer reads them. */
+/** Elements of HTML whose text has no character references for the tokenizer. */
 const RAW = new Set(['script', 'style', 'textarea', 'xmp'])
 const HTML_NAMES = new MarkupNames(true)
 const XML_NAMES = new MarkupNames(false)
 
 /**
- * Runs an HTML or XML text through the tokenizer of htmlparser2, character references decoded.
+ * Runs an HTML or XML text through the tokenizer of htmlparser2, with character references decoded.
  *
- * Events, not a tree: no depth of nesting makes it slower than linear or overflows a stack, no DTD is read, no entity
- * of a document's own is expanded, and nothing external is ever looked up. References are decoded here, where there are
- * some, since the tokenizer that decodes looks at each letter of text and values.
+ * Events instead of a tree: no depth of nesting makes it slower than linear or overflows the stack, no DTD is read, no
+ * entity of the document is expanded, and nothing external is ever fetched. References are decoded here only where
+ * there are some, because a decoding tokenizer examines each character of text and values.
  *
  * @param xml keep the case of names, treat `<a/>` as closed
- * @param selfClosing treat `<a/>` as closed also where names are those of HTML, as XHTML has it
+ * @param selfClosing treat `<a/>` as closed also with the names of HTML, for XHTML
  */
 export function readMarkup(source: string, handler: MarkupHandler, xml = false, selfClosing = xml): void {
   const names = xml ? XML_NAMES : HTML_NAMES
@@ -62,7 +62,7 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false, 
       oncdata(start, end, endOffset) {
         if (xml) handler.text(source.slice(start, end - endOffset))
       },
-      // not called: nothing is decoded in the tokenizer
+      // never called: the tokenizer decodes nothing
       onattribentity: () => undefined,
       ontextentity: () => undefined,
       oncomment: () => undefined,

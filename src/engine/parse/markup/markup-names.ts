@@ -1,8 +1,8 @@
-/** Longer names are not remembered: as parts of a text they would keep all of it in memory. */
+/** Longer names are not cached: as slices of a text they would keep all of it in memory. */
 const MAX_LENGTH = 12
-/** A power of two. A name whose place is taken takes it over. */
+/** A power of two. A new name replaces the one in its slot. */
 const PLACES = 1024
-/** Names that most pages use, there from the start. */
+/** Names that most pages use, cached from the start. */
 const COMMON =
   'a abbr article aside b blockquote body br button caption center code col colgroup dd div dl dt em figcaption figure font ' +
   'footer form h1 h2 h3 h4 h5 h6 head header hr html i img input label li link main meta nav ol option p pre script section ' +
@@ -10,16 +10,19 @@ const COMMON =
   'align alt border cellpadding cellspacing class color colspan content height href id lang name rel role rowspan src type ' +
   'valign width'
 
-/** Reads names of tags and attributes out of texts: the same name as the same string each time, which compares by address. */
+/**
+ * Reads names of tags and attributes from texts. Equal names are the same string each time, which makes comparisons
+ * fast.
+ */
 export class MarkupNames {
   readonly #written = new Array<string>(PLACES).fill('')
   readonly #names = new Array<string>(PLACES).fill('')
   readonly #lowerCase: boolean
 
-  /** @param lowerCase as HTML has it */
+  /** @param lowerCase whether names are converted to lower case, as in HTML */
   constructor(lowerCase: boolean) {
     this.#lowerCase = lowerCase
-    // keys of objects are the strings that literals of the program are
+    // keys of objects are the same strings as the literals of the program
     for (const name of Object.keys(Object.fromEntries(COMMON.split(' ').map((name) => [name, 0])))) {
       const place = placeOf(name, 0, name.length)
       this.#written[place] = name

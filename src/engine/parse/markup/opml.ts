@@ -3,7 +3,7 @@ import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 
-/** Outlines with others in them are sections to this depth, list items below. */
+/** Outlines with children are sections up to this depth, and list items below it. */
 const SECTION_DEPTH = 3
 const MAX_DEPTH = 200
 const MAX_INDENT = 8
@@ -15,7 +15,7 @@ interface Line {
   parent: boolean
 }
 
-/** Reads outlines and lists of feeds (OPML): what has others in it are sections, the rest are lists. */
+/** Reads outlines and lists of feeds (OPML): outlines with children are sections, the others are lists. */
 export const opmlParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/x-opml+xml',
   parse: parseOpml,

@@ -1,12 +1,12 @@
 import type { Attributes } from './markup-events.js'
 
-/** An element that holds blocks, as one place of a page: blocks of the same element belong together. */
+/** An element that contains blocks, as an area of a page: blocks of one element belong together. */
 export interface PageArea {
-  /** within what the page says is its content */
+  /** within the declared main content of the page */
   main: boolean
-  /** within what sites put around their pages, by its name: menus, notices, what else there is to read */
+  /** within the boilerplate of a site: menus, notices, related pages */
   around: boolean
-  /** what it is in; nothing for the page itself */
+  /** the enclosing area; absent for the page itself */
   outer?: PageArea
 }
 
@@ -15,7 +15,7 @@ const MAIN = new Set(['main', 'article'])
 const AROUND = new Set(['nav', 'aside', 'footer', 'dialog'])
 const MAIN_ROLES = new Set(['main', 'article'])
 const AROUND_ROLES = new Set(['navigation', 'complementary', 'contentinfo', 'banner', 'search', 'dialog'])
-/** Words in names of classes, by which sites call what stands around. */
+/** Words in class names that sites use for boilerplate. */
 const AROUND_WORDS = new Set(
   (
     'nav navbar navigation menu topbar topnav subnav sidenav sidebar footer breadcrumb breadcrumbs cookie cookies banner ' +
@@ -23,19 +23,19 @@ const AROUND_WORDS = new Set(
     'advert adverts ads skip copyright'
   ).split(' '),
 )
-/** Beside one of these such a word means something else: `page with-sidebar`, `post-share-count`. */
+/** Together with one of these, such a word means something else: `page with-sidebar`, `post-share-count`. */
 const CONTENT_WORDS = new Set('content main article body post entry page with without has no'.split(' '))
-/** Longer names of classes are not looked at, nor are more of them remembered. */
+/** Bounds of the length of class names that are examined, and of their number in the cache. */
 const MAX_NAME = 300
 const MAX_NAMES = 2000
 
 export const PAGE: PageArea = { main: false, around: false }
 
-/** Tells of elements as they open what place of the page they are. */
+/** Classifies elements by the area of the page that starts with them. */
 export class PageAreas {
   readonly #names = new Map<string, boolean>()
 
-  /** What is said of the area that begins with an element; nothing where none does. */
+  /** Traits of the area that starts with an element; `undefined` where none does. */
   opened(outer: PageArea, name: string, attributes: Attributes): Omit<PageArea, 'outer'> | undefined {
     if (!CONTAINERS.has(name)) return undefined
     const role = attributes.get('role')

@@ -1,22 +1,22 @@
-/** What the elements of a vocabulary of papers and books mean to their reader, by local name. */
+/** The meaning of the elements of an XML vocabulary for papers and books, by local name. */
 export interface PaperWords {
-  /** elements that are sections, with the title of those that have none of their own */
+  /** elements that are sections, with a title for those that have none */
   sections: ReadonlyMap<string, string>
-  /** elements with the title of the section that they stand in */
+  /** elements with the title of their section */
   titles: ReadonlySet<string>
-  /** elements that end a line of text and begin another */
+  /** elements that begin a new line of text */
   paragraphs: ReadonlySet<string>
-  /** elements that are this element of HTML */
+  /** elements that correspond to an element of HTML */
   html: ReadonlyMap<string, string>
-  /** text as it is, with its line ends */
+  /** elements whose text keeps its line ends */
   code: ReadonlySet<string>
-  /** what holds the facts of the document itself */
+  /** elements with the metadata of the document */
   heads: ReadonlySet<string>
   /** entries of the list of references */
   references: ReadonlySet<string>
-  /** captions, whose titles are text */
+  /** elements with captions, whose titles are text */
   captions: ReadonlySet<string>
-  /** texts of the head: element and what it is of the document */
+  /** elements of the head, and the field of the document that they state */
   facts: ReadonlyMap<string, 'title' | 'created' | 'language' | 'journal' | 'keywords'>
   dropped: ReadonlySet<string>
 }
@@ -25,7 +25,7 @@ const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 const map = (pairs: Record<string, string>): ReadonlyMap<string, string> => new Map(Object.entries(pairs))
 const plain = (words: string): [string, string][] => words.split(' ').map((word) => [word, ''])
 
-/** Tables as HTML has them, and as CALS does. */
+/** Tables of HTML and of CALS. */
 const TABLES = {
   table: 'table',
   tgroup: 'table',
@@ -37,7 +37,7 @@ const TABLES = {
   entrytbl: 'td',
 }
 
-/** Papers of journals (JATS, NLM) and books in BITS. */
+/** Journal papers (JATS, NLM) and books (BITS). */
 const JATS: PaperWords = {
   sections: new Map([
     ...plain('sec app book-part body-part sub-article response'),
@@ -71,7 +71,7 @@ const JATS: PaperWords = {
   ),
 }
 
-/** Texts of the Text Encoding Initiative, which programs that read PDFs write too. */
+/** Texts of the Text Encoding Initiative, which programs that read PDFs also write. */
 const TEI: PaperWords = {
   sections: new Map([
     ...plain('div div1 div2 div3 div4 div5 div6 div7'),

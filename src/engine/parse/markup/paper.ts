@@ -6,7 +6,7 @@ import { readHtml } from './html.js'
 import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
 import { type PaperWords, paperWords } from './paper-words.js'
 
-/** Deeper elements are text of those around them. */
+/** Deeper elements are text of the elements around them. */
 const MAX_DEPTH = 400
 const MAX_FACT = 1000
 const MAX_AUTHORS = 500
@@ -17,7 +17,10 @@ const GIVEN = new Set(['given-names', 'forename', 'firstname', 'othername', 'fir
 const FAMILY = new Set(['surname', 'last-name'])
 const WHOLE_NAME = new Set(['string-name', 'collab', 'orgname', 'persName', 'personname', 'name'])
 
-/** Reads papers, manuals and books in XML (JATS, TEI, DocBook, FictionBook): sections, tables, lists, code, references; who wrote it and when. */
+/**
+ * Reads papers, manuals and books in XML (JATS, TEI, DocBook, FictionBook): sections, tables, lists, code, references,
+ * authors and date.
+ */
 export const paperParser: Parser = {
   accepts: (mediaType) => /^application\/(?:jats|tei|docbook|x-fictionbook)\+xml$/.test(mediaType),
   parse: parsePaper,
@@ -40,11 +43,11 @@ function parsePaper(input: ParserInput): Parsed {
 
 interface Open {
   name: string
-  /** tag of HTML to close with */
+  /** name of the HTML element to close */
   tag: string
 }
 
-/** Makes HTML of the elements that readers see, in one pass. */
+/** Converts the elements for readers to HTML, in one pass. */
 class PaperReader implements MarkupHandler {
   readonly #words: PaperWords
   readonly #open: Open[] = []
@@ -52,7 +55,7 @@ class PaperReader implements MarkupHandler {
   readonly #dropped = new DroppedElement()
   readonly #facts = new Map<string, string[]>()
   readonly #authors = new Set<string>()
-  /** year, month and day of the date, in whatever order they stand */
+  /** year, month and day of the date, in any order */
   readonly #date = new Map<string, string>()
   #tooDeep = 0
   #sections = 0
@@ -60,7 +63,7 @@ class PaperReader implements MarkupHandler {
   #inReference = 0
   #heads = 0
   #listed = false
-  /** title of a section that has not had one yet */
+  /** title of a section that has no title yet */
   #untitled = ''
   #author: { given: string; family: string; whole: string } | undefined
   #language: string | undefined
@@ -140,7 +143,7 @@ class PaperReader implements MarkupHandler {
     }
   }
 
-  /** In the head only what has a place in the text is written: its abstract. */
+  /** Whether text is hidden: in the head, only the abstract is part of the text. */
   #hidden(): boolean {
     return this.#inHead > 0 && this.#sections === this.#heads
   }
@@ -170,13 +173,13 @@ class PaperReader implements MarkupHandler {
     if (words.titles.has(name)) return this.#titleTag()
     if (words.code.has(name) || (name === 'ab' && attributes.get('type')?.includes('code') === true))
       return this.#inBlock() ? `pre class="language-${codeLanguage(attributes)}"` : ''
-    // titles of books in FictionBook are made of paragraphs
+    // Titles of books in FictionBook consist of paragraphs.
     if (words.paragraphs.has(name) && /^h\d$/.test(this.#open.at(-1)?.tag ?? '')) return ''
     const header = this.#open.some((one) => one.name === 'thead') && name === 'entry'
     return header ? 'th' : (words.html.get(name) ?? (words.paragraphs.has(name) ? 'p' : ''))
   }
 
-  /** Code within a line stays in it. */
+  /** Whether code is a block: code within a line stays there. */
   #inBlock(): boolean {
     const around = this.#open.at(-1)?.name ?? ''
     return !(this.#words.paragraphs.has(around) && around !== 'note') || around === 'listitem'
@@ -200,7 +203,7 @@ class PaperReader implements MarkupHandler {
     this.#parts.push(part)
   }
 
-  /** References one after the other are a list. */
+  /** Consecutive references form a list. */
   #endReferences(): void {
     if (!this.#listed || this.#inReference > 0) return
     this.#listed = false
@@ -210,7 +213,7 @@ class PaperReader implements MarkupHandler {
   #beginFact(name: string, attributes: Attributes): void {
     const key = this.#words.facts.get(name)
     if (key === undefined || this.#sections !== this.#heads) return
-    // translated titles and titles of series come behind the title
+    // Translated titles and titles of series follow the title.
     if (key === 'title' && this.#facts.has('title') && name !== 'article-title') return
     const held = this.#facts.get(key) ?? []
     const given = attributes.get('when') ?? attributes.get('iso-8601-date') ?? attributes.get('ident') ?? ''

@@ -1,12 +1,12 @@
 import type { Attributes, MarkupHandler } from './markup-events.js'
 
 const RUBY = new Set(['ruby', 'rb', 'rt', 'rp', 'rtc', 'rbc'])
-/** Readings are short; what never ends is text. */
+/** Readings are short; one that is longer than this is text. */
 const MAX_READING = 500
 
 /**
- * Puts readings of characters behind the words that they belong to, `漢字(かんじ)`: written above each character they
- * would part the word, and neither it nor its reading would be found.
+ * Puts readings of characters after the words that they belong to, `漢字(かんじ)`: a reading above each character would
+ * split the word, and search would find neither.
  */
 export class RubyText implements MarkupHandler {
   readonly #inner: MarkupHandler
@@ -22,7 +22,7 @@ export class RubyText implements MarkupHandler {
   open(name: string, attributes: Attributes): void {
     if (!RUBY.has(name)) {
       if (!this.#open) this.#flush()
-      // within a word only what looks may stand, and readers do not see it
+      // Within a word there are only layout tags, which readers do not see.
       if (!this.#open) this.#inner.open(name, attributes)
       return
     }
@@ -61,7 +61,7 @@ export class RubyText implements MarkupHandler {
   }
 }
 
-/** A word with its reading. */
+/** Joins a word with its reading. */
 export function withReading(base: string, reading: string): string {
   const word = base.replace(/\s+/g, '')
   if (reading === '' || reading === word) return base

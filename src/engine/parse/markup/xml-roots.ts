@@ -1,11 +1,11 @@
-/** The prolog of an XML text, with comments and document types, is looked through so far. */
+/** Characters of an XML text in which its root is searched after the prolog, comments and document type. */
 const HEAD = 16 * 1024
 const FLAT = 'application/vnd.oasis.opendocument.'
 
 /**
- * The media type of an XML text by its outermost element; nothing for one that is not known.
+ * The media type of an XML text by its root element; `undefined` for an unknown one.
  *
- * @param text begins with `<`, but for white space
+ * @param text begins with `<`, except for white space
  */
 export function xmlType(text: string): string | undefined {
   const head = text.slice(0, HEAD)
@@ -25,7 +25,7 @@ export function xmlType(text: string): string | undefined {
   return paperType(name, head.slice(0, start) + whole, head.slice(start))
 }
 
-/** Where the outermost element begins, behind declarations, comments and a document type. */
+/** Offset of the root element, after declarations, comments and a document type. */
 function rootStart(head: string): number {
   let at = 0
   for (;;) {
@@ -46,7 +46,7 @@ function after(text: string, end: string, from: number): number {
   return found === -1 ? -1 : found + end.length
 }
 
-/** OpenDocument in one file says of what kind it is. */
+/** The `mimetype` attribute of single-file OpenDocument states its kind. */
 function flatType(attributes: string, head: string): string {
   const kind = /office:mimetype="application\/vnd\.oasis\.opendocument\.([\w-]{1,40})"/.exec(attributes)?.[1]
   const known = kind ?? /<office:(text|spreadsheet|presentation|drawing)[\s>]/.exec(head)?.[1]
@@ -55,7 +55,7 @@ function flatType(attributes: string, head: string): string {
 
 const BOOKS = new Set('article book chapter set refentry part section appendix preface reference'.split(' '))
 
-/** Papers of journals and manuals share names of elements; what stands before and in them tells. */
+/** Journal papers and manuals share element names; the text before and in them distinguishes them. */
 function paperType(name: string, before: string, body: string): string | undefined {
   if (!BOOKS.has(name)) return undefined
   if (/docbook/i.test(before)) return 'application/docbook+xml'

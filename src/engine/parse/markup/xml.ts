@@ -2,14 +2,14 @@ import type { Block, Parser } from '../parsed.js'
 import { readHtml } from './html.js'
 import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
 
-/** Elements that hold others are written out once they have this many lines. */
+/** An element is written out once its children have this many lines. */
 const LINES_PER_ELEMENT = 60
-/** Deeper elements count as text of the one at this depth. */
+/** Deeper elements are text of the one at this depth. */
 const MAX_DEPTH = 200
 
 interface Open {
   name: string
-  /** text of its own, not only white space */
+  /** has text other than white space */
   mixed: boolean
   parts: { text: string; lines: string[] }[]
   lineCount: number
@@ -81,7 +81,7 @@ class XmlReader implements MarkupHandler {
     return this.#blocks
   }
 
-  /** Children of the root with one name after the other are one section. */
+  /** Consecutive children of the root with one name form a section. */
   #enter(name: string): void {
     if (name === this.#section) return
     const root = this.#open[1]
@@ -98,7 +98,7 @@ class XmlReader implements MarkupHandler {
   }
 }
 
-/** Feeds carry HTML as text; its tags are not for readers. */
+/** Feeds contain HTML as text; its tags are not for readers. */
 function plain(text: string): string {
   const flat = text.includes('</')
     ? readHtml(text)

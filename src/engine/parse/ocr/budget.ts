@@ -1,30 +1,30 @@
 import { parsePages } from './pages.js'
 import type { OcrLanguages, OcrRequest, RecognisedPage } from './pages-read.js'
 
-/** Reading of one page is not begun with less than this left. */
+/** OCR of a page is not started with less time left. */
 const WORTH_MS = 300
-/** times the budget, for a document of which no page had text yet */
+/** Factor of the extra budget for a document without text on any page yet. */
 const MORE_WITHOUT_TEXT = 3
-/** so much at first; the rest is read behind the publication */
+/** Processor time before publication; the other pages are recognised in the background after it. */
 export const FIRST_BUDGET_MS = 10_000
 
 export const DEFAULT_OCR: OcrRequest = { languages: { codes: ['eng'] }, budgetMs: FIRST_BUDGET_MS }
 
-/** Keeps account of the pages of one document: which are known, which were read now, which have to wait. */
+/** Tracks the pages of one document: known from earlier runs, recognised in this run, or pending. */
 export class OcrBudget {
   readonly languages: OcrLanguages
-  /** read now */
+  /** Pages recognised in this run. */
   readonly fresh: RecognisedPage[] = []
-  /** numbers of pages for which no time is left */
+  /** Numbers of pages for which no time is left. */
   readonly waiting: number[] = []
   readonly #known: Map<number, RecognisedPage>
   readonly #endsAt: number
   readonly #extraMs: number
-  /** numbers that were asked for */
+  /** Numbers of all pages that were requested. */
   readonly #asked = new Set<number>()
   #hasText: boolean
 
-  /** @param hasText whether there is something to publish without */
+  /** @param hasText whether the document has text to publish without OCR */
   constructor({ languages, budgetMs, known = [] }: OcrRequest, { hasText = false } = {}) {
     this.languages = languages
     this.#known = new Map(parsePages(known).map((page) => [page.page, page]))
@@ -33,14 +33,14 @@ export class OcrBudget {
     this.#hasText = hasText || [...this.#known.values()].some(({ lines }) => lines.length > 0)
   }
 
-  /** Whether a page is one that is read as a picture, now or later. */
+  /** Whether a page was requested for OCR, in this run or a later one. */
   wasAsked(page: number): boolean {
     return this.#asked.has(page)
   }
 
   /**
-   * Reads a page, or says that it has to wait. The first one is always read, so that every reading gets further; and as
-   * long as none had text, more time is taken, so that there is something to publish.
+   * Recognises a page, or returns undefined and queues it when no time is left. The first page is always recognised, so
+   * that every run makes progress. While no page has text, the budget is larger, so that there is something to publish.
    */
   page(page: number, read: () => RecognisedPage): RecognisedPage | undefined {
     this.#asked.add(page)

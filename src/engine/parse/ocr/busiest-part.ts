@@ -2,13 +2,13 @@ import { cropped } from '../picture/transform.js'
 import type { Bitmap } from '../render/bitmap.js'
 
 const CELL = 64
-/** grey values between neighbours that make an edge, as letters have them */
+/** Difference in grey between neighbouring pixels that counts as an edge, as letters have them. */
 const EDGE = 64
 
 /**
- * The part of a grey picture with the most edges, which is where text is, if there is any.
+ * Finds the part of a grey picture with the most edges, the likeliest place of text.
  *
- * @param side pixels of the part, across and down; a picture that is not much larger is taken whole
+ * @param side width and height of the part in pixels; a picture that is not much larger is returned unchanged
  */
 export function busiestPart(bitmap: Bitmap, side: number): Bitmap {
   const { width, height } = bitmap
@@ -33,7 +33,7 @@ export function busiestPart(bitmap: Bitmap, side: number): Bitmap {
   return cropped(bitmap, left, top, Math.min(across * CELL, width - left), Math.min(down * CELL, height - top))
 }
 
-/** Edges in each cell, on every second row of pixels. */
+/** Counts edges in each cell, on every second row of pixels. */
 function edgesOf({ width, height, data }: Bitmap, columns: number, rows: number): Uint32Array {
   const edges = new Uint32Array(columns * rows)
   for (let y = 0; y < height; y += 2) {

@@ -4,14 +4,14 @@ import { dirname } from 'node:path'
 import { compileFunction } from 'node:vm'
 import type { Bitmap } from '../render/bitmap.js'
 
-/** The types of Node have no WebAssembly. */
+/** Node's types do not declare WebAssembly. */
 declare const WebAssembly: {
   validate(bytes: Uint8Array): boolean
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
   Memory: new (size: object) => { readonly buffer: ArrayBuffer }
 }
 
-/** What is used of Tesseract and Leptonica, compiled to WebAssembly. Numbers are addresses in its memory. */
+/** The used functions of Tesseract and Leptonica, compiled to WebAssembly. Numbers are addresses in its memory. */
 interface Program {
   TessBaseAPI: new () => TessApi
   FS: { writeFile(name: string, data: Uint8Array): void; unlink(name: string): void }
@@ -54,25 +54,27 @@ export interface TessApi {
   End(): void
 }
 
-/** An instance of the program. WebAssembly gives no memory back, so one that has grown or was broken is thrown away. */
+/**
+ * An instance of Tesseract. WebAssembly never returns memory, so an instance that grew large or failed is discarded.
+ */
 export interface Core {
   program: Program
-  /** the resolution that Tesseract guessed from the size of text in the last picture, when it could */
+  /** The resolution that Tesseract estimated from the text size of the last picture, if it could. */
   guess: { dpi?: number }
-  /** its memory as it is now; it moves whenever something is allocated */
+  /** The current memory; any allocation may move it. */
   memory(): Uint8Array
   allocate(bytes: number): number
 }
 
-/** The smallest module with an instruction of SIMD: what does not know it does not validate it. */
+/** The smallest module with a SIMD instruction: it is valid only where SIMD is supported. */
 const SIMD_PROBE = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11],
 )
 
 /**
- * Starts Tesseract. The variant with SIMD instructions is three times as fast; machines without them get the other.
+ * Starts Tesseract. The SIMD variant is three times as fast; machines without SIMD get the other one.
  *
- * Its loader keeps the memory to itself, so it is run with a `WebAssembly` that tells of it.
+ * The loader does not expose its memory, so it runs with a wrapped `WebAssembly` that captures it.
  */
 export async function startCore(): Promise<Core> {
   const require = createRequire(import.meta.url)
@@ -92,14 +94,14 @@ export async function startCore(): Promise<Core> {
   const load = compileFunction(readFileSync(path, 'utf8'), parameters, { filename: path })
   load(module, module.exports, require, dirname(path), path, told)
   const start = module.exports
-  if (typeof start !== 'function') throw new Error('tesseract.js-core is not what it was')
+  if (typeof start !== 'function') throw new Error('tesseract.js-core does not export a function')
   const guess: { dpi?: number } = {}
   const listen = (line: string): void => {
     const dpi = /^Estimating resolution as (\d+)$/.exec(line)?.[1]
     if (dpi !== undefined) guess.dpi = Number(dpi)
   }
   const wasmBinary = readFileSync(require.resolve(`${name}.wasm`))
-  // the package has no types; `Program` is what this project asks of it
+  // the package has no types; `TesseractProgram` declares what is used
   const program = (await start({ wasmBinary, print: listen, printErr: listen })) as Program
   const held = memory
   if (held === undefined) throw new Error('tesseract.js-core has no memory')
@@ -109,21 +111,21 @@ export async function startCore(): Promise<Core> {
     memory: () => new Uint8Array(held.buffer),
     allocate(bytes) {
       const address = program._malloc(bytes)
-      if (address === 0) throw new Error('no memory is left for the picture')
+      if (address === 0) throw new Error('out of memory for the picture')
       return address
     },
   }
 }
 
-/** A grey bitmap as a picture of Leptonica, which says nothing of its resolution. @returns its address */
+/** Copies a grey bitmap into a Leptonica picture without a resolution. @returns its address */
 export function pixOf(core: Core, { width, height, data }: Bitmap): number {
   const head = Buffer.from(`P5\n${width} ${height}\n255\n`)
   const address = readPix(core, [head, data])
-  if (address === 0) throw new Error('no memory is left for the picture')
+  if (address === 0) throw new Error('out of memory for the picture')
   return address
 }
 
-/** Reads a picture from the parts of its file. @returns its address; 0 when it cannot be decoded */
+/** Decodes a picture from the parts of its file. @returns its address; 0 when it cannot be decoded */
 export function readPix(core: Core, parts: readonly Uint8Array[]): number {
   const size = parts.reduce((sum, part) => sum + part.length, 0)
   const packed = core.allocate(size)
@@ -137,7 +139,7 @@ export function readPix(core: Core, parts: readonly Uint8Array[]): number {
   return address
 }
 
-/** Gives the memory of a picture back. */
+/** Frees the memory of a picture. */
 export function destroyPix(core: Core, address: number): void {
   const pointer = core.allocate(4)
   new DataView(core.memory().buffer).setUint32(pointer, address, true)

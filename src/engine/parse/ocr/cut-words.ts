@@ -1,21 +1,21 @@
 import type { PixelLine } from './drawn-lines.js'
 import type { Line, Word } from './words.js'
 
-/** What Tesseract takes an upright line between two columns for, the likeliest first. */
+/** Characters for which Tesseract takes an upright line between two columns, the likeliest first. */
 const BARS = [/[|¦]/, /[[\]{}()/\\!]/, /[Il1]/]
-/** at an end of a word only what is hardly ever a part of it */
+/** At an end of a word, only a character that is hardly ever part of a word. */
 const BAR_AT_END = /[|¦]/
-/** An upright line is so many times as long as text is high; strokes of letters are shorter. */
+/** Minimal length of an upright line in heights of the text; strokes of letters are shorter. */
 const LONGER = 1.6
-/** a bar is looked for so many letters around the place of the line */
+/** Maximal distance of the bar from the line, in letters. */
 const NEAR = 1.6
 
 /**
- * A line of text whose words are cut where an upright line goes through them: letters of two columns that stand close to what
- * is ruled between them are read as one word, with the line as one of its letters or without it.
+ * Splits the words of a text line where an upright line crosses them. Tesseract reads the letters of two columns close
+ * to a ruled line as one word, with the line as a letter or without it.
  *
- * @param upright lines of the picture, as `linesDrawn` finds them
- * @param tilt how far text of the page falls from one pixel to the next
+ * @param upright upright lines of the picture, from `findDrawnLines`
+ * @param tilt slope of the page's text, in pixels per pixel
  */
 export function cutAtLines(line: Line, upright: readonly PixelLine[], tilt: number): Line {
   const middle = (line.left + line.right) / 2
@@ -32,7 +32,7 @@ export function cutAtLines(line: Line, upright: readonly PixelLine[], tilt: numb
     : { ...line, words }
 }
 
-/** @param places of upright lines, the rightmost first */
+/** @param positions positions of upright lines, the rightmost first */
 function pieces(word: Word, places: readonly number[], size: number): Word[] {
   const pieces: Word[] = []
   let rest = word
@@ -51,16 +51,16 @@ function pieces(word: Word, places: readonly number[], size: number): Word[] {
 }
 
 /**
- * Where letters are cut, and which of them is the line itself.
+ * Finds where to split letters; the range from `from` to `to` is the line itself.
  *
- * @param place of the line, in letters from the left
+ * @param position position of the line, in letters from the left
  * @param tall height of the text in widths of a letter
  */
 function cutOf(letters: readonly string[], place: number, tall: number): { from: number; to: number } | undefined {
   const isNear = (at: number) => Math.abs(at + 0.5 - place) <= NEAR
   for (const at of [0, letters.length - 1])
     if (isNear(at) && BAR_AT_END.test(letters[at] ?? '')) return { from: at, to: at + 1 }
-  // a line beside a word is none of its letters
+  // a line next to a word is not one of its letters
   const inside = Math.min(1, 0.4 * tall)
   if (place < inside || place > letters.length - inside) return undefined
   for (const bar of BARS) {

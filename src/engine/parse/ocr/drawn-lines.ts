@@ -1,32 +1,35 @@
 import type { Bitmap } from '../render/bitmap.js'
 import { POINTS_PER_INCH } from '../render/points.js'
 
-/** A straight line in a picture, in pixels: place across its direction, from where and to where. */
+/** A straight line in a picture, in pixels: `at` is its position across its direction, `from` and `to` are its ends. */
 export interface PixelLine {
   at: number
   from: number
   to: number
 }
 
-/** A line is darker by so much than what stands beside it. */
+/** Minimal difference in grey between a line and its surroundings. */
 const DARKER = 34
-/** In points: lines are not thicker, level and upright ones not shorter; a break so wide does not end one. */
+/**
+ * In points: maximal thickness, minimal lengths of level and upright lines, and the largest gap that does not end a
+ * line.
+ */
 const THICK = 2.2
 const LEVEL = 18
 const UPRIGHT = 13
 const BREAK = 1.6
-/** Of a line so much is dark. */
+/** Minimal fraction of dark pixels in a line. */
 const DARK_SHARE = 0.75
-/** A picture with more stretches than this is a pattern, in which no lines of a table are looked for. */
+/** A picture with more lines than this is a pattern without table lines. */
 const MOST_STRETCHES = 20_000
 
 /**
- * Thin level and upright lines of a grey picture, by stretches of pixels that are darker than what is above and below, or
- * left and right of them. Their places are those of a picture that is turned so that text does not fall, about its upper left
- * corner. Each pixel is looked at twice; nothing is copied.
+ * Finds thin level and upright lines of a grey picture: runs of pixels that are darker than the pixels above and below,
+ * or left and right of them. Coordinates are those of the picture rotated about its upper left corner so that its text
+ * is level. Inspects each pixel twice and copies nothing.
  *
- * @param tilt how far lines of text fall from one pixel to the next
- * @returns nothing of a pattern
+ * @param tilt slope of the text lines, in pixels per pixel
+ * @returns empty lists for a pattern
  */
 export function linesDrawn(bitmap: Bitmap, dpi: number, tilt: number): { level: PixelLine[]; upright: PixelLine[] } {
   const none = { level: [], upright: [] }
@@ -39,7 +42,7 @@ export function linesDrawn(bitmap: Bitmap, dpi: number, tilt: number): { level: 
 }
 
 interface Sizes {
-  /** pixels to the neighbours that a pixel is compared with */
+  /** Distance in pixels to the neighbours with which a pixel is compared. */
   apart: number
   gap: number
   least: number
@@ -82,7 +85,7 @@ function levelLines({ width, height, data }: Bitmap, tilt: number, sizes: Sizes)
   return lines
 }
 
-/** The same from top to bottom, row by row all the same, as they lie in memory: each column keeps its own account. */
+/** Finds upright lines. Walks row by row, the order in memory, and tracks a run for each column. */
 function uprightLines({ width, height, data }: Bitmap, tilt: number, sizes: Sizes): PixelLine[] | undefined {
   const { apart, gap, least } = sizes
   const farthest = Math.round(Math.abs(tilt) * height)

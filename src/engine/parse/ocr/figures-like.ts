@@ -2,21 +2,26 @@ import { isFigure } from '../pdf/table-words.js'
 import { type RowOfWords, rowsOfLines } from './missed-words.js'
 import { type Line, tiltOf, type Word } from './words.js'
 
-/** A figure with letters and signs that 1 and 0 are taken for. */
+/** A number in which letters and signs may stand for 1 and 0. */
 const LIKE = /^\(?[\dilItoO|!][\d.,ilItoO|!]{0,10}\)?%?$/
-/** Words that are surer than this, in per cent, and longer than a letter are what they are. */
+/** Words longer than a letter with at least this confidence, in percent, are not changed. */
 const SURE = 97
-/** In text sizes: as far from its neighbours in the row, and ends of a column so near to each other. */
+/**
+ * In text sizes: minimal distance from neighbours in the row, and maximal distance between aligned ends in a column.
+ */
 const APART = 1
 const ALIGNED = 0.5
-/** Figures of a column that show that it is one, among the words that stand there in so many rows around. */
+/**
+ * A column is numeric with at least this many numbers, and this fraction of numbers among its words in the neighbouring
+ * rows.
+ */
 const LEAST_FIGURES = 3
 const FIGURES = 0.6
 const ROWS_AROUND = 20
-/** words of one page that are looked at */
+/** Maximal number of corrected words of a page. */
 const MOST = 200
 
-/** Makes figures of words that stand alone in a column of figures and look like some: 11 of `it`, 1 of `i`. */
+/** Corrects words that stand alone in a column of numbers and look like a number: `it` becomes 11, `i` becomes 1. */
 export function withFigures(lines: readonly Line[]): Line[] {
   const rows = rowsOfLines(lines, tiltOf(lines))
   const like = figuresLike(rows)

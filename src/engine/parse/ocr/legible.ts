@@ -1,11 +1,11 @@
-/** Fewer words say nothing about a page. */
+/** With fewer words a page is not judged. */
 const MIN_WORDS = 20
 const MIN_LETTERS = 60
-/** Of the letters of Latin script a third to a half are vowels in any language; of those of a broken encoding few are. */
+/** In any language a third to a half of the letters of Latin script are vowels; with a broken encoding few are. */
 const MIN_VOWELS = 0.22
-/** Characters that no text has: without a meaning in Unicode, or of a font's own. */
+/** Maximal fraction of characters that occur in no text: unassigned in Unicode, or private to a font. */
 const MAX_MEANINGLESS = 0.15
-/** `(cid:43)` stands for a letter whose meaning the file does not tell. */
+/** `(cid:43)` stands for a letter that the file does not map to Unicode. */
 const MAX_NUMBERED = 0.3
 
 const MEANINGLESS = /[\p{Co}\p{Cn}\ufffd\u0001-\u0008\u000e-\u001f\u0080-\u009f]/gu
@@ -13,8 +13,8 @@ const LATIN_WORD = /(?<![\p{L}\p{N}])\p{Script=Latin}{3,20}(?![\p{L}\p{N}])/gu
 const VOWEL = /[aeiouyýÿàáâãäåæèéêëìíîïòóôõöøùúûüāēīōūąęįųăœıěůőű]/giu
 
 /**
- * Whether the text of a page can be what somebody reads there. Fonts without a way back to Unicode give letters of another
- * alphabet, of none, or the right ones in the wrong places.
+ * Whether the text of a page can be what a reader sees. Fonts without a map to Unicode yield letters of another
+ * alphabet, no letters, or letters in wrong positions.
  */
 export function isLegible(text: string): boolean {
   const letters = text.replace(/\s+/g, '')

@@ -1,47 +1,50 @@
 import type { Bitmap } from '../render/bitmap.js'
 import { type Box, type Line, tiltOf, type Word } from './words.js'
 
-/** A row of a page, in pixels. */
+/** A row of words on a page, in pixels. */
 export interface RowOfWords {
-  /** where its letters stand at the left edge of the page */
+  /** Baseline at the left edge of the page. */
   y: number
   size: number
   words: Word[]
-  /** the lines that it is made of, by their places */
+  /** Indexes of the lines that form the row. */
   lines: number[]
 }
 
-/** An area that seems to hold a word, in line with others. */
+/** An area in line with words that seems to contain a word. */
 export interface MissedArea extends Box {
-  /** place of a line of its row */
+  /** Index of a line of its row. */
   beside: number
   size: number
   baseline: number
 }
 
-/** In text sizes: baselines this close are one row; letters reach so far above and below it. */
+/** In text sizes: maximal distance of baselines in one row, and how far letters reach above and below the baseline. */
 const SAME_ROW = 0.46
 const ABOVE = 0.82
 const BELOW = 0.28
-/** A gap so wide parts two areas; a word covers so much around it; an area is so high and so wide at least, or at most. */
+/**
+ * In text sizes: the gap that separates two areas, the margin covered around a word, and the limits of the size of an
+ * area.
+ */
 const GAP = 0.7
 const COVERS = 0.35
 const LEAST_HEIGHT = 0.4
 const LEAST_WIDTH = 0.12
 const MOST_WIDTH = 14
-/** Darker than the paper of its row by so much is ink. */
+/** Pixels darker than the paper of their row by this difference in grey are ink. */
 const DARKER = 70
-/** Areas of a page that are looked at, and rows of it in which they are sought. */
+/** Maximal number of areas of a page, and of rows in which they are searched. */
 const MOST_AREAS = 120
 const MOST_ROWS = 300
-/** A level line is longer than so many heights of a row. */
+/** Longer horizontal runs of ink, in heights of the row, are level lines. */
 const LONGEST = 2
-/** An upright line is ink in so much of the height of a row, and narrower than a letter. */
+/** Columns of pixels with at least this fraction of ink are upright lines. */
 const UPRIGHT_SHARE = 0.97
 
 /**
- * Areas in line with words that hold ink as high as letters, and nothing above and below, but no word: cells that Tesseract
- * left out, as it does with columns of single figures.
+ * Finds areas in line with words that contain ink as high as letters, with free space above and below, but no
+ * recognised word. Tesseract leaves out such cells in columns of single digits.
  */
 export function missedAreas(bitmap: Bitmap, lines: readonly Line[]): MissedArea[] {
   const tilt = tiltOf(lines)
@@ -105,7 +108,7 @@ function areasOf(bitmap: Bitmap, row: RowOfWords, tilt: number): MissedArea[] {
   return areas
 }
 
-/** How many pixels of each column of a row are ink of letters; nothing of a row that reaches over an edge. */
+/** Counts the pixels of letter ink in each pixel column of a row; undefined for a row that reaches over an edge. */
 function inkOf(
   { width, height, data }: Bitmap,
   { top, bottom }: { top: number; bottom: number },
@@ -131,7 +134,7 @@ function inkOf(
   return ink
 }
 
-/** The grey of most of the light pixels of a stretch. */
+/** Estimates the grey of the paper: the most frequent one among the light pixels of a range. */
 function paperOf(data: Uint8Array, from: number, to: number): number {
   const counts = new Int32Array(16)
   for (let at = from; at < to; at += 3) {
@@ -143,7 +146,9 @@ function paperOf(data: Uint8Array, from: number, to: number): number {
   return best * 16 + 8
 }
 
-/** Whether ink is as high as letters, and a strip above and below is free of it: no part of a drawing. */
+/**
+ * Whether the ink is as high as letters and the strips above and below are free, so that it is not part of a drawing.
+ */
 function isFree({ width, height, data }: Bitmap, { left, right, top, bottom }: Box, size: number): boolean {
   const strip = Math.max(1, Math.round(0.08 * size))
   const from = Math.round(top) - strip
@@ -155,7 +160,7 @@ function isFree({ width, height, data }: Bitmap, { left, right, top, bottom }: B
   for (let y = from; y < to; y++) {
     let count = 0
     for (let x = left; x < right; x++) if ((data[y * width + x] ?? 0) < paper - DARKER) count++
-    // a line above or below is no part of a word
+    // a line above or below is not part of a word
     if (count === 0 || count > 0.9 * (right - left)) continue
     if (first === -1) first = y
     last = y

@@ -7,8 +7,8 @@ import type { RecognisedLine, RecognisedPage, RuledLine } from './pages-read.js'
 import { runsOfLine } from './word-places.js'
 
 /**
- * The lines of a page that was read in a picture, with its tables in place of the words that they are made of: found by the
- * places of its words and what is ruled on it, by the same rules as those of pages with text.
+ * The lines of a recognised page, with each table in place of the lines it consists of. Tables are found by word
+ * positions and ruled lines, with the same rules as on pages with text.
  */
 export function linesWithTables(page: RecognisedPage): PdfLine[] {
   const lines = linesOfPage(page)
@@ -52,7 +52,7 @@ function tableLine(found: FoundTable, page: RecognisedPage, owners: ReadonlyMap<
   return { text, left, right, y: top - 0.8 * size, size, turned: false, table: { found, bottom } }
 }
 
-/** How sure the words of a table are, each as much as it is long. */
+/** Mean confidence of the words of a table, weighted by their length. */
 function confidenceOf({ lines }: RecognisedPage, found: FoundTable, owners: ReadonlyMap<number, FoundTable>): number {
   let run = 0
   let sum = 0
@@ -68,7 +68,7 @@ function confidenceOf({ lines }: RecognisedPage, found: FoundTable, owners: Read
   return Math.round(sum / Math.max(1, letters))
 }
 
-/** What stands in a line beside the words that belong to tables. */
+/** The rest of a line without the words that belong to tables. */
 function restOf(
   [, , , , text, confidences, places = []]: RecognisedLine,
   whole: PdfLine,
@@ -94,7 +94,7 @@ function restOf(
   return [{ ...whole, text: rest.trim(), left, right, confidences: sure }]
 }
 
-/** Behind so many letters from a place on, spaces before and between them not counted. */
+/** Index after `count` letters from a start index on; spaces are not counted. */
 function endOf(letters: readonly string[], from: number, count: number): number {
   let left = count
   let at = from
@@ -102,7 +102,10 @@ function endOf(letters: readonly string[], from: number, count: number): number 
   return at
 }
 
-/** The area of a table as it is shown: on the page as it was scanned, tilt and turn and all; in points, to a tenth. */
+/**
+ * The area of a table on the scanned page as it is shown, before correction of tilt and rotation; in points, rounded to
+ * a tenth.
+ */
 function shownBox(
   { left, right, top, bottom }: FoundTable['box'],
   { size, rotation = 0, ruled }: RecognisedPage,

@@ -1,26 +1,26 @@
-/** Which languages are looked for, and where a user's own data of languages may lie. */
+/** The languages to recognise, and the folder of the user's own language data. */
 export interface OcrLanguages {
   codes: readonly string[]
-  /** languages of other scripts, tried where what these read is doubtful */
+  /** Languages of other scripts, tried when the confidence of `codes` is low. */
   others?: readonly string[]
   folder?: string
 }
 
-/** A page that was read in a picture, as it is kept: so small that a book of them travels in one message. */
+/** A recognised page as it is stored: small enough that those of a book fit into one message. */
 export interface RecognisedPage {
-  /** 1-based */
+  /** 1-based. */
   page: number
-  /** in points: left, right, baseline (from the bottom), size; the words; how sure each of them is */
+  /** In points: left, right, baseline (from the bottom), size; the text; the confidence of each word. */
   lines: RecognisedLine[]
-  /** what is ruled on a page whose text stands in columns; absent on others */
+  /** Ruled lines of a page whose text is in columns; absent on other pages. */
   ruled?: RuledLines
-  /** of all its words, in per cent; 0 without words */
+  /** Mean confidence of all words, in percent; 0 without words. */
   confidence: number
-  /** width and height of what was read in points, as it was read; absent in what was kept before this was told */
+  /** Width and height in points, as recognised; absent for pages stored before it was recorded. */
   size?: [width: number, height: number]
-  /** degrees clockwise by which it was turned to be read; absent = none */
+  /** Degrees clockwise by which the page was rotated for OCR; absent: 0. */
   rotation?: number
-  /** what a picture inside a document is known by; absent for a page */
+  /** Key of a picture inside a document; absent for a page. */
   picture?: string
 }
 
@@ -31,30 +31,30 @@ export type RecognisedLine = [
   size: number,
   text: string,
   confidences: number[],
-  /** of each word left, right, baseline and number of characters, on a page whose text stands in columns */
+  /** For each word: left, right, baseline and number of characters; only on pages whose text is in columns. */
   words?: number[],
 ]
 
-/** Level and upright lines, each as its place across its direction, from where and to where. Lengths in points, as of lines. */
+/** Level and upright lines: position across their direction, start and end, in points as for text lines. */
 interface RuledLines {
   level: RuledLine[]
   upright: RuledLine[]
-  /** how far text falls in a point across the page, for which places of words and lines are set right */
+  /** Slope of the text across the page; coordinates of words and lines are corrected for it. */
   tilt: number
 }
 
 export type RuledLine = [at: number, from: number, to: number]
 
-/** How pictures of one document are read this time. */
+/** How to recognise the pictures of one document in this run. */
 export interface OcrRequest {
   languages: OcrLanguages
-  /** processor time for it; the page that is under way is read to its end */
+  /** Processor time; the page in progress is finished even beyond it. */
   budgetMs: number
-  /** pages read before, which are not read again */
+  /** Pages recognised before; they are not recognised again. */
   known?: readonly RecognisedPage[]
 }
 
-/** Whether pages of a version are still to be read in pictures, by what it says of itself. */
+/** Whether pages of a version are still waiting for OCR, according to its metadata. */
 export function waitsForPages({ ocr }: Record<string, unknown>): boolean {
   return typeof ocr === 'object' && ocr !== null && 'waiting' in ocr && Number(ocr.waiting) > 0
 }

@@ -3,33 +3,33 @@ import { isLegible } from './legible.js'
 import { lettersOf, type PageWithText } from './page-text.js'
 import type { RecognisedPage } from './pages-read.js'
 
-/** Letters of a stamp, a running line or a number of a page on a scan; a page of text has more. */
+/** Maximal number of letters of a stamp, running header or page number on a scan; a page of text has more. */
 const STAMP_LETTERS = 200
 
 interface PicturesRead {
-  /** what the document says of them */
+  /** Fields for the metadata of the document. */
   metadata: OcrMetadata
-  /** numbers of pages that could not be drawn or read */
+  /** Numbers of pages that could not be drawn or recognised. */
   failed: number[]
 }
 
-/** What a document says of its pages that were read in pictures; nothing where it has none. */
+/** OCR metadata of a document; empty without recognised or pending pages. */
 export interface OcrMetadata {
   ocr?: {
-    /** how many were */
+    /** Number of recognised pages. */
     pages: number
-    /** of their words, in per cent */
+    /** Mean confidence of the pages, in percent. */
     confidence: number
-    /** how many wait to be read, behind the publication */
+    /** Number of pages that wait for OCR in the background. */
     waiting?: number
   }
-  /** which were, each with how sure its words are: `page:confidence`, parted by spaces */
+  /** Recognised pages with their confidences: `page:confidence`, separated by spaces. */
   ocrPages?: string
 }
 
 /**
- * Reads the pages of a PDF that are pictures, where there are such; what draws and reads them is loaded with the first.
- * Lines of good pages stay as they are.
+ * Recognises the pages of a PDF that are pictures. The renderer and Tesseract are loaded only when there is such a
+ * page. Lines of pages with good text are not changed.
  */
 export async function readPictures(
   bytes: Uint8Array,
@@ -44,7 +44,7 @@ export async function readPictures(
   return { metadata: ocrMetadata(read, budget), failed }
 }
 
-/** @param read pages that were read in pictures */
+/** @param read recognised pages */
 export function ocrMetadata(read: readonly RecognisedPage[], { waiting }: OcrBudget): OcrMetadata {
   const withText = read.filter(({ lines }) => lines.length > 0)
   if (withText.length === 0 && waiting.length === 0) return {}

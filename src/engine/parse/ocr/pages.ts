@@ -2,16 +2,17 @@ import { isRecord } from '../../../lib/json/values.js'
 import type { PdfLine } from '../pdf/pdf-lines.js'
 import type { RecognisedPage } from './pages-read.js'
 
-/** What a change of which makes pages that were read before worth reading again. */
+/** Version of the OCR; stored pages of another version are recognised again. */
 export const OCR_ENGINE = 'tesseract-7.0.0/2'
 
 /**
- * Of a picture that need not be of text: a line that is less sure is left out. All of it is where words of three letters and
- * more that are sure have too few letters, or too small a share of them; the whole being sure speaks for itself. In per cent.
+ * Limits for pictures that may contain no text. Lines below the confidence `line` are dropped. All text is dropped when
+ * words of three or more letters with the confidence `word` have fewer than `letters` letters or a smaller fraction of
+ * all letters than `share`, unless the entire picture has the confidence `whole`. Confidences in percent.
  */
 const SEMBLANCE = { line: 40, whole: 80, word: 60, letters: 10, share: 0.25 }
 
-/** A page without what only seems to be text, as branches and bricks do. */
+/** Removes what only looks like text, such as branches and bricks. */
 export function withoutSemblance(page: RecognisedPage): RecognisedPage {
   const lines = page.lines.filter(([, , , , , sure]) => meanOf(sure) >= SEMBLANCE.line)
   if (page.confidence >= SEMBLANCE.whole) return { ...page, lines }
@@ -22,7 +23,7 @@ export function withoutSemblance(page: RecognisedPage): RecognisedPage {
     for (const [at, word] of words.entries()) {
       const letters = word.match(/[\p{L}\p{N}]/gu)?.length ?? 0
       all += letters
-      // without spaces between its words a line is as sure as it is in the mean
+      // in a line without spaces between its words, each has the mean confidence
       const confidence = words.length === sure.length ? (sure[at] ?? 0) : meanOf(sure)
       if (letters >= 3 && confidence >= SEMBLANCE.word) inWords += letters
     }
@@ -35,7 +36,7 @@ function meanOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, one) => sum + one, 0) / Math.max(1, numbers.length)
 }
 
-/** As lines of a page, in the order in which they were read. */
+/** Converts to lines of a page, in reading order. */
 export function linesOfPage({ lines }: RecognisedPage): PdfLine[] {
   return lines.map(([left, right, y, size, text, confidences]) => ({
     text,
@@ -48,12 +49,12 @@ export function linesOfPage({ lines }: RecognisedPage): PdfLine[] {
   }))
 }
 
-/** Pages as they are stored. What is not one, of a damaged store, is left out and read anew. */
+/** Parses stored pages. Invalid entries of a damaged store are left out and recognised again. */
 export function parsePages(stored: unknown): RecognisedPage[] {
   return Array.isArray(stored) ? stored.filter(isPage) : []
 }
 
-/** One page as it is stored. @returns nothing for what is none */
+/** Parses one stored page. @returns undefined when it is invalid */
 export function parsePage(stored: unknown): RecognisedPage | undefined {
   return isPage(stored) ? stored : undefined
 }

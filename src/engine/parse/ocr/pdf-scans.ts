@@ -10,25 +10,25 @@ import { type Recogniser, recogniser } from './recognise.js'
 import { recognisedPage } from './recognised-page.js'
 
 const DPI = 300
-/** after so many pages that failed the others are not tried */
+/** After this many failed pages the remaining ones are not tried. */
 const MOST_FAILED = 5
-/** A picture that covers so much of a page is the page. */
+/** Pictures that cover this fraction of a page make it a scan. */
 const SCAN_SHARE = 0.6
-/** Pixels darker than this are ink; with fewer than this share of them a page is blank. */
+/** Pixels darker than this grey are ink; a page with a smaller fraction of ink is blank. */
 const INK = 160
 const MIN_INK = 0.0003
 
-/** What became of the pages of a PDF that are pictures. */
+/** Result of the OCR of a PDF's pages. */
 export interface Scans {
-  /** those that were read in pictures */
+  /** Pages that were recognised and whose lines were replaced. */
   read: RecognisedPage[]
-  /** numbers of those that could not be drawn or read */
+  /** Numbers of pages that could not be drawn or recognised. */
   failed: number[]
 }
 
 /**
- * Reads those pages that have no text, whose text is rubbish, or that are scans with a stamp, in pictures of them. Their
- * lines are replaced, when more comes of it.
+ * Recognises pages that have no text, have illegible text, or are scans with a stamp. Replaces the lines of a page when
+ * OCR yields more text.
  */
 export async function readScans(
   bytes: Uint8Array,
@@ -56,7 +56,7 @@ export async function readScans(
         read.push(found)
       } catch (error) {
         if (error instanceof ReadError && error.code === 'unsupported-type') throw error
-        // neither program is trusted after it has failed
+        // after a failure neither the renderer nor Tesseract can be trusted
         failed.push(page.number)
         drawn?.close()
         drawn = undefined
@@ -94,7 +94,7 @@ export function isBlank({ data }: Bitmap): boolean {
   return ink < data.length * MIN_INK
 }
 
-/** A stamp on a scan is less than the scan; rubbish is worth less than anything. */
+/** OCR must yield more letters than the stamp on a scan; any text is better than illegible text. */
 function isBetter({ lines }: RecognisedPage, page: PageWithText): boolean {
   const found = lines.reduce((sum, [, , , , text]) => sum + lettersOf(text), 0)
   return isLegible(page.raw) ? found > lettersOf(page.raw) : found > 0

@@ -8,15 +8,21 @@ import { lettersOf } from './page-text.js'
 import type { OcrRequest, RecognisedLine, RecognisedPage } from './pages-read.js'
 import type { KnownPicture, SeenPicture } from './read-picture.js'
 
-/** Processor time for pictures in one document, beside that of its pages; the rest is read behind its publication. */
+/**
+ * Processor time for the pictures of one document, in addition to that of its pages; the other pictures are recognised
+ * in the background after its publication.
+ */
 const BUDGET_MS = 4000
-/** Pictures of one document that are read at all, the first of it. */
+/** Maximal number of pictures of one document, the first ones of it. */
 const MOST_PICTURES = 200
-/** What was read of pictures is kept beside pages: their numbers begin here. */
+/** Results for pictures are stored together with those of pages: their numbers begin here. */
 const FIRST_NUMBER = 1_000_000
-/** Icons, buttons and ornaments: narrower, lower or smaller altogether than this, in pixels. */
+/** Icons, buttons and ornaments are narrower, lower or smaller in area than this, in pixels. */
 const LEAST = { width: 80, height: 28, area: 8000 }
-/** Words that a photograph seems to hold are unsure, or few: a line, and all of them together, in per cent and letters. */
+/**
+ * Text that a photograph seems to contain has low confidence or few letters: minimal confidence of a line and of all
+ * lines, in percent, and minimal number of letters.
+ */
 const SURE_LINE = 55
 const SURE = 65
 const LEAST_LETTERS = 10
@@ -26,10 +32,11 @@ interface Candidate extends KnownPicture {
 }
 
 /**
- * Reads the text in the pictures of a document and adds it to theirs, so that passages made of them are found by it. Each
- * picture is read once, wherever it stands; icons, what no words can be in, and what was read as a page are left out.
+ * Recognises the text in the pictures of a document and adds it to the texts of the pictures, so that search finds
+ * their passages. Each picture is recognised once, wherever it occurs. Skips icons, pictures that cannot contain words,
+ * and those recognised as part of a page.
  *
- * @returns what was read this time, to be kept for the next
+ * @returns results of this run, to be stored for the next
  */
 export async function readPicturesInside(
   parsed: Parsed,
@@ -87,7 +94,7 @@ function isLarge({ width, height }: PixelSize): boolean {
   return width >= LEAST.width && height >= LEAST.height && width * height >= LEAST.area
 }
 
-/** What is known of pictures, by the places that they have now. */
+/** Known results, renumbered to the current indexes of their pictures. */
 function renumbered(known: readonly RecognisedPage[] = [], candidates: readonly Candidate[]): RecognisedPage[] {
   const byKey = new Map(known.flatMap((page) => (page.picture === undefined ? [] : [[page.picture, page]])))
   return candidates.flatMap(({ key }, place) => {
@@ -100,13 +107,13 @@ function isSure([, , , , , confidences]: RecognisedLine): boolean {
   return confidences.reduce((sum, one) => sum + one, 0) >= SURE_LINE * confidences.length
 }
 
-/** Whether lines are words that somebody wrote, rather than branches of a tree. */
+/** Whether lines are written words rather than, for example, branches of a tree. */
 function isText(lines: readonly RecognisedLine[], { confidence }: RecognisedPage): boolean {
   const text = lines.map((line) => line[4]).join(' ')
   return confidence >= SURE && lettersOf(text) >= LEAST_LETTERS && /\p{L}{3}|\p{Lo}{2}|\d{3}/u.test(text)
 }
 
-/** Tables stand behind the pictures that they were read in, and behind what is written below those. */
+/** Inserts tables after the pictures in which they were recognised, and after the captions of those. */
 function withTables(blocks: readonly Block[], tables: ReadonlyMap<Block, Block[]>): Block[] {
   const placed: Block[] = []
   let waiting: Block[] = []
@@ -118,7 +125,7 @@ function withTables(blocks: readonly Block[], tables: ReadonlyMap<Block, Block[]
   return [...placed, ...waiting]
 }
 
-/** @param text what of the lines stands in no table */
+/** @param text the lines without those that belong to tables */
 function addText(block: Block, lines: readonly RecognisedLine[], text: string): void {
   const ocrText = lines.map((line) => line[4]).join('\n')
   const words = lines.flatMap((line) => line[5])
@@ -127,7 +134,7 @@ function addText(block: Block, lines: readonly RecognisedLine[], text: string): 
   block.text = [block.text, text].filter((part) => part.trim() !== '').join('\n')
 }
 
-/** Says in the metadata of the document how many pictures were read, and how many wait for it. */
+/** Sets the numbers of recognised and pending pictures in the metadata of the document. */
 function tell(parsed: Parsed, read: readonly RecognisedPage[], waiting: number, failure: string | undefined): void {
   const { ocr, warnings } = parsed.metadata
   if (failure !== undefined) parsed.metadata.warnings = [...(Array.isArray(warnings) ? warnings : []), failure]

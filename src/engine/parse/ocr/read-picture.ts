@@ -12,7 +12,7 @@ import { recogniser } from './recognise.js'
 import { recognisedPage } from './recognised-page.js'
 import { isTexture } from './texture.js'
 
-/** after so many that failed the others are not tried */
+/** After this many failures the remaining pictures are not tried. */
 const MOST_FAILED = 10
 const DPI = 200
 
@@ -20,13 +20,13 @@ export type SeenPicture = Exclude<Picture, { uri: string }>
 
 export interface KnownPicture {
   picture: SeenPicture
-  /** alike for the same picture */
+  /** Equal for equal pictures. */
   key: string
 }
 
-/** Opens pictures and reads them, and gives up where it makes no sense to go on. */
+/** Decodes pictures and recognises their text; stops trying after too many failures. */
 export class PictureReader {
-  /** why nothing can be read */
+  /** Why no picture can be recognised. */
   failure: string | undefined
   readonly #bytes: Uint8Array
   readonly #filename: string
@@ -40,7 +40,7 @@ export class PictureReader {
     this.#budget = budget
   }
 
-  /** @returns nothing where there is no time left or the picture cannot be decoded, which is no reason to lose the document */
+  /** @returns undefined when no time is left or the picture cannot be decoded; the document is kept without it */
   async read({ picture, key }: KnownPicture, number: number): Promise<RecognisedPage | undefined> {
     if (this.#failed >= MOST_FAILED) return undefined
     try {
@@ -70,12 +70,12 @@ export class PictureReader {
   }
 }
 
-/** The tables that were read in a picture of a document, as elements of their own, and the rest of its text. */
+/** Separates the tables that were recognised in a picture from the rest of its text. */
 export function withoutTables(page: RecognisedPage, { pageNumber }: Block): { tables: Block[]; text: string } {
   const lines = linesWithTables(page)
   const tables = lines.flatMap(({ table }) => {
     if (table === undefined) return []
-    // its place is one in the picture
+    // its box is relative to the picture
     const { shown: _, ...found } = table.found
     return foundBlocks(found).map((block) => ({ ...block, ...(pageNumber === undefined ? {} : { pageNumber }) }))
   })

@@ -8,34 +8,39 @@ import type { OcrLanguages } from './pages-read.js'
 import { type ReadArea, withMissedWords } from './second-look.js'
 import { type Line, linesOf, meanConfidence, type PageText } from './words.js'
 
-/** Reads text in pictures, one after the other. */
+/** Recognises text in pictures, one after the other. */
 export interface Recogniser {
   core: Core
-  /** @param dpi where it is known, as for a page that was drawn */
+  /** @param dpi resolution, when it is known, as for a drawn page */
   read(bitmap: Bitmap, dpi?: number): PageText
-  /** The same of a picture that stands upright in a document, and is more often one without text: no other way is tried. */
+  /**
+   * Recognises a picture inside a document. It is upright and often has no text, so no other rotation or language is
+   * tried.
+   */
   readAsShown(bitmap: Bitmap): PageText
-  /** Throws the program away when it holds much memory; the next `recogniser` starts another. */
+  /** Discards the program when it uses much memory; the next `getRecogniser` starts another. */
   rest(): void
 }
 
-/** Tesseract is best with text of the height that print has at this resolution. */
+/** Tesseract works best with text of the height that print has at this resolution. */
 const TARGET_DPI = 300
-/** text this small is enlarged, up to so many times */
+/** Smaller text is enlarged, up to this factor. */
 const SMALL_DPI = 220
 const MOST_ENLARGED = 4
-/** a picture without a guess is enlarged when no side is longer than this */
+/** A picture without an estimated resolution is enlarged when no side is longer than this. */
 const SMALL_SIDE = 1000
 const ENLARGED_BLINDLY = 3
-/** pixels that are read at most; larger pictures are made smaller */
+/** Maximal number of pixels passed to Tesseract; larger pictures are scaled down. */
 const MOST_READ = 12_000_000
-/** the same of a picture in a document: a page of it at 200 dots an inch */
+/** The same for a picture in a document: a page at 200 dpi. */
 const MOST_SHOWN = 4_000_000
-/** Text that stands on its head reads as rubbish: below this it is tried in other ways, on a part of the picture. */
+/**
+ * Upside-down text is recognised as garbage: below this confidence, other rotations are tried on a part of the picture.
+ */
 const DOUBTFUL = 70
 const CLEARLY_BETTER = 15
 const PROBE_SIDE = 1100
-/** an instance with more memory is not kept from one file to the next */
+/** An instance with more memory is not kept for the next file. */
 const MOST_HELD = 128 * 1024 * 1024
 const LSTM_ONLY = 1
 const AUTOMATIC = 3
@@ -43,12 +48,15 @@ const SPARSE = 11
 const ONE_LINE = 7
 const ONE_CHARACTER = 10
 const FIGURES = '0123456789.,$%()-—*'
-/** pixels beside an area that is read for itself, so that its letters do not touch the edge */
+/** Margin around an area that is recognised separately, so that its letters do not touch the edge. */
 const EDGE = 6
 
 let current: { key: string; recogniser: Promise<Recogniser> } | undefined
 
-/** A recogniser for these languages, kept until others are asked for. @throws ReadError when one is not installed */
+/**
+ * Returns a recogniser for these languages; it is reused until other languages are requested. @throws ReadError when a
+ * language is not installed
+ */
 export function recogniser(languages: OcrLanguages): Promise<Recogniser> {
   const key = JSON.stringify(languages)
   if (current?.key === key) return current.recogniser
@@ -83,7 +91,7 @@ async function start({ codes, others = [], folder }: OcrLanguages): Promise<Reco
     try {
       return read()
     } catch (error) {
-      // after a trap the program is in no known state
+      // after a trap the state of the program is undefined
       drop()
       throw error
     }
@@ -93,7 +101,7 @@ async function start({ codes, others = [], folder }: OcrLanguages): Promise<Reco
     read: (bitmap, dpi) =>
       guarded(() => {
         const read = (one: Tongue, part: Bitmap): PageText => readOnce(core, apiOf(one), part, dpi)
-        // pages of one document are mostly of one script
+        // pages of one document mostly have the same script
         if (tongue !== codes) tongue = readsBest([codes, tongue], bitmap, read)
         const text = lookAgain(core, apiOf(tongue), readUpright(core, apiOf(tongue), bitmap, dpi))
         if (text.confidence >= DOUBTFUL || tongues.length === 1) return text
@@ -110,10 +118,13 @@ async function start({ codes, others = [], folder }: OcrLanguages): Promise<Reco
   }
 }
 
-/** Languages that are looked for together, the likeliest first. */
+/** Languages that are recognised together, the likeliest first. */
 type Tongue = readonly string[]
 
-/** Which languages read the busiest part of a picture best: the first, unless another does clearly better. */
+/**
+ * Finds the languages that recognise the busiest part of a picture best: the first ones, unless others are clearly
+ * better.
+ */
 function readsBest(
   tongues: readonly Tongue[],
   bitmap: Bitmap,
@@ -163,7 +174,7 @@ function readUpright(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | und
   return { ...text, rotation: degrees }
 }
 
-/** Few letters say little, however sure. */
+/** A confidence says little with few letters. */
 function scoreOf({ confidence, lines }: PageText): number {
   const letters = lines.reduce((sum, line) => sum + line.words.reduce((all, { text }) => all + text.length, 0), 0)
   return confidence * Math.min(1, letters / 20)
@@ -194,7 +205,7 @@ function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | unde
   return { lines, width, height, dpi: guess ?? TARGET_DPI, rotation: 0, confidence, picture }
 }
 
-/** A page with what was missed at first, see `withMissedWords`. */
+/** Adds words that were missed at first, see `addMissedWords`. */
 function lookAgain(core: Core, api: TessApi, text: PageText): PageText {
   let isShown = false
   const readArea: ReadArea = ({ left, top, right, bottom }, figures) => {
@@ -218,14 +229,17 @@ function lookAgain(core: Core, api: TessApi, text: PageText): PageText {
   }
 }
 
-/** How much a picture is enlarged, within the bound on pixels. */
+/** Factor by which a picture is enlarged, within the limit of pixels. */
 function enlargement({ width, height }: Bitmap, guess: number | undefined, pixels: number): number {
   const most = Math.sqrt(Math.min(pixels, MAX_PIXELS) / (width * height))
   if (guess !== undefined) return Math.min(most, MOST_ENLARGED, TARGET_DPI / guess)
   return Math.max(width, height) > SMALL_SIDE ? 1 : Math.min(most, ENLARGED_BLINDLY)
 }
 
-/** Hands a picture over and has its lines found. @returns its resolution: as it is known, else as its text tells */
+/**
+ * Passes a picture to Tesseract and finds its lines. @returns the known resolution, else the one estimated from its
+ * text
+ */
 function show(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined): number | undefined {
   setImage(core, api, bitmap, known)
   delete core.guess.dpi
@@ -235,7 +249,7 @@ function show(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefine
 
 function setImage(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | undefined): void {
   const picture = pixOf(core, bitmap)
-  // it keeps a picture of its own
+  // Tesseract keeps its own copy of the picture
   api.SetImage(core.program.wrapPointer(picture, core.program.Pix))
   if (dpi !== undefined) api.SetSourceResolution(Math.round(dpi))
   destroyPix(core, picture)

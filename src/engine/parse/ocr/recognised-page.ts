@@ -3,12 +3,15 @@ import type { RecognisedLine, RecognisedPage } from './pages-read.js'
 import { withPlaces } from './word-places.js'
 import { joined, type Line, meanConfidence, type PageText } from './words.js'
 
-/** Lines whose size differs from the page's usual one by less than this share are of that size: letters of a row differ. */
+/**
+ * Lines whose size differs from the usual size of the page by less than this fraction get the usual size: heights of
+ * letters vary.
+ */
 const SAME_SIZE = 0.22
-/** Words that Tesseract is less sure of than this are specks and ornaments, when a whole line is made of them. */
+/** A line with a lower mean confidence, in percent, is made of specks and ornaments. */
 const NOISE = 25
 
-/** What was read of a page, in points; what is noise is left out. */
+/** Converts the recognised text of a page to points and drops noise. */
 export function recognisedPage(page: number, text: PageText): RecognisedPage {
   const scale = POINTS_PER_INCH / text.dpi
   const kept = text.lines.filter(isText)

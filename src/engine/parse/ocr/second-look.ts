@@ -4,20 +4,21 @@ import type { Box, Line, PageText, Word } from './words.js'
 
 /** A page with fewer lines has no columns. */
 const LEAST_LINES = 4
-/** Processor time for one page, which takes some seconds itself. */
+/** Maximal processor time for one page; the first pass takes some seconds. */
 const MOST_MS = 1200
-/** Words that are less sure than this, in per cent, are specks; of figures alone Tesseract is never sure. */
+/** Words with a lower confidence, in percent, are specks. Tesseract is never confident about numbers alone. */
 const SURE = 50
 const SURE_OF_FIGURES = 20
-/** Up to so wide (in text sizes) an area holds a character or two. */
+/** An area up to this width, in text sizes, contains a character or two. */
 const NARROW = 1.3
 
-/** Reads an area of the page that was read, as one line; `figures` alone where they are asked for. */
+/** Recognises an area of the page as one line; with `figures`, only digits and signs. */
 export type ReadArea = (area: Box, figures: boolean) => Word[]
 
 /**
- * Looks again where ink stands in line with words and none was read: Tesseract takes columns of few characters, and what is
- * far from everything else, for no text. Letters among figures become some. Costs little on pages without such places, and is bounded on all.
+ * Adds words where ink is in line with words but none was recognised: Tesseract takes narrow columns and isolated words
+ * for no text. Also corrects misread numbers. It costs little on pages without such areas, and its time is limited on
+ * all.
  */
 export function withMissedWords(text: PageText, readArea: ReadArea): PageText {
   if (text.lines.length < LEAST_LINES) return text

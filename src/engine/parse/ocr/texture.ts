@@ -1,12 +1,12 @@
 import type { Bitmap } from '../render/bitmap.js'
 
 /**
- * Changes between dark and light from a pixel to the next, across and down, as shares of all pixels. Pages of small print
- * have up to a quarter of both together; weaves, scales, screens and noise have more, and reading one takes minutes.
+ * Changes between dark and light from one pixel to the next, across and down, as a fraction of all pixels. Pages of
+ * small print have up to a quarter. Weaves, scales, screens and noise have more, and OCR of one takes minutes.
  */
 const MOST_CHANGES = 0.5
 
-/** Whether a picture in grey is of a pattern so fine that no letters can be in it. */
+/** Whether a grey picture is a pattern so fine that it cannot contain letters. */
 export function isTexture({ width, height, channels, data }: Bitmap): boolean {
   if (channels !== 1 || width < 2 || height < 2) return false
   const limit = between(data)
@@ -22,7 +22,10 @@ export function isTexture({ width, height, channels, data }: Bitmap): boolean {
   return changes > width * height * MOST_CHANGES
 }
 
-/** The grey between ink and paper: in the middle of the means of what is darker and what is lighter (Ridler & Calvard 1978). */
+/**
+ * The grey between ink and paper: the middle between the means of the darker and the lighter pixels (Ridler & Calvard
+ * 1978).
+ */
 function between(data: Uint8Array): number {
   const counts = new Uint32Array(256)
   for (const value of data) counts[value] = (counts[value] ?? 0) + 1

@@ -6,16 +6,16 @@ import { linesDrawn, type PixelLine } from './drawn-lines.js'
 import type { RecognisedLine, RecognisedPage, RuledLine } from './pages-read.js'
 import { joined, type Line, type PageText, tiltOf } from './words.js'
 
-/** What Tesseract takes a lone currency for, before a figure. */
+/** What Tesseract reads for a lone currency sign before a number. */
 const LIKE_CURRENCY = /^(?:[Ss]?[$§][:.;,]?|S|S[.:;,])$/
-/** more ruled lines than these belong to a drawing */
+/** More ruled lines than these belong to a drawing. */
 const MOST_RULED = 600
 
 /**
- * Adds to a page that was read where its words stand, and what is ruled on it, when its text stands in columns: what tables
- * are found by. Text that falls across the page is set level first.
+ * Adds word positions and ruled lines to a recognised page whose text is in columns; tables are found by them. Tilted
+ * text is levelled first.
  *
- * @param kept the lines that the page was made of
+ * @param kept the lines from which the page was made
  */
 export function withPlaces(page: RecognisedPage, kept: readonly Line[], text: PageText): RecognisedPage {
   const tilt = tiltOf(kept)
@@ -37,7 +37,7 @@ export function withPlaces(page: RecognisedPage, kept: readonly Line[], text: Pa
   return { ...page, lines, ruled: { level: ruled(level, scale), upright: ruled(upright, scale), tilt } }
 }
 
-/** Lines of a page with their words as they are now, and where each of them stands. */
+/** The lines of a page with their current words and the positions of those. */
 function placedLines(page: RecognisedPage, kept: readonly Line[], text: PageText, tilt: number): RecognisedLine[] {
   return page.lines.flatMap(([left, right, y, size], index): RecognisedLine[] => {
     const line = kept[index]
@@ -47,7 +47,7 @@ function placedLines(page: RecognisedPage, kept: readonly Line[], text: PageText
   })
 }
 
-/** The words of a line with places, as runs of text. */
+/** Converts the words of a line with positions to runs of text. */
 export function runsOfLine([, , , size, text, , places = []]: RecognisedLine): TextRun[] {
   const letters = [...text.replaceAll(' ', '')]
   const runs: TextRun[] = []
@@ -74,7 +74,7 @@ function wordsOf(line: Line, { height }: PageText, tilt: number, scale: number):
   })
 }
 
-/** Stretches of one line that lie beside each other, as one, in points. */
+/** Merges adjacent segments of one ruled line; in points. */
 function ruled(stretches: readonly PixelLine[], scale: number): RuledLine[] {
   const lines: (PixelLine & { sum: number; count: number })[] = []
   const open: typeof lines = []

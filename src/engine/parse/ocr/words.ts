@@ -1,9 +1,9 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { Bitmap } from '../render/bitmap.js'
 
-/** Lines of so many words tell how far text falls across the page. */
+/** Minimal number of words of a line that is used to measure the tilt of the page. */
 const TELLING_WORDS = 3
-/** text that falls by more is set sideways */
+/** Text with a larger slope is set sideways. */
 const MOST_TILT = 0.1
 
 /** A rectangle in pixels, from the top left corner. */
@@ -14,7 +14,7 @@ export interface Box {
   bottom: number
 }
 
-/** A word as it was read, with how sure Tesseract is of it in per cent. */
+/** A recognised word with its confidence in percent. */
 export interface Word extends Box {
   text: string
   confidence: number
@@ -22,29 +22,29 @@ export interface Word extends Box {
 
 export interface Line extends Box {
   words: Word[]
-  /** height of the row of text, from the lowest descender to the highest ascender */
+  /** Height of the line, from the lowest descender to the highest ascender. */
   size: number
-  /** where its letters stand, in its middle, and how far that falls from one pixel to the next */
+  /** Baseline in the middle of the line, and its slope in pixels per pixel. */
   baseline: number
   tilt: number
 }
 
-/** The text of one picture. Lengths in pixels of the picture as it was read: turned and scaled. */
+/** The text of one picture. Lengths in pixels of the picture as it was recognised: rotated and scaled. */
 export interface PageText {
   lines: Line[]
   width: number
   height: number
-  /** its resolution, as far as text tells that is about as large as in print */
+  /** Resolution, estimated from text that is about as large as in print. */
   dpi: number
-  /** degrees clockwise by which the picture had to be turned */
+  /** Degrees clockwise by which the picture was rotated. */
   rotation: number
-  /** of all words, in per cent */
+  /** Mean confidence of all words, in percent. */
   confidence: number
-  /** the picture as it was read */
+  /** The picture as it was recognised. */
   picture: Bitmap
 }
 
-/** Tesseract's own description of a page as lines in reading order. What is neither there nor a word is left out. */
+/** Parses Tesseract's JSON description of a page to lines in reading order. Leaves out lines without words. */
 export function linesOf(json: string): Line[] {
   const lines: Line[] = []
   const page: unknown = JSON.parse(json)
@@ -72,7 +72,7 @@ function isWide(letter: string | undefined): boolean {
   return letter !== undefined && /[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]/.test(letter)
 }
 
-/** How sure Tesseract is of a text, in per cent: of its words, each by its length. 0 without words. */
+/** Mean confidence of words in percent, weighted by their length; 0 without words. */
 export function meanConfidence(words: Iterable<Word>): number {
   let sum = 0
   let letters = 0
@@ -83,7 +83,7 @@ export function meanConfidence(words: Iterable<Word>): number {
   return letters === 0 ? 0 : Math.round(sum / letters)
 }
 
-/** How far text falls across the page: the middle of its lines, each as often as it is long. */
+/** Slope of the text across the page: the median of its lines, weighted by their length. */
 export function tiltOf(lines: readonly Line[]): number {
   const telling = lines
     .filter(({ words }) => words.length >= TELLING_WORDS)

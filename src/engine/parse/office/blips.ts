@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto'
 import { MAX_PICTURE_BYTES } from '../limits.js'
 import type { Picture } from '../parsed.js'
 
-/** Pictures of one document. */
+/** Maximal number of pictures of one document. */
 const MAX_BLIPS = 2000
-/** A record's head, then one or two names of 16 bytes and a byte for its use (MS-ODRAW 2.2.23 and following). */
+/**
+ * Size of a record's header, and of the one or two names of 16 bytes and the byte for the use that follow it (MS-ODRAW
+ * 2.2.23 and following).
+ */
 const HEAD = 8
 const BEFORE = [17, 33] as const
-/** JPEG, PNG, TIFF and JPEG in other colours; pictures made of lines (EMF, WMF, PICT) are no pixels. */
+/** JPEG, PNG, TIFF and CMYK JPEG; vector pictures (EMF, WMF, PICT) have no pixels. */
 const TYPES = new Set([0xf01d, 0xf01e, 0xf029, 0xf02a])
 const SIGNATURES = [
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
@@ -17,8 +20,8 @@ const SIGNATURES = [
 ]
 
 /**
- * The pictures that old Office programs keep in a stream, each once, in the order of the stream. They are found by what
- * they begin with and believed where the head of a record stands before it.
+ * Finds the pictures that old Office programs store in a stream, each once, in the order of the stream. Finds them by
+ * their signatures, and accepts those that follow the header of a record.
  */
 export function picturesIn(stream: Buffer): Picture[] {
   const found: { at: number; bytes: Buffer }[] = []

@@ -1,17 +1,17 @@
 import type { Block } from '../parsed.js'
 import { tableBlocks } from '../tables.js'
 
-/** A chart as any format tells it. */
+/** The content of a chart, independent of the format. */
 export interface ChartSaid {
   title: string
   axes: readonly string[]
-  /** `bar`, `line`; `chart` where it is not known */
+  /** `bar`, `line`; `chart` when unknown. */
   kind: string
-  /** series across, categories down, with their heads; empty where the chart keeps no figures */
+  /** Series as columns and categories as rows, with their names; empty when the chart stores no values. */
   rows: string[][]
 }
 
-/** A chart as a table: what is said of it above, its figures below. */
+/** Converts a chart to a caption and a table of its values. */
 export function chartBlocks({ title, axes, kind, rows }: ChartSaid): Block[] {
   const name = tidy(title)
   const named = axes.map(tidy).filter((axis) => axis !== '')
@@ -21,7 +21,7 @@ export function chartBlocks({ title, axes, kind, rows }: ChartSaid): Block[] {
   return [...caption, ...tableBlocks(rows, true, { chart: kind, ...(name === '' ? {} : { caption: name }) })]
 }
 
-/** `0.30000000000000004` is what a program computed; `0.3` is what it shows. */
+/** Formats a number as programs show it: `0.3` for the computed `0.30000000000000004`. */
 export function figure(value: number): string {
   return String(Number(value.toPrecision(12)))
 }

@@ -4,7 +4,7 @@ import type { Block } from '../parsed.js'
 import { chartBlocks, figure } from './chart-blocks.js'
 import { type ObjectReader, objectParts } from './object-parts.js'
 
-/** Series of a chart, points of a series. */
+/** Maximal number of series of a chart, and of points of a series. */
 const MAX_SERIES = 200
 const MAX_POINTS = 5000
 const MAX_TEXT = 1000
@@ -15,7 +15,10 @@ interface Series {
   values: Map<number, string>
 }
 
-/** Reads charts in the parts of an archive: their figures as tables, series across, categories down. */
+/**
+ * Creates a reader of the charts in the parts of an archive. It returns their values as tables, with series as columns
+ * and categories as rows.
+ */
 export function chartParts(zip: ZipArchive, filename: string): (part: string | undefined) => Block[] {
   return objectParts(zip, filename, () => new ChartReader())
 }
@@ -57,7 +60,7 @@ class ChartReader implements ObjectReader {
     return chartBlocks({ title, axes: this.#axes, kind: this.#kind, rows: series.length === 0 ? [] : rowsOf(series) })
   }
 
-  /** What a value is of is told by the elements around it. */
+  /** The enclosing elements determine to what a value belongs. */
   #value(value: string): void {
     const series = this.#series.at(-1)
     const around = this.#path.findLast((name) => /^c:(?:tx|cat|val|xVal|yVal|bubbleSize|title)$/.test(name))
@@ -79,7 +82,7 @@ class ChartReader implements ObjectReader {
   }
 }
 
-/** A value as a program shows it, or as it says it. */
+/** Formats numbers as programs show them; returns other values unchanged. */
 function valueShown(value: string): string {
   const number = Number(value)
   return value === '' || Number.isNaN(number) ? value : figure(number)

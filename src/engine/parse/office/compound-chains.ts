@@ -1,15 +1,15 @@
-/** Places in the header of a compound file (MS-CFB 2.2). */
+/** Offsets in the header of a compound file (MS-CFB 2.2). */
 const SECTOR_SHIFT = 30
 const DIFAT_START = 68
 const HEADER_DIFAT = 76
 const HEADER_FATS = 109
 const HEADER_SIZE = 512
-/** Sectors have 512 or 4096 bytes. */
+/** log2 of the sector size: 512 or 4096 bytes. */
 const SHIFTS = new Set([9, 12])
 
 /**
- * Whether no chain of sectors of a compound file leads back into itself: a library that follows such a chain does not
- * come to an end. Linear in the size of the file.
+ * Whether no sector chain of a compound file contains a cycle: a library that follows such a chain never ends. Linear
+ * in the size of the file.
  */
 export function chainsEnd(bytes: Buffer): boolean {
   const shift = bytes.length < HEADER_SIZE ? 0 : bytes.readUInt16LE(SECTOR_SHIFT)
@@ -22,7 +22,7 @@ export function chainsEnd(bytes: Buffer): boolean {
     return at >= size && at + 4 <= bytes.length ? bytes.readInt32LE(at) : -1
   }
   const count = fat.length * perSector
-  // 0 not seen, 1 on the chain that is followed now, 2 known to end
+  // 0: not visited, 1: on the current chain, 2: known to end
   const marks = new Uint8Array(count)
   for (let start = 0; start < count; start++) {
     let sector = start
@@ -36,15 +36,15 @@ export function chainsEnd(bytes: Buffer): boolean {
   return true
 }
 
-/** Where the directory begins, in the header. */
+/** Offset of the start of the directory in the header. */
 const DIRECTORY_START = 48
 const ENTRY = 128
-/** Entries of a directory that are looked at to tell what a file is. */
+/** Maximal number of directory entries that are read to determine the type of a file. */
 const ENTRIES_LOOKED_AT = 10_000
 
 /**
- * Names of what stands at the top of a compound file, where its directory can be followed: the streams of documents
- * that are embedded in it stand deeper.
+ * Reads the names at the top level of a compound file, if its directory can be followed. The streams of embedded
+ * documents are in deeper levels.
  */
 export function topNames(bytes: Buffer): Set<string> {
   const names = new Set<string>()
@@ -86,7 +86,7 @@ function directoryEntries(bytes: Buffer, size: number): { name: string; left: nu
   return entries
 }
 
-/** The sectors that hold the allocation table: those in the header, then those in sectors of their own. */
+/** The sectors of the allocation table: those listed in the header, then those listed in separate sectors. */
 function fatSectors(bytes: Buffer, size: number): number[] {
   const found: number[] = []
   const most = Math.ceil(bytes.length / size)

@@ -3,11 +3,11 @@ import { isRecord } from '../../../lib/json/values.js'
 import { ReadError } from '../limits.js'
 import { chainsEnd } from './compound-chains.js'
 
-/** Streams of one file that are looked at; a mail has some tens for each attachment. */
+/** Maximal number of streams of one file; a mail has some tens for each attachment. */
 const MAX_STREAMS = 100_000
 
 /**
- * The streams of a compound file (MS-CFB) by path, without the name of the root: `__substg1.0_0037001F`,
+ * Reads the streams of a compound file (MS-CFB) by path, without the name of the root: `__substg1.0_0037001F`,
  * `__attach_version1.0_#00000000/__substg1.0_37010102`. Empty streams are left out.
  *
  * @throws ReadError `malformed`
@@ -35,8 +35,8 @@ export function readCompound(bytes: Buffer, filename: string): Map<string, Buffe
   }
 }
 
-/** @throws ReadError `malformed` for a file that would never be read to its end */
+/** @throws ReadError `malformed` for a file whose sector chains contain a cycle */
 export function checkCompound(bytes: Buffer, filename: string): void {
   if (chainsEnd(bytes)) return
-  throw new ReadError('malformed', `${filename} is damaged: a chain of its sectors leads back into itself`)
+  throw new ReadError('malformed', `${filename} is damaged: its sector chains contain a cycle`)
 }

@@ -1,29 +1,29 @@
-/** What the styles and the tables of formatting of a `.doc` file say of its paragraphs and characters (MS-DOC 2.6). */
+/** Styles and formatting tables of a `.doc` file: properties of its paragraphs and characters (MS-DOC 2.6). */
 
-/** Properties of a paragraph that its reader needs. */
+/** The used properties of a paragraph. */
 export interface ParagraphProperties {
-  /** place of its style in the style sheet */
+  /** Index of its style in the style sheet. */
   style: number
   /** 0 outside of tables, 1 in a table, 2 in a table within one */
   depth: number
-  /** the paragraph ends a row */
+  /** The paragraph ends a row. */
   endsRow: boolean
-  /** it is an item of a list */
+  /** It is an item of a list. */
   listed: boolean
-  /** depth of the item, 0 for the outermost */
+  /** Level of the item, 0 for the outermost. */
   listLevel: number
   /** 1 to 9 for headings, 0 for text */
   outline: number
 }
 
-/** Files have a few thousand pages of formatting at most. */
+/** Maximal number of formatting pages; files have a few thousand. */
 const MAX_PAGES = 200_000
 const PAGE = 512
 const MAX_STYLES = 4096
-/** Styles that are based on another follow it so far. */
+/** Maximal depth of the chain of base styles. */
 const MAX_BASES = 12
 
-/** Operations of a paragraph's properties. */
+/** Operations of paragraph properties (sprm). */
 const STYLE = 0x4600
 const IN_TABLE = 0x2416
 const ROW_END = 0x2417
@@ -33,13 +33,13 @@ const LIST = 0x460b
 const LIST_LEVEL = 0x260a
 const OUTLINE_LEVEL = 0x2640
 const HUGE = 0x6646
-/** The one whose size is two bytes. */
+/** The only operation with a size of two bytes. */
 const DEFINE_TABLE = 0xd608
-/** The one whose size may be 255 and then means something else. */
+/** The only operation whose size may be 255 with a different meaning. */
 const CHANGE_TABS = 0xc615
 const DELETED = 0x0800
 
-/** Bytes of an operand, by the three highest bits of the operation; 0 where the operand says it. */
+/** Bytes of an operand, by the three highest bits of the operation; 0 when the operand contains its size. */
 const OPERAND = [1, 1, 2, 4, 2, 2, 0, 3]
 
 const PLAIN: ParagraphProperties = {
@@ -51,7 +51,7 @@ const PLAIN: ParagraphProperties = {
   outline: 0,
 }
 
-/** Calls back for each operation of a list of them, as far as it is whole. */
+/** Calls `visit` for each complete operation of a list. */
 function forEachOperation(bytes: Buffer, visit: (operation: number, at: number) => void): void {
   let at = 0
   while (at + 3 <= bytes.length) {
@@ -81,13 +81,13 @@ function apply(bytes: Buffer, properties: ParagraphProperties, data: Buffer | un
     else if (operation === HUGE && data !== undefined) {
       const place = bytes.readUInt32LE(at)
       if (place + 2 > data.length) return
-      // Nothing of the kind stands in there again, so it goes one deep.
+      // the referenced list contains no further reference, so one level suffices
       apply(data.subarray(place + 2, place + 2 + data.readUInt16LE(place)), properties, undefined)
     }
   })
 }
 
-/** The styles of a document: what each says of its paragraphs. */
+/** Reads the styles of a document with the properties of their paragraphs. */
 export function readStyles(sheet: Buffer): ParagraphProperties[] {
   if (sheet.length < 6) return []
   const count = Math.min(sheet.readUInt16LE(2), MAX_STYLES)
@@ -107,7 +107,7 @@ export function readStyles(sheet: Buffer): ParagraphProperties[] {
     for (const one of chain.reverse()) {
       const kind = raw[one]?.kind ?? 0
       if (kind >= 1 && kind <= 9) properties.outline = kind
-      // the title of a document stands above its chapters
+      // the title of a document is above its chapters
       if (kind === TITLE_STYLE) properties.outline = 1
       apply(raw[one]?.operations ?? Buffer.alloc(0), properties, undefined)
     }
@@ -115,7 +115,7 @@ export function readStyles(sheet: Buffer): ParagraphProperties[] {
   })
 }
 
-/** What the program calls the title of a document. */
+/** Built-in style number of the title of a document. */
 const TITLE_STYLE = 62
 
 function readStyle(style: Buffer, fixed: number): { kind: number; base: number; operations: Buffer } {
@@ -125,17 +125,17 @@ function readStyle(style: Buffer, fixed: number): { kind: number; base: number; 
   const family = style.readUInt16LE(2) & 0xf
   const base = style.readUInt16LE(2) >> 4
   if (family !== 1) return none
-  // behind its name, which ends with a zero: the operations of its paragraphs, behind the number of the style
+  // after its name, which ends with a zero: the paragraph operations, after the number of the style
   const list = fixed + 2 + style.readUInt16LE(fixed) * 2 + 2
   const size = list + 2 <= style.length ? style.readUInt16LE(list) : 0
   return { kind, base: base === 0xfff ? -1 : base, operations: style.subarray(list + 4, list + 2 + size) }
 }
 
-/** Stretches of the main stream, in its order, each with something said of it. */
+/** Consecutive ranges of the main stream, each with a value. */
 export class Runs<T> {
   readonly #ends: number[] = []
   readonly #values: T[] = []
-  /** whether something that is true is said anywhere */
+  /** Whether any range has a truthy value. */
   any = false
 
   add(end: number, value: T): void {
@@ -145,7 +145,7 @@ export class Runs<T> {
     this.#values.push(value)
   }
 
-  /** What is said of the byte at a place. */
+  /** The value of the range that contains an offset. */
   at(place: number): T | undefined {
     let low = 0
     let high = this.#ends.length
@@ -158,7 +158,7 @@ export class Runs<T> {
   }
 }
 
-/** Properties of paragraphs, by where their text stands in the main stream. */
+/** Properties of paragraphs by their ranges in the main stream. */
 export function paragraphRuns(
   main: Buffer,
   table: Buffer,
@@ -192,7 +192,7 @@ function propertiesAt(
   return properties
 }
 
-/** Whether characters were deleted while changes were being tracked, by where they stand in the main stream. */
+/** Whether characters were deleted while changes were tracked, by their ranges in the main stream. */
 export function deletedRuns(main: Buffer, table: Buffer): Runs<boolean> {
   const runs = new Runs<boolean>()
   for (const page of pagesOf(main, table)) {
@@ -212,14 +212,14 @@ export function deletedRuns(main: Buffer, table: Buffer): Runs<boolean> {
   return runs
 }
 
-/** The pages of formatting that a table names, in order. */
+/** The formatting pages that a table lists, in order. */
 function* pagesOf(main: Buffer, table: Buffer): Generator<Buffer> {
   const count = Math.min(Math.floor((table.length - 4) / 8), MAX_PAGES)
   let last = -1
   for (let index = 0; index < count; index++) {
     const number = table.readUInt32LE((count + 1) * 4 + index * 4) & 0x3fffff
     const start = number * PAGE
-    // A page named again and again says nothing new.
+    // a repeated page contains nothing new
     if (number === last || start + PAGE > main.length) continue
     last = number
     yield main.subarray(start, start + PAGE)

@@ -4,14 +4,14 @@ import { type Lengths, type Piece, pieceText, ReadableText, readLengths, readPie
 /** A paragraph of the text. */
 export interface Paragraph {
   text: string
-  /** where it ends in the text */
+  /** Index of the character after it in the text. */
   end: number
   properties: ParagraphProperties
-  /** it ends a cell of a table, not only a line */
+  /** It ends a cell of a table, not only a line. */
   endsCell: boolean
 }
 
-/** Places of tables in the head of a file (MS-DOC 2.5.6). */
+/** Offsets of table locations in the header of a file (MS-DOC 2.5.6). */
 const STYLES = 0xa2
 const CHARACTERS = 0xfa
 const PARAGRAPHS = 0x102
@@ -19,7 +19,7 @@ const PIECES = 0x1a2
 
 const MARKS = /[\r\u0007\f]/g
 
-/** The text of a `.doc` file, paragraph by paragraph, with what formatting says of them. */
+/** The text of a `.doc` file as paragraphs with their properties. A story is a separate text: body, notes, headers. */
 export class Stories {
   readonly lengths: Lengths
   readonly #main: Buffer
@@ -39,7 +39,7 @@ export class Stories {
     this.#deleted = deletedRuns(main, this.part(CHARACTERS))
   }
 
-  /** A stretch of the table stream, by where the head of the file names it. */
+  /** A part of the table stream whose location is at this offset of the file header. */
   part(place: number): Buffer {
     return tablePart(this.#main, this.#table, place)
   }
@@ -55,7 +55,7 @@ export class Stories {
         held += readable.of(this.#kept(piece, text, from, index))
         from = index + 1
         const place = piece.at + index * piece.width
-        // The mark of a deleted paragraph joins it with the next.
+        // the mark of a deleted paragraph joins it with the next
         if (this.#deleted.at(place) === true) continue
         const properties = this.#paragraphs.at(place) ?? this.#styles[0]
         if (properties !== undefined) {
@@ -71,7 +71,7 @@ export class Stories {
       yield { text: squeezed(held), end, properties: { ...properties, depth: 0 }, endsCell: false }
   }
 
-  /** The pieces of a stretch of the text, those at its ends cut. */
+  /** The pieces of a range of the text, clipped to it. */
   *#between(start: number, end: number): Generator<Piece> {
     for (let index = this.#firstAfter(start); index < this.#pieces.length; index++) {
       const piece = this.#pieces[index]
@@ -82,7 +82,7 @@ export class Stories {
     }
   }
 
-  /** The first piece that ends behind a place: there is one text and many stretches of it. */
+  /** Index of the first piece that ends after a character. A binary search, since one text is read in many ranges. */
   #firstAfter(start: number): number {
     let low = 0
     let high = this.#pieces.length
@@ -94,7 +94,7 @@ export class Stories {
     return low
   }
 
-  /** Characters of a piece without those that were deleted. */
+  /** The characters of a piece without deleted ones. */
   #kept(piece: Piece, text: string, from: number, to: number): string {
     if (!this.#deleted.any) return text.slice(from, to)
     let kept = ''

@@ -3,16 +3,16 @@ import { ReadError } from '../limits.js'
 
 /** Bytes of a file that belong to its text, in the order of the text. */
 export interface Piece {
-  /** first character in the text, and the one behind the last */
+  /** First character in the text, and the one after the last. */
   start: number
   end: number
-  /** where its bytes stand in the main stream */
+  /** Offset of its bytes in the main stream. */
   at: number
-  /** bytes of a character */
+  /** Bytes per character. */
   width: 1 | 2
 }
 
-/** Lengths of the texts of a document, one behind the other, in characters. */
+/** Lengths of the consecutive stories of a document, in characters. */
 export interface Lengths {
   body: number
   footnotes: number
@@ -24,7 +24,7 @@ export interface Lengths {
 
 const MAX_PIECES = 1_000_000
 
-/** A stretch of the table stream, by the place where the head of the file names it. */
+/** A part of the table stream whose location is at the offset `at` of the file header. */
 export function tablePart(main: Buffer, table: Buffer, at: number): Buffer {
   if (at + 8 > main.length) return Buffer.alloc(0)
   const start = main.readUInt32LE(at)
@@ -32,7 +32,7 @@ export function tablePart(main: Buffer, table: Buffer, at: number): Buffer {
   return start > table.length ? Buffer.alloc(0) : table.subarray(start, Math.min(table.length, start + size))
 }
 
-/** Lengths as the head of the file tells them (MS-DOC 2.5.4). */
+/** Reads the lengths from the header of the file (MS-DOC 2.5.4). */
 export function readLengths(main: Buffer): Lengths {
   const at = (place: number): number => Math.max(0, main.readInt32LE(place))
   return {
@@ -46,15 +46,15 @@ export function readLengths(main: Buffer): Lengths {
 }
 
 /**
- * The pieces of the text (MS-DOC 2.8.35).
+ * Reads the pieces of the text (MS-DOC 2.8.35).
  *
- * @throws ReadError `malformed` where there are none
+ * @throws ReadError `malformed` when there are none
  */
 export function readPieces(clx: Buffer, main: Buffer, filename: string): Piece[] {
   const list = pieceTable(clx)
   const count = Math.min(Math.floor((list.length - 4) / 12), MAX_PIECES)
   const pieces: Piece[] = []
-  // What several pieces share is text once: a small file cannot become a long text.
+  // the total length is limited by the file, so that pieces that share bytes cannot make a small file a long text
   let room = main.length
   let end = 0
   for (let index = 0; index < count; index++) {
@@ -73,10 +73,10 @@ export function readPieces(clx: Buffer, main: Buffer, filename: string): Piece[]
     pieces.push({ start, end, at, width })
   }
   if (pieces.length > 0) return pieces
-  throw new ReadError('malformed', `${filename} is not a readable Word document: it names no text`)
+  throw new ReadError('malformed', `${filename} is not a readable Word document: it refers to no text`)
 }
 
-/** The list of pieces, behind stretches of formatting. */
+/** The list of pieces, which follows formatting data. */
 function pieceTable(clx: Buffer): Buffer {
   let at = 0
   while (at + 5 <= clx.length && clx[at] === 1) at += 3 + clx.readUInt16LE(at + 1)
@@ -90,13 +90,13 @@ export function pieceText(main: Buffer, piece: Piece): string {
   return piece.width === 2 ? bytes.toString('utf16le') : iconv.decode(bytes, 'windows-1252')
 }
 
-/** Characters between a field's begin and its end that are its instruction, marks of pictures and notes, soft hyphens. */
+/** Removes field instructions, marks of pictures and notes, and soft hyphens. */
 export class ReadableText {
-  /** for each open field whether its instruction is still being read */
+  /** For each open field, whether its instruction is still being read. */
   readonly #fields: boolean[] = []
   #hidden = 0
 
-  /** What a reader sees of a stretch of text; fields go on over stretches. */
+  /** The visible part of a text; fields may continue over several calls. */
   of(text: string): string {
     if (this.#fields.length === 0 && !/[\u0001-\u001f]/.test(text)) return text
     let seen = ''

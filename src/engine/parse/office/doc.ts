@@ -15,29 +15,29 @@ import { summaryProperties } from './summary-properties.js'
 /** First two bytes of the main stream: since Word 97, and of Word 6 and 95. */
 const WORD_97 = 0xa5ec
 const WORD_6 = 0xa5dc
-/** The head of a file is at least so long: up to the place of the pieces. */
+/** Minimal size of the file header: up to the location of the pieces. */
 const HEAD = 0x1aa
 const FLAGS = 0x0a
 const ENCRYPTED = 0x0100
 const COMPLEX = 0x0004
 const SECOND_TABLE = 0x0200
 
-/** Places of tables in the head: where notes stand in the text, and where their own texts begin. */
+/** Offsets of table locations in the header: references to notes in the text, and starts of their texts. */
 const NOTES = [
   { references: 0xaa, texts: 0xb2, role: 'footnote' },
   { references: 0x20a, texts: 0x212, role: 'endnote' },
   { references: 0xba, texts: 0xc2, role: 'comment' },
 ] as const
 const MARGINS = 0xf2
-/** Stories of separators before those of the sections, and stories of each section. */
+/** Number of separator stories before those of the sections, and of stories of each section. */
 const SEPARATORS = 6
 const STORIES = 6
-/** Of the stories of a section these are footers. */
+/** Indexes of the footers among the stories of a section. */
 const FOOTERS = new Set([2, 3, 5])
 const OBJECTS = /^ObjectPool\/[^/]+\//
 const MAX_NOTES = 100_000
 
-/** Reads documents of Word 97 to 2003: styles tell headings, marks tell tables, notes follow their paragraph. */
+/** Reads documents of Word 97 to 2003: headings by styles, tables by marks, notes after their paragraph. */
 export const docParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/msword',
   parse: parseDoc,
@@ -53,7 +53,7 @@ async function parseDoc(input: ParserInput): Promise<Parsed> {
   if ((flags & ENCRYPTED) !== 0) throw new ReadError('encrypted', `${filename} is protected by a password`)
   const version = main.readUInt16LE(0)
   if (version !== WORD_97 && version !== WORD_6)
-    throw new ReadError('malformed', `${filename} is not a readable Word document: its head is damaged`)
+    throw new ReadError('malformed', `${filename} is not a readable Word document: its header is damaged`)
   const blocks = version === WORD_6 ? oldBlocks(main, flags, filename) : newBlocks(main, flags, streams, filename)
   const embedded = await embeddedInOld(streams, OBJECTS, input)
   blocks.push(...embedded.rest())
@@ -68,10 +68,10 @@ async function parseDoc(input: ParserInput): Promise<Parsed> {
   }
 }
 
-/** Word 6 and 95: the text stands in one piece unless the file was saved in a hurry. */
+/** Word 6 and 95: the text is in one piece, except in fast-saved files. */
 function oldBlocks(main: Buffer, flags: number, filename: string): Block[] {
   if ((flags & COMPLEX) !== 0)
-    throw new ReadError('unsupported-type', `${filename} was fast-saved by Word 6 or 95, which cannot be read`)
+    throw new ReadError('unsupported-type', `${filename} was fast-saved by Word 6 or 95, a format that is not supported`)
   const bytes = main.subarray(main.readUInt32LE(0x18), main.readUInt32LE(0x1c))
   const text = new TextDecoder('windows-1252').decode(bytes)
   const lines = text.replace(/\u0013[^\u0014\u0015]*[\u0014\u0015]/g, '').split(/[\r\f\u0007]+/)
@@ -85,13 +85,13 @@ function newBlocks(main: Buffer, flags: number, streams: ReadonlyMap<string, Buf
   const stories = new Stories(main, table, streams.get('Data'), filename)
   const reader = new DocReader(stories)
   reader.read()
-  // where they stand is told by formats that are not read: behind the text, as they come
+  // the formats with the locations of pictures are not parsed: pictures follow the text, in stored order
   const data = [streams.get('Data'), main].flatMap((stream) => (stream === undefined ? [] : picturesIn(stream)))
   return [...reader.blocks, ...data.map((picture): Block => ({ type: 'image', text: '', picture }))]
 }
 
 interface Note {
-  /** where it is referred to in the body */
+  /** Character of the body that refers to it. */
   at: number
   block: Block
 }
@@ -189,7 +189,7 @@ class DocReader {
     this.#list = []
   }
 
-  /** Foot- and endnotes, comments: where they are referred to and what they say. */
+  /** Reads footnotes, endnotes or comments with their references. */
   #readNotes(kind: 0 | 1 | 2, start: number, length: number): Note[] {
     const { references, texts, role } = NOTES[kind]
     const places = this.#stories.part(references)
@@ -218,7 +218,7 @@ class DocReader {
     for (const { text } of this.#stories.paragraphs(start, start + length)) if (text !== '') this.#paragraph(text)
   }
 
-  /** Headers and footers, each once, and only where the body does not say it already. */
+  /** Headers and footers, each once, and only when the body does not contain the same text. */
   #margins(start: number, length: number): void {
     const places = this.#stories.part(MARGINS)
     const seen = new Set(this.blocks.map((block) => block.text))
@@ -242,7 +242,7 @@ class DocReader {
   }
 }
 
-/** A "heading" longer than this is text in the wrong style. */
+/** A longer "heading" is text in the wrong style. */
 const MAX_HEADING = 400
 
 function oneLine(text: string): string {

@@ -3,12 +3,12 @@ import { isPlain, paragraphsOf } from './docx-sizes.js'
 
 const NAME = 'text set as code'
 const MONOSPACED = /mono|courier|consol|menlo|lucida console|fixed|source code|fira code|typewriter/i
-/** A document that is set so as a whole was typed, not programmed: of its letters at most. */
+/** A document with a larger fraction of fixed-width letters was typewritten: in it, the font does not mark code. */
 const MOST = 0.5
 /** Fewer paragraphs in a row are a name or a command in the text. */
 const LEAST_LINES = 2
 
-/** Names for mammoth: styles that word processors and converters give code, and ours. */
+/** Style map for mammoth: the styles that word processors and converters use for code, and ours. */
 export const CODE_STYLE_MAP = [
   NAME,
   'HTML Preformatted',
@@ -25,8 +25,8 @@ export const CODE_STYLE_MAP = [
 ].map((name) => `p[style-name='${name}'] => pre:separator('\\n')`)
 
 /**
- * Gives paragraphs that are set in letters of one width, and whose style does not say what they are, the name of a style for
- * code, since mammoth's HTML has no fonts.
+ * Gives paragraphs in a fixed-width font, whose style has no meaning, the name of a code style: mammoth's HTML contains
+ * no fonts.
  *
  * @param document as mammoth reads it; changed in place
  */
@@ -40,7 +40,7 @@ export function nameCode(document: unknown): unknown {
     if (mono[at] === true) inMono += length
   }
   if (inMono === 0 || inMono > all * MOST) return document
-  // they come from the last to the first
+  // paragraphs are in reverse order
   let from = 0
   for (let at = 0; at <= paragraphs.length; at++) {
     if (mono[at] === true) continue

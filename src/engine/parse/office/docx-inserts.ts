@@ -16,7 +16,7 @@ type Insert =
   | { kind: 'file'; part: string }
   | { kind: 'comment'; id: string }
 
-/** What the library that reads a document passes over: charts, diagrams, embedded files, comments, and words with their readings. */
+/** Handles what mammoth skips: charts, diagrams, embedded files, comments, and ruby text. */
 export class DocxInserts {
   readonly #zip: ZipArchive
   readonly #filename: string
@@ -30,14 +30,14 @@ export class DocxInserts {
     this.#embedded = embedded
   }
 
-  /** A part of the document with words in the place of them. */
+  /** The XML of a part with markers in place of skipped content. */
   prepared(name: string, xml: string): string {
     const words = xml.includes('<w:ruby') ? withReadings(xml) : xml
     if (name !== MAIN || !/<(?:c:chart|dgm:relIds|w:commentReference|o:OLEObject)[\s/]/.test(words)) return words
     return this.#withComments(this.#withDrawings(words.replaceAll(MARK, '')))
   }
 
-  /** The blocks of a document with what its marks stand for. */
+  /** The blocks of a document with the content of their markers. */
   placed(blocks: Block[]): Block[] {
     if (this.#inserts.length === 0) return blocks
     const charts = chartParts(this.#zip, this.#filename)
@@ -91,7 +91,7 @@ export class DocxInserts {
   }
 }
 
-/** The texts of a diagram (SmartArt), in the order of its data, as a list. */
+/** The texts of a diagram (SmartArt) as a list, in the order of its data. */
 function diagramBlocks(zip: ZipArchive, part: string, filename: string): Block[] {
   if (!zip.entries.has(part)) return []
   const lines = readShapes(xmlPart(zip, part, filename)).flatMap((shape) =>
@@ -112,7 +112,7 @@ function textsIn(xml: string): string {
   return [...xml.matchAll(/<w:t(?:\s[^<>]{0,100})?>([^<]{0,1000})<\/w:t>/g)].map((found) => found[1] ?? '').join('')
 }
 
-/** Replaces each element of a name, which holds none of its own name, where there is something to replace it with. */
+/** Replaces elements by name. The elements must not be nested; an element is kept when `replace` returns undefined. */
 function betweenTags(xml: string, name: string, replace: (element: string) => string | undefined): string {
   const parts: string[] = []
   const end = `</${name}>`

@@ -1,22 +1,22 @@
 import { isRecord } from '../../../lib/json/values.js'
 
-/** What a run without a size of its own is taken for, in points: the size of Word's own templates. */
+/** Size of a run without an explicit size, in points: that of Word's own templates. */
 const USUAL = 11
-/** Larger than the text by this share is set as a heading. */
+/** Minimal size of a heading relative to the text. */
 const LARGER = 1.12
-/** Sizes that are told apart, the largest first. */
+/** Number of distinct sizes, the largest first. */
 const SIZES = 6
 const NAME = 'larger text'
-/** Styles that say nothing of what a paragraph is. */
+/** Styles without a meaning. */
 const PLAIN = /^(?:normal|body text|no spacing|default|standard|text body)?$/i
 
-/** Names for mammoth: a paragraph that is larger as a whole gets one by its size. */
+/** Style map for mammoth: a paragraph that is entirely larger gets a style by its size. */
 export const SIZE_STYLE_MAP = Array.from(
   { length: SIZES },
   (_, at) => `p[style-name='${NAME} ${at}'] => p.larger-${at}:fresh`,
 )
 
-/** What these names look like, for the HTML reader. */
+/** CSS for these styles, for the HTML reader. */
 export const SIZE_SHEET = `<style>${Array.from({ length: SIZES }, (_, at) => `.larger-${at}{font-size:${2.2 - at * 0.15}em}`).join('')}</style>`
 
 interface Sized {
@@ -25,8 +25,8 @@ interface Sized {
 }
 
 /**
- * Gives paragraphs that are larger than the text, and whose style does not say what they are, the name of a style by their
- * size, since mammoth's HTML has no sizes.
+ * Gives paragraphs larger than the text, whose style has no meaning, the name of a style for their size: mammoth's HTML
+ * contains no sizes.
  *
  * @param document as mammoth reads it; changed in place
  */
@@ -49,7 +49,7 @@ export function isPlain({ styleName, styleId, numbering }: Record<string, unknow
   return PLAIN.test(named) && !isRecord(numbering)
 }
 
-/** The paragraphs with text, and the size of the smallest of it. */
+/** The paragraphs with text, each with its smallest text size. */
 export function paragraphsOf(document: unknown): (Sized & { length: number })[] {
   const found: (Sized & { length: number })[] = []
   const open: unknown[] = [document]

@@ -11,10 +11,10 @@ import { nameSizes, SIZE_SHEET, SIZE_STYLE_MAP } from './docx-sizes.js'
 import { embeddedFiles } from './embedded-files.js'
 import { coreProperties } from './properties.js'
 
-/** Marks an embedded picture in the HTML between the two steps. */
+/** URL scheme of an embedded picture in the intermediate HTML. */
 const PICTURE_SCHEME = 'embedded-picture:'
 
-/** Word's own names for headings, beyond those mammoth knows: the title of a document stands above its chapters. */
+/** Word's own heading styles that mammoth does not know: the title of a document is above its chapters. */
 const STYLE_MAP = [
   "p[style-name='Title'] => h1.title:fresh",
   "p[style-name='Subtitle'] => p:fresh",
@@ -23,7 +23,7 @@ const STYLE_MAP = [
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
 
-/** Reads Word documents: mammoth makes HTML of the body, headers and footers are added at the end. */
+/** Reads Word documents: mammoth converts the body to HTML; headers and footers are appended. */
 export const docxParser: Parser = {
   accepts: (mediaType) => mediaType === `${WORD}document` || mediaType === `${WORD}template`,
   parse: parseDocx,
@@ -51,7 +51,7 @@ async function parseDocx(input: ParserInput): Promise<Parsed> {
 }
 
 async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], inserts: DocxInserts): Promise<string> {
-  // mammoth takes an opened archive in place of a path; ours counts every inflated byte.
+  // mammoth accepts an opened archive in place of a path; ours counts every inflated byte
   const source = {
     path: '',
     file: {
@@ -92,8 +92,8 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], in
 const MAX_XML_DEPTH = 1000
 
 /**
- * Refuses XML whose tags do not match, that is nested past reason, or that brings a DTD: mammoth's XML parser would
- * take minutes over the first, overflow its stack over the second, and Word never writes the third.
+ * Refuses XML with mismatched tags, excessive nesting or a DTD. mammoth's XML parser would take minutes over the first
+ * and overflow its stack over the second; Word never writes the third.
  */
 function checkXml(xml: string, name: string, filename: string): void {
   const open: string[] = []
@@ -113,10 +113,10 @@ function checkXml(xml: string, name: string, filename: string): void {
     true,
   )
   if (sound && open.length === 0) return
-  throw new ReadError('malformed', `${filename} is not a readable Word document: ${name} is not sound XML`)
+  throw new ReadError('malformed', `${filename} is not a readable Word document: ${name} is not well-formed XML`)
 }
 
-/** Text of headers and footers, each once, and only where the body does not say it already. */
+/** Texts of headers and footers, each once, and only when the body does not contain them. */
 function margins(zip: ZipArchive, body: Block[]): Block[] {
   const seen = new Set(body.map((block) => block.text))
   const blocks: Block[] = []

@@ -8,27 +8,27 @@ import { endingOfBytes, type OleStreams, storagesBelow } from './ole-file.js'
 import { type Held, heldInCompound, heldInOle } from './ole-object.js'
 
 const EMBEDDED = /^(?:word|xl|ppt)\/embeddings\/[^/]+$/
-/** Charts whose figures are read from their own part, so that nobody looks for the workbook behind them. */
+/** Charts whose values are read from their own part, so that their workbooks are not needed. */
 const CHART = /^(?:word|xl|ppt)\/charts\/chart\d*\.xml$/
 const COMPOUND = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
-/** Kinds of relations by which parts refer to embedded files. */
+/** Relation types with which parts refer to embedded files. */
 const KINDS = new Set(['package', 'oleObject'])
 
 type Input = Pick<ParserInput, 'filename' | 'inside' | 'limits'>
 
-/** The files that are embedded in an office file: each is a document of its own, and has a line where it stands. */
+/** The files embedded in an office file. Each becomes a separate document and gets a line where it is embedded. */
 export interface Embedded {
-  /** what stands in the text for the file in a part; once */
+  /** The blocks for the file in a part; returns them once. */
   take(part: string | undefined): Block[]
-  /** what was not taken */
+  /** The blocks that were not taken. */
   rest(): Block[]
-  /** whether a relation of this kind may lead to one */
+  /** Whether relations of this type may lead to an embedded file. */
   isKind(kind: string): boolean
-  /** objects that are no files, in words for people */
+  /** A text about objects that are not files. */
   warnings: string[]
 }
 
-/** Hands over the files that are embedded in an Office Open XML package, one by one. */
+/** Adds the files embedded in an Office Open XML package as contained documents, one by one. */
 export async function embeddedFiles(zip: ZipArchive, input: Input): Promise<Embedded> {
   if (![...zip.entries.keys()].some((part) => EMBEDDED.test(part))) return await handOver([], input.inside)
   const found: [string, EmbeddedObject][] = []
@@ -40,14 +40,16 @@ export async function embeddedFiles(zip: ZipArchive, input: Input): Promise<Embe
   return await handOver(found, input.inside)
 }
 
-/** An object: what it is called where its file says no name, and what it holds. */
+/** An embedded object: its name, used when the file has none, and its content. */
 export interface EmbeddedObject {
   name: string
-  /** nothing where it is neither a file nor a chart; may throw `ReadError` of this object alone */
+  /**
+   * Returns undefined when it is neither a file nor a chart; may throw a `ReadError` that concerns only this object.
+   */
   read(): Held
 }
 
-/** Hands over the files of objects, each known by a key. */
+/** Adds the files of objects, each with a key, as contained documents. */
 export async function handOver(
   objects: Iterable<readonly [string, EmbeddedObject]>,
   inside: Inside,
@@ -82,7 +84,7 @@ async function handOverOne({ name, read }: EmbeddedObject, inside: Inside): Prom
   return 'skipped' in outcome ? undefined : [embeddedBlock(own, outcome)]
 }
 
-/** What an object holds, or why that is not known: a damaged one takes nothing from what it stands in. */
+/** The content of an object, or the reason why it cannot be read: a damaged object does not affect its container. */
 function heldBy(read: () => Held): Held | { unread: string } {
   try {
     return read()
@@ -107,7 +109,7 @@ function nameOf(part: string): string {
   return part.slice(part.lastIndexOf('/') + 1)
 }
 
-/** A name that ends as the file is: that of a part says only that it is an object. */
+/** A name with the extension of the file type: the extension of a part only identifies it as an object. */
 function withEnding(name: string, ending: string): string {
   const own = name.replace(/\.(?:bin|ole)$/i, '')
   if (ending === '' || (own === name && /\.[A-Za-z0-9]{1,5}$/.test(name))) return name
@@ -125,9 +127,9 @@ function chartWorkbooks(zip: ZipArchive, filename: string): Set<string> {
 }
 
 /**
- * Hands over the files of objects that lie in storages of an old office file.
+ * Adds the files of objects in storages of an old office file as contained documents.
  *
- * @param storages what the paths of their streams begin with
+ * @param storages pattern of the start of the paths of their streams
  */
 export async function embeddedInOld(streams: OleStreams, storages: RegExp, input: Input): Promise<Embedded> {
   const objects = [...storagesBelow(streams, storages)].map(

@@ -15,7 +15,7 @@ const TYPES = new Map(
   }),
 )
 
-/** The pictures that a document carries in its archive, unpacked one by one up to what a document may keep. */
+/** The pictures in the archive of a document, unpacked one by one up to the limit of a document. */
 export class EmbeddedPictures {
   readonly #zip: ZipArchive
   #bytes = 0
@@ -24,7 +24,9 @@ export class EmbeddedPictures {
     this.#zip = zip
   }
 
-  /** The picture in a part of the archive; nothing where there is none, it is of no known type, or there are too many. */
+  /**
+   * The picture in a part of the archive; undefined when there is none, its type is unknown, or the limit is reached.
+   */
   get(part: string): Picture | undefined {
     const contentType = TYPES.get(part.slice(part.lastIndexOf('.') + 1).toLowerCase())
     const entry = this.#zip.entries.get(part)

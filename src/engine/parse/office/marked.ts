@@ -1,18 +1,18 @@
 import type { Block } from '../parsed.js'
 
-/** Stands in a text for what is put there later, between signs that no text has. */
+/** Encloses the number of a marker in a text; a private-use character that texts do not contain. */
 export const MARK = '\ue0c7'
 const MARKED = new RegExp(`${MARK}(\\d+)${MARK}`, 'g')
 
-/** What stands in a text for the thing of a number. */
+/** The marker for content that is inserted later. */
 export function markOf(number: number): string {
   return `${MARK}${number}${MARK}`
 }
 
 /**
- * The blocks of a document without their marks, each followed by what its marks stand for.
+ * Removes the markers from the blocks of a document and inserts the content of each after its block.
  *
- * @param take the blocks of a number; asked once for each
+ * @param take returns the blocks of a number; called once for each
  */
 export function withMarked(blocks: readonly Block[], take: (number: number) => Block[]): Block[] {
   const taken = new Set<number>()
@@ -30,7 +30,7 @@ export function withMarked(blocks: readonly Block[], take: (number: number) => B
   })
 }
 
-/** Cells that a table keeps beside its text hold the same marks. */
+/** The stored cells of a table contain the same markers. */
 function cleanCells({ metadata }: Block): Pick<Block, 'metadata'> {
   if (metadata?.cells === undefined) return {}
   const cells: unknown = JSON.parse(JSON.stringify(metadata.cells).replace(MARKED, ''))

@@ -3,19 +3,20 @@ import { type MarkupHandler, readMarkup } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
 import { xmlPart } from './office-package.js'
 
-/** Objects of one document that are read. */
+/** Maximal number of objects of one document. */
 const MAX_OBJECTS = 500
 
-/** Reads the XML of one object. */
+/** Parses the XML of one object. */
 export interface ObjectReader extends MarkupHandler {
   blocks(): Block[]
 }
 
 /**
- * Objects that stand in parts of their own in an archive: charts, formulas. They are read one by one.
+ * Creates a reader of objects in separate parts of an archive: charts, formulas. Each is read when it is requested.
  *
- * @param reader for one object
- * @returns the blocks of the object in a part; none where there is none, or too many came before it
+ * @param reader creates a reader for one object
+ * @returns a function that returns the blocks of the object in a part; none when the part is missing or the limit is
+ * reached
  */
 export function objectParts(
   zip: ZipArchive,

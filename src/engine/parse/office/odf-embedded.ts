@@ -9,7 +9,7 @@ import { type Held, heldInCompound } from './ole-object.js'
 
 const MANIFEST = 'META-INF/manifest.xml'
 const OLE = 'application/vnd.sun.star.oleobject'
-/** Kinds of objects that are documents; charts and formulas are part of the text. */
+/** Object types that are documents; charts and formulas are part of the text. */
 const DOCUMENTS = new Map([
   ['application/vnd.oasis.opendocument.text', 'odt'],
   ['application/vnd.oasis.opendocument.spreadsheet', 'ods'],
@@ -17,7 +17,7 @@ const DOCUMENTS = new Map([
   ['application/vnd.oasis.opendocument.graphics', 'odg'],
 ])
 
-/** Hands over documents that are embedded in an OpenDocument file, by the names by which frames call them. */
+/** Adds the documents embedded in an OpenDocument file as contained documents, by the names that frames use. */
 export async function embeddedInOdf(
   zip: ZipArchive,
   { filename, inside, limits }: Pick<ParserInput, 'filename' | 'inside' | 'limits'>,
@@ -45,7 +45,7 @@ function partsListed(zip: ZipArchive, filename: string): Map<string, string> {
   return parts
 }
 
-/** The parts of an object as a file of their own. */
+/** Packs the parts of an object as a separate file. */
 function packed(
   zip: ZipArchive,
   folder: string,

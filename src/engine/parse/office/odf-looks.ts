@@ -1,11 +1,11 @@
 import type { Attributes } from '../markup/markup-events.js'
 
-/** How styles of an OpenDocument text look, as CSS for the HTML reader. */
+/** Converts the styles of an OpenDocument text to CSS for the HTML reader. */
 export class OdfLooks {
   readonly #looks = new Map<string, string>()
   #style = ''
 
-  /** A style of the document opens, or what it is made of. */
+  /** Handles the start of a style or of its properties. */
   open(name: string, attributes: Attributes): void {
     if (name === 'style:style') {
       this.#style = attributes.get('style:name') ?? ''
@@ -25,7 +25,7 @@ export class OdfLooks {
       this.#looks.set(this.#style, [this.#looks.get(this.#style) ?? '', ...css].filter(Boolean).join(';'))
   }
 
-  /** The attribute for an element of a style; empty where the style says nothing. */
+  /** The `style` attribute for an element; empty when the style has no CSS. */
   attribute(style: string | undefined): string {
     const css = this.#looks.get(style ?? '')
     return css === undefined ? '' : ` style="${css}"`

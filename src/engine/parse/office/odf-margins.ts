@@ -2,13 +2,16 @@ import { DroppedElement } from '../markup/dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
 
-/** Fields that say something else on every page. */
+/** Fields whose text differs from page to page. */
 const FIELDS = /^text:(?:page-number|page-count|sheet-name|date|time|file-name|title|page-continuation)$/
-/** A line with a field is kept where so many letters stand beside it: more than `Page 1 of 2` has. */
+/** A line with a field is kept when it has at least this many letters, more than `Page 1 of 2`. */
 const BESIDE_FIELDS = 12
 const MAX_LINES = 200
 
-/** Headers and footers of an OpenDocument text or spreadsheet, each line once. @param seen texts that stand in its body */
+/**
+ * Headers and footers of an OpenDocument text or spreadsheet, each line once. @param seen texts of its body; lines are
+ * added
+ */
 export function odfMargins(xml: string, seen: Set<string>): Block[] {
   const reader = new MarginReader(seen)
   readMarkup(xml, reader, true)

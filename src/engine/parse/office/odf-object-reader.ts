@@ -3,12 +3,12 @@ import type { Block } from '../parsed.js'
 import { chartBlocks } from './chart-blocks.js'
 import type { ObjectReader } from './object-parts.js'
 
-/** Rows, columns and characters of one object. */
+/** Maximal numbers of rows, columns and characters of one object. */
 const MAX_ROWS = 5000
 const MAX_COLUMNS = 200
 const MAX_TEXT = 1000
 
-/** Reads a chart (ODF 1.3, part 3, 11) with the table of its own figures, or a formula with its annotation. */
+/** Parses a chart (ODF 1.3, part 3, 11) with the table of its values, or a formula with its annotation. */
 export class OdfObjectReader implements ObjectReader {
   readonly #path: string[] = []
   readonly #rows: string[][] = []

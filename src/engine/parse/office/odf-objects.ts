@@ -5,9 +5,9 @@ import { objectParts } from './object-parts.js'
 import { OdfObjectReader } from './odf-object-reader.js'
 
 /**
- * Objects in the parts of a package: charts as tables, formulas as they were typed, the names of files.
+ * Creates a reader of the objects of a package: charts as tables, formulas as they were typed, names of embedded files.
  *
- * @returns the blocks of one, by what a frame calls it: `./Object 1`
+ * @returns a function that returns the blocks of an object by its reference in a frame: `./Object 1`
  */
 export function odfObjects(zip: ZipArchive, filename: string, embedded: Embedded): (href: string) => Block[] {
   const read = objectParts(zip, filename, () => new OdfObjectReader())

@@ -4,36 +4,39 @@ import { markOf } from './marked.js'
 import { OdfLooks } from './odf-looks.js'
 import { remarkHead } from './remarks.js'
 
-/** A stretch of an OpenDocument text as HTML: the whole of it, or one slide. */
+/** A part of an OpenDocument text as HTML: the entire text, or one slide. */
 export interface OdfSection {
   html: string
-  /** 1-based, of slides */
+  /** 1-based; only of slides. */
   page?: number
-  /** of slides that are left out of the show */
+  /** Only of slides that are hidden in the show. */
   isHidden?: true
 }
 
-/** In the `src` of pictures, before the name of their part in the archive. */
+/** Prefix in the `src` of pictures, before the name of their part in the archive. */
 export const PART_SCHEME = 'part:'
 
-/** Old versions, forms, days of comments; and tables of contents, whose lines stand again as headings. */
+/**
+ * Elements that are skipped: old versions, forms, dates of comments, and tables of contents, whose lines occur again as
+ * headings.
+ */
 const DROPPED = new Set(
   (
     'text:tracked-changes dc:creator dc:date meta:date-string meta:creator-initials text:sequence-decls text:table-of-content office:forms office:scripts ' +
     'svg:title svg:desc text:note-citation text:variable-decls text:user-field-decls presentation:settings'
   ).split(' '),
 )
-/** Comments; those of slides have a name of LibreOffice's own. */
+/** Comments; those of slides have a LibreOffice name. */
 const REMARKS = new Set(['office:annotation', 'officeooo:annotation', 'loext:annotation'])
-/** Frames that stand on every slide. */
+/** Frames that are repeated on every slide. */
 const RUNNING = new Set(['page-number', 'date-time', 'footer', 'header'])
-/** Notes and text boxes within one another keep their place up to this depth. */
+/** Maximal nesting of notes and text boxes that are moved after their paragraph. */
 const MAX_ASIDES = 8
 
 /**
- * Reads the body of an OpenDocument text or presentation (ODF 1.3, part 3) into HTML, slide by slide.
+ * Converts the body of an OpenDocument text or presentation (ODF 1.3, part 3) to HTML, slide by slide.
  *
- * @param objects takes the names of charts and formulas, which stand in the HTML as marks of their place in it
+ * @param objects receives the references of charts and formulas; the HTML has markers with their indexes
  */
 export function readOdfText(xml: string, objects: string[] = []): OdfSection[] {
   const reader = new OdfReader(objects)
@@ -43,17 +46,17 @@ export function readOdfText(xml: string, objects: string[] = []): OdfSection[] {
 
 class OdfReader implements MarkupHandler {
   readonly #sections: OdfSection[] = []
-  /** automatic styles and what they are made of */
+  /** Automatic styles and their parents. */
   readonly #parents = new Map<string, string>()
   readonly #numbered = new Set<string>()
   readonly #looks = new OdfLooks()
   readonly #frames: string[] = []
-  /** whether each open span has a tag */
+  /** For each open span, whether it has a tag. */
   readonly #spans: boolean[] = []
-  /** tags to close paragraphs and lists with */
+  /** Tags of open paragraphs and lists. */
   readonly #paragraphs: string[] = []
   readonly #lists: string[] = []
-  /** texts of notes and boxes being read, and those that wait for the end of their paragraph */
+  /** Texts of open notes and boxes, and those to insert after the current paragraph. */
   readonly #asides: string[][] = []
   #waiting: string[] = []
   #parts: string[] = []
@@ -61,10 +64,10 @@ class OdfReader implements MarkupHandler {
   #listStyle = ''
   #inBody = false
   #headerRows = 0
-  /** the picture of the frame that is open, without its alternative text, which stands behind it */
+  /** The picture of the open frame. Its alternative text follows it. */
   #picture: { parts: string[]; at: number; alt: string } | undefined
   #inDescription = false
-  /** the comment that is open: whose it is, and whether that was said */
+  /** The open comment: its author, and whether the author was written. */
   #remark: { author: string; isSaid: boolean } | undefined
   #inCreator = false
   readonly #objects: string[]
@@ -72,7 +75,7 @@ class OdfReader implements MarkupHandler {
   #styleName = ''
   #isHidden = false
   readonly #dropped = new DroppedElement()
-  /** bytes of a picture that stand in the text itself */
+  /** Base64 of a picture that is stored in the text itself. */
   #binary: string[] | undefined
 
   constructor(objects: string[]) {
@@ -175,13 +178,13 @@ class OdfReader implements MarkupHandler {
     this.#waiting = []
   }
 
-  /** 0 for text */
+  /** The heading level of a style; 0 for text. */
   #styleLevel(style: string): number {
     if (this.#frames.at(-1) === 'title' || style === 'Title') return 1
     return Number(/^Heading_20_([1-9])$/.exec(style)?.[1] ?? 0)
   }
 
-  /** What stands beside a sentence is read behind its paragraph. */
+  /** Moves notes, boxes and comments within a paragraph to after it. */
   #openAside(): void {
     if (this.#asides.length >= MAX_ASIDES || this.#paragraphs.length === 0) return
     this.#asides.push(this.#parts)
@@ -244,7 +247,7 @@ class OdfReader implements MarkupHandler {
     }
   }
 
-  /** A chart, a formula or a file in a part of its own is read behind the paragraph in which it stands. */
+  /** Inserts a marker for a chart, a formula or a file in a separate part, after the paragraph that contains it. */
   #openObject(href: string): void {
     if (href === '') return
     const mark = `<p>${markOf(this.#objects.push(href) - 1)}</p>`
@@ -252,7 +255,7 @@ class OdfReader implements MarkupHandler {
     else this.#parts.push(mark)
   }
 
-  /** The picture's own type is told by its bytes later. */
+  /** The actual type of the picture is determined from its bytes later. */
   #closeBinary(): void {
     const bytes = (this.#binary ?? []).join('').replace(/\s+/g, '')
     this.#binary = undefined

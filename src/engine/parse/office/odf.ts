@@ -16,10 +16,10 @@ import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
 
 const OPEN = 'application/vnd.oasis.opendocument.'
 
-/** Where a flat document may have its properties. */
+/** A flat document has its properties within this many characters. */
 const META_WITHIN = 64 * 1024
 
-/** Reads OpenDocument texts, presentations, drawings and spreadsheets, as LibreOffice writes them, packed or flat. */
+/** Reads OpenDocument texts, presentations, drawings and spreadsheets as LibreOffice writes them, zipped or flat. */
 export const odfParser: Parser = {
   accepts: (mediaType) => mediaType.startsWith(OPEN),
   parse: parseOdf,
@@ -73,7 +73,7 @@ function workbookBlocks(
 function flatText(input: ParserInput): string {
   const text = input.text()
   if (!/<!DOCTYPE/i.test(text.slice(0, META_WITHIN))) return text
-  throw new ReadError('malformed', `${input.filename} declares a document type, which its format does not have`)
+  throw new ReadError('malformed', `${input.filename} declares a document type, which its format does not allow`)
 }
 
 function checkReadable(zip: ZipArchive, filename: string): void {
@@ -126,7 +126,7 @@ function textBlocks(
   }
 }
 
-/** A slide is a section of its own, by its title or its number. */
+/** A slide is a separate section with its title or number. */
 function slideBlocks(blocks: Block[], page: number, label: string): Block[] {
   const title = blocks.find((block) => block.type === 'heading')
   const heading: Block = title ?? {

@@ -4,13 +4,13 @@ import { OdfObjectReader } from './odf-object-reader.js'
 import { remarkBlock } from './remarks.js'
 import { cellName } from './sheet-cells.js'
 
-/** Where pictures and charts are found that an OpenDocument sheet only names. */
+/** Sources of pictures and charts to which an OpenDocument sheet refers. */
 export interface OdsSources {
   picture(source: string): Picture | undefined
   object(href: string): Block[]
 }
 
-/** What stands on one sheet beside its cells, at most. */
+/** Maximal number of blocks of one sheet in addition to its cells. */
 const MAX_BLOCKS = 5000
 const MAX_TEXT = 20_000
 
@@ -22,21 +22,21 @@ interface Open {
   binary?: string[]
 }
 
-/** Collects comments, text boxes, pictures and charts of a sheet from the elements that are drawn on it. */
+/** Collects comments, text boxes, pictures and charts of a sheet from its drawing elements. */
 export class OdsBeside {
   readonly #sources: OdsSources
   #blocks: Block[] = []
-  /** elements that are open, from the outermost that is drawn */
+  /** Names of open elements, from the outermost drawing element on. */
   readonly #path: string[] = []
   #open: Open | undefined
-  /** a chart that stands in the text itself, and how deep it began */
+  /** A chart stored in the text itself, and its depth. */
   #object: { reader: OdfObjectReader; depth: number } | undefined
 
   constructor(sources: OdsSources) {
     this.#sources = sources
   }
 
-  /** @returns whether the element belongs here */
+  /** @returns whether the element was handled */
   opens(name: string, attributes: Attributes, row: number, column: number): boolean {
     const isDrawn = name === 'office:annotation' || (name.startsWith('draw:') && name !== 'draw:g')
     if (this.#path.length === 0 && !isDrawn) return name === 'table:shapes' || name === 'draw:g'
@@ -61,7 +61,7 @@ export class OdsBeside {
     return true
   }
 
-  /** @returns whether the element belonged here */
+  /** @returns whether the element was handled */
   closes(name: string): boolean {
     if (this.#path.length === 0) return name === 'table:shapes' || name === 'draw:g'
     if (this.#object !== undefined && this.#path.length === this.#object.depth) {
@@ -73,7 +73,7 @@ export class OdsBeside {
     return true
   }
 
-  /** @returns whether the text belongs here */
+  /** @returns whether the text was handled */
   text(text: string): boolean {
     const open = this.#open
     if (open === undefined) return false
@@ -89,7 +89,7 @@ export class OdsBeside {
     return true
   }
 
-  /** What the sheet had, which is over. */
+  /** Returns the collected blocks of the sheet that ended, and resets. */
   take(): Block[] {
     const blocks = this.#blocks
     this.#blocks = []

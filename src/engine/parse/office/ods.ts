@@ -3,18 +3,18 @@ import { type Attributes, type MarkupHandler, readMarkup } from '../markup/marku
 import { OdsBeside, type OdsSources } from './ods-beside.js'
 import { fillDown, type MergedRows, type Sheet, type SheetBudget } from './sheet-blocks.js'
 
-/** Old versions and forms. */
+/** Skipped elements: old versions and forms. */
 const DROPPED = new Set(['table:tracked-changes', 'office:forms'])
 const NOTHING: OdsSources = { picture: () => undefined, object: () => [] }
 
 /**
  * Reads the sheets of an OpenDocument spreadsheet (ODF 1.3, part 3).
  *
- * Rows and cells say how often they are repeated. Empty ones only move the place on, so that a sheet of any claimed size
- * costs what is filled in it.
+ * Rows and cells have repetition counts. Empty ones only advance the position, so that a sheet of any claimed size
+ * costs only what is filled in.
  *
- * @param sources where pictures and charts are found that stand on a sheet
- * @throws ReadError `limit-exceeded` past the budget
+ * @param sources sources of pictures and charts on the sheets
+ * @throws ReadError `limit-exceeded` beyond the budget
  */
 export function readOdfSheets(xml: string, budget: SheetBudget, sources: OdsSources = NOTHING): Sheet[] {
   const reader = new SheetReader(budget, sources)
@@ -134,7 +134,7 @@ class SheetReader implements MarkupHandler {
   }
 }
 
-/** Dates are kept as they are written, which is ISO form; everything else is the text that is shown. */
+/** Dates are kept in the stored ISO form; other values are shown as text. */
 function isoDate(attributes: Attributes): string | undefined {
   if (attributes.get('office:value-type') !== 'date') return undefined
   const value = attributes.get('office:date-value')

@@ -4,35 +4,35 @@ import { declaredCharset, decodeText } from '../charset.js'
 import { ReadError } from '../limits.js'
 import { type Attributes, readMarkup } from '../markup/markup-events.js'
 
-/** A part that another part of the same package points to. */
+/** A reference from one part of a package to another. */
 export interface Relation {
-  /** the last word of its type: `slide`, `notesSlide`, `image` */
+  /** The last segment of its type: `slide`, `notesSlide`, `image`. */
   kind: string
-  /** full name of the part in the archive */
+  /** Full name of the part in the archive. */
   part: string
 }
 
-/** The text of an XML part in the encoding that it declares. */
+/** Reads the text of an XML part in its declared encoding. */
 export function xmlText(zip: ZipArchive, name: string): string {
   const bytes = zip.read(name)
   return decodeText(bytes, declaredCharset(bytes)).text
 }
 
 /**
- * The text of an XML part of a format without document types: office programs never write one, and entities are all it
- * would be for.
+ * Reads the text of an XML part and refuses document types: office programs never write one, and its only use would be
+ * entities.
  *
- * @throws ReadError `malformed` where there is one, and whatever the archive throws
+ * @throws ReadError `malformed` when there is one, and whatever the archive throws
  */
 export function xmlPart(zip: ZipArchive, name: string, filename: string): string {
   const text = xmlText(zip, name)
   if (!/<!DOCTYPE/i.test(text)) return text
-  throw new ReadError('malformed', `${filename} declares a document type in ${name}, which its format does not have`)
+  throw new ReadError('malformed', `${filename} declares a document type in ${name}, which its format does not allow`)
 }
 
 /**
- * What a part of an Office Open XML package points to, by relationship id. Targets outside the archive are left out:
- * nothing is ever fetched.
+ * Reads the relations of a part of an Office Open XML package, by relationship id. Targets outside the archive are left
+ * out: nothing is ever fetched.
  */
 export function relationsOf(zip: ZipArchive, part: string, filename: string): Map<string, Relation> {
   const relations = new Map<string, Relation>()
@@ -54,7 +54,7 @@ export function resolvePart(from: string, target: string): string {
   return posix.normalize(path.replaceAll('\\', '/'))
 }
 
-/** Calls back for every tag of a name, in order. */
+/** Calls `visit` for every tag with a name, in order. */
 export function forEachTag(xml: string, tag: string, visit: (attributes: Attributes) => void): void {
   readMarkup(
     xml,
@@ -70,14 +70,14 @@ export function forEachTag(xml: string, tag: string, visit: (attributes: Attribu
 }
 
 /**
- * The text of the first of each of the named elements, trimmed, as `dc:title` in the properties of a document; nothing
- * where the part is missing or they are empty.
+ * Reads the trimmed text of the first occurrence of each named element, such as `dc:title` in the properties of a
+ * document. Empty elements, and those of a missing part, are left out.
  */
 export function elementTexts(zip: ZipArchive, part: string, filename: string, tags: string[]): Map<string, string> {
   return zip.entries.has(part) ? textsOfElements(xmlPart(zip, part, filename), tags) : new Map<string, string>()
 }
 
-/** The same of a text. */
+/** Reads the same from an XML text. */
 export function textsOfElements(xml: string, tags: string[]): Map<string, string> {
   const texts = new Map<string, string>()
   let inside = ''
@@ -102,7 +102,7 @@ export function textsOfElements(xml: string, tags: string[]): Map<string, string
   return texts
 }
 
-/** The title in the properties, unless it is what the program puts there by itself. */
+/** The title in the properties, unless it is a default of the program. */
 export function properTitle(text: string | undefined): string | undefined {
   if (text === undefined || text.length < 3) return undefined
   return /^(?:word document|document\d*$|microsoft word|powerpoint|presentation\d*$|slide 1$|untitled|book\d*$)/i.test(

@@ -7,17 +7,17 @@ import { OdfObjectReader } from './odf-object-reader.js'
 import type { OleStreams } from './ole-file.js'
 import { longString, shortString, xlsBeside } from './xls-beside.js'
 
-/** Where office programs that write OpenDocument keep a chart within an object. */
+/** Streams in which programs that write OpenDocument store a chart within an object. */
 const PACKAGES = ['package_stream', 'EmbeddedOdf']
 const KIND = '\u0001CompObj'
-/** What Microsoft Graph calls itself where an object says what made it. */
+/** Name of Microsoft Graph as the program that created an object. */
 const GRAPH = 'MSGraph'
 const NUMBER = 0x0203
 const LABEL = 0x0204
 const MAX_ROWS = 5000
 const MAX_COLUMNS = 200
 
-/** The chart that an object is, as a table; none where it is something else. */
+/** The chart of an object as a table; no blocks when it is something else. */
 export function chartInOle(streams: OleStreams, filename: string, limits: ReadLimits): Block[] {
   for (const name of PACKAGES) {
     const content = streams.get(name)
@@ -30,7 +30,7 @@ export function chartInOle(streams: OleStreams, filename: string, limits: ReadLi
   return graphBlocks(workbook)
 }
 
-/** The sheet of figures of a chart of Microsoft Graph (MS-OGRAPH), below the chart's title. */
+/** The data sheet of a Microsoft Graph chart (MS-OGRAPH), below the chart's title. */
 function graphBlocks(stream: Buffer): Block[] {
   const said = [...xlsBeside(stream).values()].flat().filter(({ type }) => type !== 'image')
   if (said.some(({ type }) => type === 'table')) return said
@@ -56,7 +56,7 @@ function takeCell(cells: Map<number, Map<number, string>>, type: number, body: B
   cells.set(number, row.set(column, type === NUMBER ? figure(body.readDoubleLE(6)) : labelText(body)))
 }
 
-/** Its length stands in one byte or in two, as the length of the record tells. */
+/** The length of the string has one byte or two; the length of the record shows which. */
 function labelText(body: Buffer): string {
   const length = body.readUInt16LE(6)
   const isWide = ((body[8] ?? 0) & 1) === 1

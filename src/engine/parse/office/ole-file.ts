@@ -2,10 +2,13 @@ import { CFB } from '@e965/xlsx'
 import { decodeText } from '../charset.js'
 import { sniffBinary } from '../magic.js'
 
-/** Streams in which programs keep a file within an object: as it was dropped, in its own form, or as OpenDocument. */
+/**
+ * Streams in which programs store a file within an object: as it was inserted, in the program's own form, or as
+ * OpenDocument.
+ */
 const NATIVE = '\u0001Ole10Native'
 const WHOLE = ['Package', 'CONTENTS', 'EmbeddedOdf', 'package_stream', 'Contents'] as const
-/** What stands in an object that is a document of an old program, and the ending of its file. */
+/** Streams of documents of old programs, and the extensions of their files. */
 const DOCUMENTS = new Map([
   ['WordDocument', 'doc'],
   ['Workbook', 'xls'],
@@ -35,15 +38,15 @@ const ENDINGS = new Map([
   ['image/bmp', 'bmp'],
 ])
 const MAX_NAME = 1000
-/** Streams of one object that is made a file of its own, and storages within each other. */
+/** Maximal number of streams of an object that becomes a separate file, and of nested storages. */
 const MAX_STREAMS = 2000
 const MAX_DEPTH = 10
 
-/** A file that an object holds. */
+/** A file inside an object. */
 export interface OleFile {
-  /** as it was named where it came from; objects of most programs say none */
+  /** Its original name; objects of most programs have none. */
   name?: string
-  /** what its name should end in */
+  /** Extension for its name, without a dot. */
   ending: string
   content: Buffer
 }
@@ -52,10 +55,10 @@ export interface OleFile {
 export type OleStreams = ReadonlyMap<string, Buffer>
 
 /**
- * The file in an object of an office file (MS-OLEDS): one that was dropped there, a document of another program, or
- * nothing where it is no file (a formula, a control).
+ * Reads the file in an object of an office file (MS-OLEDS): an inserted file, or a document of another program. Returns
+ * undefined when it is not a file (a formula, a control).
  *
- * @param whole the object as a compound file, where it is one by itself
+ * @param compoundFile the object as a compound file, when it is one
  */
 export function fileInOle(streams: OleStreams, whole?: Buffer): OleFile | undefined {
   const native = streams.get(NATIVE)
@@ -71,13 +74,13 @@ export function fileInOle(streams: OleStreams, whole?: Buffer): OleFile | undefi
   return undefined
 }
 
-/** What a file should end in, as its first bytes say; nothing for what is told by its name alone. */
+/** The file extension according to the first bytes; undefined for types that only a name can tell. */
 export function endingOfBytes(bytes: Buffer): string | undefined {
   const type = sniffBinary(bytes)
   return type === undefined ? undefined : ENDINGS.get(type)
 }
 
-/** The storages of a compound file below a path: streams by name for each. */
+/** Groups the streams of a compound file by their storages below a path; keys of the inner maps are stream names. */
 export function storagesBelow(streams: OleStreams, prefix: RegExp): Map<string, Map<string, Buffer>> {
   const storages = new Map<string, Map<string, Buffer>>()
   for (const [path, content] of streams) {
@@ -90,8 +93,8 @@ export function storagesBelow(streams: OleStreams, prefix: RegExp): Map<string, 
 }
 
 /**
- * A file as it was dropped (MS-OLEDS 2.3.6): names as text up to a zero, its bytes, and with newer programs the names
- * once more in wide characters.
+ * Reads an inserted file (MS-OLEDS 2.3.6): zero-terminated names, its bytes and, from newer programs, the names again
+ * as wide characters.
  */
 function droppedFile(stream: Buffer): OleFile | undefined {
   let at = 6
@@ -115,7 +118,7 @@ function droppedFile(stream: Buffer): OleFile | undefined {
   return { ...(name === undefined ? {} : { name }), ending: endingOfBytes(content) ?? '', content }
 }
 
-/** Of the three names behind the bytes (command, label, path) the label. */
+/** The label, the second of the three names after the bytes (command, label, path). */
 function wideName(stream: Buffer, from: number): string {
   let at = from
   let name = ''
@@ -135,7 +138,7 @@ function baseName(path: string): string {
     .trim()
 }
 
-/** An object that lies among others as a file of its own. */
+/** Converts an object inside a file to a separate compound file. */
 function compoundOf(streams: OleStreams): Buffer {
   const file = CFB.utils.cfb_new()
   const paths = [...streams.keys()].filter((path) => path.split('/').length <= MAX_DEPTH)

@@ -3,10 +3,10 @@ import { readCompound } from './compound.js'
 import { chartInOle } from './ole-charts.js'
 import { fileInOle, type OleFile, type OleStreams } from './ole-file.js'
 
-/** What an object holds: a file, the blocks of a chart, or nothing that is read. */
+/** The content of an object: a file, the blocks of a chart, or nothing readable. */
 export type Held = OleFile | Block[] | undefined
 
-/** @param whole the object as a compound file, where it is one by itself */
+/** @param compoundFile the object as a compound file, when it is one */
 export function heldInOle(
   streams: OleStreams,
   { filename, limits }: Pick<ParserInput, 'filename' | 'limits'>,
@@ -17,9 +17,9 @@ export function heldInOle(
 }
 
 /**
- * The same of the bytes of an object, which are a compound file.
+ * Reads the content of an object from its bytes, a compound file.
  *
- * @throws ReadError `malformed` where they are none
+ * @throws ReadError `malformed` when they are not a compound file
  */
 export function heldInCompound(bytes: Buffer, input: Pick<ParserInput, 'filename' | 'limits'>): Held {
   return heldInOle(readCompound(bytes, input.filename), input, bytes)

@@ -10,19 +10,19 @@ const SLIDE_PERSIST = 0x03f3
 const SLIDE_LIST = 0x0ff0
 const USER_EDIT = 0x0ff5
 const PERSISTED = 0x1772
-/** Which list of slides is meant, by its instance. */
+/** Kinds of slide lists, by their instance. */
 const SLIDES = 0
 const NOTE_PAGES = 2
-/** First bytes of the stream `Current User` where the document has a password. */
+/** First bytes of the stream `Current User` of a password-protected document. */
 const LOCKED = 0xf3d1c4df
 const MAX_EDITS = 1000
 const MAX_PARTS = 1_000_000
 
 export interface OldSlide {
   id: number
-  /** nothing where the file has lost it */
+  /** Absent when the file lacks it. */
   record?: PptRecord
-  /** texts of its placeholders, which stand apart from it */
+  /** Texts of its placeholders, which are stored separately. */
   outline: TextRun[]
   notes?: PptRecord
 }
@@ -30,19 +30,20 @@ export interface OldSlide {
 export interface OldPresentation {
   root: PptRecord
   slides: OldSlide[]
-  /** where the part of a number stands in the stream, -1 for none */
+  /** Offset of a part in the stream, by its number; -1 when it is missing. */
   partAt(part: number): number
 }
 
 /**
- * The slides of a presentation in the order of the show (MS-PPT 2.1.2): the last edit says where each part stands.
+ * Reads the slides of a presentation in the order of the show (MS-PPT 2.1.2). The last edit lists the offsets of the
+ * parts.
  *
  * @throws ReadError `encrypted`, `malformed`
  */
 export function readSlides(stream: Buffer, user: Buffer, filename: string): OldPresentation {
   const broken = (what: string): ReadError =>
     new ReadError('malformed', `${filename} is not a readable presentation: ${what}`)
-  if (user.length < 20) throw broken('it does not say where it begins')
+  if (user.length < 20) throw broken('the offset of its content is missing')
   if (user.readUInt32LE(12) === LOCKED) throw new ReadError('encrypted', `${filename} is protected by a password`)
   const { parts, document } = readParts(stream, user.readUInt32LE(16))
   const root = recordAt(stream, parts.get(document) ?? -1)
@@ -64,7 +65,7 @@ export function readSlides(stream: Buffer, user: Buffer, filename: string): OldP
   }
 }
 
-/** Where each part of the document stands, newest edits first, and which of them is the document. */
+/** Reads the offsets of all parts, newest edits first, and the number of the part with the document. */
 function readParts(stream: Buffer, start: number): { parts: Map<number, number>; document: number } {
   const parts = new Map<number, number>()
   let document = -1
@@ -111,7 +112,7 @@ function slidesOf(list: PptRecord, stream: Buffer, parts: ReadonlyMap<number, nu
     texts = new TextReader()
     if (record.body.length < 16) continue
     const part = record.body.readUInt32LE(0)
-    // One part that is listed as many slides would be read as often.
+    // a part that is listed as many slides would be read as often
     if (seen.has(part)) continue
     seen.add(part)
     const found = recordAt(stream, parts.get(part) ?? -1)

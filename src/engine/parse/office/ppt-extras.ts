@@ -7,10 +7,10 @@ const DRAWING_GROUP = 0x040b
 const DGG_CONTAINER = 0xf000
 const STORE = 0xf001
 const STORED = 0xf007
-/** Of the entry of a stored picture: where its bytes stand in the stream of pictures. */
+/** Offset, in the entry of a stored picture, of the location of its bytes in the stream of pictures. */
 const DELAY_OFFSET = 28
 const OPTIONS = new Set([0xf00b, 0xf121, 0xf122])
-/** Properties of shapes: which stored picture it shows, counted from 1, and what is said of it. */
+/** Properties of shapes: number of the displayed picture, counted from 1, and its description. */
 const PICTURE = 0x0104
 const DESCRIPTION = 0x0381
 const COMPLEX = 0x8000
@@ -24,7 +24,7 @@ const HIDDEN = 0x04
 const MAX_STORED = 10_000
 const MAX_COMMENTS = 1000
 
-/** The pictures of a presentation by the numbers that shapes call them by. */
+/** Creates a lookup of the pictures of a presentation by the numbers that shapes use. */
 export function storedPictures(document: PptRecord, stream: Buffer): (number: number) => Picture | undefined {
   const group = firstOf(document.body, DRAWING_GROUP)
   const container = group === undefined ? undefined : firstOf(group.body, DGG_CONTAINER)
@@ -37,14 +37,14 @@ export function storedPictures(document: PptRecord, stream: Buffer): (number: nu
   return (number) => {
     const at = places[number - 1]
     const record = at === undefined || at < 0 ? undefined : recordAt(stream, at)
-    // with its head, by which it is known
+    // including its header, which identifies it
     return at === undefined || record === undefined
       ? undefined
       : pictureOfBlip(stream.subarray(at, at + 8 + record.body.length))
   }
 }
 
-/** Which picture a shape shows, and what is said of it. */
+/** Number and description of the picture in a shape; undefined without a picture. */
 export function pictureOfShape(shape: PptRecord): { number: number; alt: string } | undefined {
   let number = 0
   let alt = ''
@@ -72,7 +72,7 @@ export function pictureOfShape(shape: PptRecord): { number: number; alt: string 
       }
 }
 
-/** Comments on a slide (MS-PPT 2.5.21). */
+/** Reads the comments on a slide (MS-PPT 2.5.21). */
 export function commentsOf(slide: PptRecord): Block[] {
   const blocks: Block[] = []
   for (const tags of recordsIn(slide.body)) {
@@ -91,7 +91,7 @@ export function commentsOf(slide: PptRecord): Block[] {
   return blocks
 }
 
-/** Whether a slide is left out of the show. */
+/** Whether a slide is hidden in the show. */
 export function isHiddenSlide(slide: PptRecord): boolean {
   const info = firstOf(slide.body, SLIDE_INFO)
   return info !== undefined && info.body.length >= 12 && (info.body.readUInt16LE(10) & HIDDEN) !== 0

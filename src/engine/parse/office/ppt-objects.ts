@@ -2,12 +2,12 @@ import { inflateSync } from 'node:zlib'
 import { ReadError } from '../limits.js'
 import { firstOf, type PptRecord, recordAt, recordsIn } from './ppt-records.js'
 
-/** Records of embedded objects (MS-PPT 2.10): their list, one of them, where its bytes stand, and those. */
+/** Records of embedded objects (MS-PPT 2.10): their list, an object, the location of its bytes, and the bytes. */
 const LIST = 0x0409
 const EMBEDDED = 0x0fcc
 const OBJECT_ATOM = 0x0fc3
 const STORAGE = 0x1011
-/** In what programs keep with a shape: the number of the object that it shows. */
+/** In the client data of a shape: the number of the displayed object. */
 const CLIENT_DATA = 0xf011
 const REFERENCE = 0x0bc1
 const COMPRESSED = 1
@@ -15,17 +15,17 @@ const MAX_OBJECTS = 10_000
 
 /** An embedded object of a presentation. */
 export interface PptObject {
-  /** by which shapes call it */
+  /** Number that shapes use for it. */
   id: number
-  /** @throws ReadError of this object alone */
+  /** @throws ReadError that concerns only this object */
   bytes(): Buffer
 }
 
 /**
- * The embedded objects of a presentation.
+ * Lists the embedded objects of a presentation.
  *
- * @param partAt where the part of a number stands in the stream
- * @param most bytes of one once unpacked
+ * @param partAt returns the offset of a part in the stream
+ * @param maxBytes maximal size of one object after unpacking
  */
 export function pptObjects(
   document: PptRecord,
@@ -45,7 +45,7 @@ export function pptObjects(
   return objects
 }
 
-/** The object that a shape shows, if any. */
+/** Number of the object that a shape displays, if any. */
 export function objectOfShape(shape: PptRecord): number | undefined {
   const data = firstOf(shape.body, CLIENT_DATA)
   const reference = data === undefined ? undefined : firstOf(data.body, REFERENCE)

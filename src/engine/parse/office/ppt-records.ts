@@ -2,14 +2,14 @@
 export interface PptRecord {
   type: number
   instance: number
-  /** whether it holds records */
+  /** Whether it contains records. */
   container: boolean
   body: Buffer
 }
 
 const HEADER = 8
 
-/** The record at a place, cut where its stream ends; nothing where there is no room for one. */
+/** The record at an offset, cut at the end of its stream; undefined when no header fits. */
 export function recordAt(bytes: Buffer, at: number): PptRecord | undefined {
   if (at < 0 || at + HEADER > bytes.length) return undefined
   const head = bytes.readUInt16LE(at)
@@ -22,7 +22,7 @@ export function recordAt(bytes: Buffer, at: number): PptRecord | undefined {
   }
 }
 
-/** The records in a container, one after the other. */
+/** The consecutive records of a container. */
 export function* recordsIn(bytes: Buffer): Generator<PptRecord> {
   let at = 0
   for (;;) {

@@ -11,18 +11,18 @@ const SHAPE = 0xf004
 const CHILD_ANCHOR = 0xf00f
 const TEXT_BOX = 0xf00d
 const TERTIARY_OPTIONS = 0xf122
-/** The property of a group that says that it is a table. */
+/** The property that marks a group as a table. */
 const TABLE_PROPERTIES = 0x039f
 const MAX_DEPTH = 100
-/** Shapes of one slide. */
+/** Maximal number of shapes of one slide. */
 const MAX_SHAPES = 20_000
 
 export type OldShape =
   | { kind: 'text'; run: TextRun }
   | { kind: 'table'; rows: string[][] }
-  /** `number`: which of the stored pictures of the presentation */
+  /** `number`: number of the picture in the presentation */
   | { kind: 'picture'; number: number; alt: string }
-  /** `id`: which of the embedded objects of the presentation */
+  /** `id`: number of the embedded object in the presentation */
   | { kind: 'object'; id: number }
 
 interface Cell {
@@ -31,7 +31,7 @@ interface Cell {
   text: string
 }
 
-/** What stands on a slide or a page of notes, in the order of its drawing; texts of placeholders come from the outline. */
+/** The shapes of a slide or a page of notes, in drawing order; texts of placeholders come from the outline. */
 export function shapesOf(slide: PptRecord, outline: readonly TextRun[]): OldShape[] {
   const shapes: OldShape[] = []
   for (const drawing of recordsIn(slide.body)) {
@@ -43,7 +43,7 @@ export function shapesOf(slide: PptRecord, outline: readonly TextRun[]): OldShap
   return shapes
 }
 
-/** Groups taken apart, by a list of what is still to be looked at and not by recursion. */
+/** Flattens groups with an explicit stack instead of recursion. */
 function walk(container: PptRecord, outline: readonly TextRun[], shapes: OldShape[]): void {
   const waiting: { record: PptRecord; depth: number }[] = [{ record: container, depth: 0 }]
   for (let seen = 0; seen < MAX_SHAPES; seen++) {
@@ -66,7 +66,7 @@ function walk(container: PptRecord, outline: readonly TextRun[], shapes: OldShap
   }
 }
 
-/** Whether the first shape of a group says that the group is a table. */
+/** Whether the first shape of a group marks the group as a table. */
 function isTable(first: PptRecord | undefined): boolean {
   if (first?.type !== SHAPE) return false
   for (const options of recordsIn(first.body)) {
@@ -79,7 +79,7 @@ function isTable(first: PptRecord | undefined): boolean {
   return false
 }
 
-/** Cells are shapes; those with one upper edge are a row. */
+/** Cells are shapes; those with equal upper edges form a row. */
 function rowsOf(shapes: readonly PptRecord[], outline: readonly TextRun[]): string[][] {
   const cells = shapes.slice(1).flatMap((shape): Cell[] => {
     if (shape.type !== SHAPE) return []
@@ -91,7 +91,7 @@ function rowsOf(shapes: readonly PptRecord[], outline: readonly TextRun[]): stri
       top = body.readInt32LE(4)
     }
     const runs = textsOf(shape, outline)
-    // lines between cells are shapes of the group too, without text
+    // lines between cells are shapes of the group, too, without text
     return runs.length === 0
       ? []
       : [
@@ -108,7 +108,7 @@ function rowsOf(shapes: readonly PptRecord[], outline: readonly TextRun[]): stri
   const lefts = [...new Set(cells.map((cell) => cell.left))].sort((a, b) => a - b)
   const column = new Map(lefts.map((left, index) => [left, index]))
   const rows = new Map<number, string[]>()
-  // A scatter of shapes is no grid: rows times columns stays near the number of cells.
+  // scattered shapes are not a grid: rows times columns must stay near the number of cells
   if (lefts.length * new Set(cells.map((cell) => cell.top)).size > cells.length * 4 + 16) return []
   for (const cell of cells.sort((a, b) => a.top - b.top || a.left - b.left)) {
     const row = rows.get(cell.top) ?? lefts.map(() => '')

@@ -6,17 +6,17 @@ const TEXT_BYTES = 0x0fa8
 const TEXT_STYLE = 0x0fa1
 const MAX_LEVEL = 8
 
-/** Kinds of text by what their header calls them. */
+/** Kinds of text, by the number in their header. */
 export type TextKind = 'title' | 'body' | 'notes' | 'other'
 const KINDS: readonly TextKind[] = ['title', 'body', 'notes', 'other', 'other', 'body', 'title', 'body', 'body']
 
-/** Paragraphs of one shape. */
+/** The paragraphs of one text of a shape. */
 export interface TextRun {
   kind: TextKind
   lines: { text: string; level: number }[]
 }
 
-/** Gathers texts from records in their order: a header, the characters, how they are formatted. */
+/** Assembles texts from consecutive records: a header, the characters, their formatting. */
 export class TextReader {
   readonly #runs: TextRun[] = []
   #kind: TextKind = 'other'
@@ -48,14 +48,14 @@ export class TextReader {
         .trim(),
       level: this.#levels[index] ?? 0,
     }))
-    // a run without words keeps its place: shapes refer to runs by number
+    // a run without words keeps its index: shapes refer to runs by number
     this.#runs.push({ kind: this.#kind, lines: lines.filter((line) => line.text !== '') })
     this.#text = undefined
     this.#levels = []
   }
 }
 
-/** Properties of paragraphs that take bytes, by the bit that says that they are there, in the order of the file. */
+/** Paragraph properties with data: the bits that mark their presence, and their size, in the order of the file. */
 const PROPERTIES: readonly (readonly [mask: number, size: number])[] = [
   [0xf, 2],
   [0x80, 2],
@@ -77,7 +77,7 @@ const LATE: readonly (readonly [mask: number, size: number])[] = [
   [0x200000, 2],
 ]
 
-/** The depth of each paragraph of a text (MS-PPT 2.9.44). */
+/** Levels of the paragraphs of a text (MS-PPT 2.9.44). */
 function levelsOf(body: Buffer, text: string): number[] {
   const levels: number[] = []
   let at = 0

@@ -15,10 +15,10 @@ import { type OldShape, shapesOf } from './ppt-shapes.js'
 import type { TextRun } from './ppt-text.js'
 import { summaryProperties } from './summary-properties.js'
 
-/** A bullet longer than this is a passage, not a list item. */
+/** A longer bullet is a paragraph, not a list item. */
 const MAX_ITEM = 1500
 
-/** Reads presentations of PowerPoint 97 to 2003 as `pptx.ts` reads new ones. */
+/** Reads presentations of PowerPoint 97 to 2003 like `pptx.ts` reads new ones. */
 export const pptParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/vnd.ms-powerpoint',
   parse: parsePpt,
@@ -51,7 +51,7 @@ async function parsePpt(input: ParserInput): Promise<Parsed> {
     record !== undefined && isHiddenSlide(record) ? [index + 1] : [],
   )
   const missing = slides.flatMap((slide, index) => (slide.record === undefined ? [index + 1] : []))
-  const lost = missing.length === 0 ? [] : [`slides that are missing: ${missing.slice(0, 20).join(', ')}`]
+  const lost = missing.length === 0 ? [] : [`missing slides: ${missing.slice(0, 20).join(', ')}`]
   const warnings = [...lost, ...embedded.warnings]
   return {
     parser: 'unstructured',
@@ -67,7 +67,7 @@ async function parsePpt(input: ParserInput): Promise<Parsed> {
   }
 }
 
-/** What shapes only refer to. */
+/** Resources to which shapes refer. */
 interface Beside {
   pictures: (number: number) => Picture | undefined
   embedded: Embedded
@@ -75,7 +75,7 @@ interface Beside {
 
 function slideBlocks({ record, outline, notes }: OldSlide, number: number, { pictures, embedded }: Beside): Block[] {
   const drawn = record === undefined ? [] : shapesOf(record, outline)
-  // Programs that do not refer to the outline from the drawing leave its texts there alone.
+  // programs without references from the drawing to the outline store its texts only there
   const shapes: OldShape[] = [
     ...outline.filter((run) => !drawn.some((shape) => shape.kind === 'text' && shape.run === run)).map(textShape),
     ...drawn,
@@ -104,7 +104,7 @@ function slideBlocks({ record, outline, notes }: OldSlide, number: number, { pic
   return blocks.map((block) => ({ ...block, pageNumber: number }))
 }
 
-/** What the speaker says; programs that have no place of its own for it write it as any text of the page of notes. */
+/** The speaker notes. Programs without a field for them write any text on the page of notes. */
 function notesIn(page: PptRecord): string[] {
   const runs = shapesOf(page, []).flatMap((shape) =>
     shape.kind === 'text' && shape.run.lines.length > 0 ? [shape.run] : [],
@@ -128,7 +128,7 @@ function isTitle(shape: OldShape): shape is Extract<OldShape, { kind: 'text' }> 
   return shape.kind === 'text' && shape.run.kind === 'title' && shape.run.lines.length > 0
 }
 
-/** Bodies of several paragraphs are lists with their levels, all else paragraphs. */
+/** Converts a body of several paragraphs to a list with levels, and other texts to paragraphs. */
 function textBlocks({ kind, lines }: TextRun): Block[] {
   if (lines.length === 0) return []
   if (kind !== 'body' || lines.length === 1 || lines.some((line) => line.text.length > MAX_ITEM))

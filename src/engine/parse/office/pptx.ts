@@ -18,20 +18,20 @@ const MAIN = 'ppt/presentation.xml'
 
 /** Placeholders whose text is the title of the slide. */
 const TITLES = new Set(['title', 'ctrTitle'])
-/** Placeholders whose paragraphs have bullets unless they say otherwise. */
+/** Placeholders whose paragraphs have bullets by default. */
 const BULLETED = new Set(['body', 'obj', 'half', 'quarter'])
-/** Placeholders of a page of notes that are not what the speaker says. */
+/** Placeholders of a page of notes without speaker notes. */
 const NOT_NOTES = new Set(['sldNum', 'dt', 'hdr', 'ftr', 'sldImg'])
-/** Parts that list who wrote comments: of older and newer programs. */
+/** Parts with the authors of comments: of older and newer programs. */
 const AUTHORS = ['ppt/commentAuthors.xml', 'ppt/authors.xml']
-/** Numbers and dates that stand on every slide. */
+/** Placeholders with numbers and dates that are repeated on every slide. */
 const RUNNING = new Set(['sldNum', 'dt'])
-/** Within these characters a slide says whether it is shown. */
+/** A slide has its `show` attribute within this many characters. */
 const HEAD = 4096
-/** A bullet longer than this is a passage, not a list item. */
+/** A longer bullet is a paragraph, not a list item. */
 const MAX_ITEM = 1500
 
-/** Reads presentations: slides in the order they are shown, titles as headings, lists, tables, speaker notes. */
+/** Reads presentations: slides in the order of the show, titles as headings, lists, tables, speaker notes. */
 export const pptxParser: Parser = {
   accepts: (mediaType) => mediaType.startsWith(PRESENTATION),
   parse: parsePptx,
@@ -56,7 +56,7 @@ async function parsePptx(input: ParserInput): Promise<Parsed> {
   }
   reader.blocks.push(...embedded.rest())
   if (!hasContent(reader.blocks)) throw new ReadError('empty', `${filename} has no text`)
-  const lost = missing.length === 0 ? [] : [`slides that are missing: ${missing.slice(0, 20).join(', ')}`]
+  const lost = missing.length === 0 ? [] : [`missing slides: ${missing.slice(0, 20).join(', ')}`]
   const warnings = [...lost, ...embedded.warnings]
   return {
     parser: 'unstructured',
@@ -85,11 +85,11 @@ function slideParts(zip: ZipArchive, filename: string): string[] {
 
 class SlideReader {
   readonly blocks: Block[] = []
-  /** slides that are left out of the show */
+  /** Numbers of slides that are hidden in the show. */
   readonly hidden: number[] = []
   readonly #zip: ZipArchive
   readonly #filename: string
-  /** texts of footers; each is kept where it stands first */
+  /** Texts of footers; each is kept at its first occurrence. */
   readonly #footers = new Set<string>()
   readonly #pictures: EmbeddedPictures
   readonly #charts: (part: string | undefined) => Block[]
@@ -180,7 +180,7 @@ function isTitle(shape: Shape): shape is Extract<Shape, { kind: 'text' }> {
   return shape.kind === 'text' && shape.placeholder !== undefined && TITLES.has(shape.placeholder)
 }
 
-/** Paragraphs as they are, runs of bullets as lists with their levels. */
+/** Converts paragraphs unchanged, and consecutive bullets to lists with their levels. */
 function textBlocks(paragraphs: SlideParagraph[], bulleted: boolean): Block[] {
   const blocks: Block[] = []
   let items: string[] = []

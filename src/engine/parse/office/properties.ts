@@ -9,14 +9,14 @@ export interface OfficeProperties {
   declared: Declared
 }
 
-/** What the core properties of an Office Open XML package say of the document. */
+/** Reads the core properties of an Office Open XML package. */
 export function coreProperties(zip: ZipArchive, filename: string): OfficeProperties {
   const tags = ['dc:title', 'dc:creator', 'dc:language', 'dcterms:created', 'dcterms:modified']
   const said = elementTexts(zip, 'docProps/core.xml', filename, tags)
   return properties(said, 'dc:creator', 'dcterms:created', 'dcterms:modified')
 }
 
-/** The same of an OpenDocument package, or of the beginning of a flat one. */
+/** Reads the properties of an OpenDocument package, or of the start of a flat document. @param of package or text */
 export function openProperties(of: ZipArchive | string, filename: string): OfficeProperties {
   const tags = ['dc:title', 'meta:initial-creator', 'dc:creator', 'dc:language', 'meta:creation-date', 'dc:date']
   const said = typeof of === 'string' ? textsOfElements(of, tags) : elementTexts(of, 'meta.xml', filename, tags)
@@ -36,7 +36,7 @@ function properties(
     ...defined({ title: properTitle(said.get('dc:title')) }),
     ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
     declared: defined({
-      // several authors stand in one element
+      // one element contains several authors
       authors: author?.split(/;\s*/),
       created: said.get(createdTag),
       modified: said.get(modifiedTag),

@@ -1,34 +1,34 @@
 import { type Attributes, readMarkup } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
 
-/** Comments of one document, and characters of one. */
+/** Maximal number of comments of one document, and of characters of a comment. */
 const MAX_REMARKS = 5000
 const MAX_TEXT = 20_000
-/** What Excel puts before a comment of a thread, for programs that know no threads. */
+/** Text that Excel puts before a comment of a thread, for programs that do not support threads. */
 const THREAD_NOTICE = /^\[Threaded comment\][\s\S]{0,1000}?\n(?:Comment:\s*)/
 
-/** A comment on a place of a document, as its part of the package holds it. */
+/** A comment in a document, as stored in its part of the package. */
 export interface Remark {
-  /** `w:id` in texts */
+  /** `w:id` in Word documents. */
   id: string
   author: string
-  /** of the cell that it is about, in sheets */
+  /** In sheets, the cell to which it belongs. */
   cell?: string
   text: string
 }
 
-/** A comment as a paragraph of the text, which says that it is one and whose. */
+/** Converts a comment to a paragraph that states that it is a comment, and by whom. */
 export function remarkBlock({ author, cell, text }: Pick<Remark, 'author' | 'cell' | 'text'>): Block {
   return { type: 'paragraph', text: `${remarkHead(author, cell)}${text}`, metadata: { role: 'comment' } }
 }
 
-/** What stands before the words of a comment. */
+/** The text before the words of a comment. */
 export function remarkHead(author: string, cell?: string): string {
   const by = author.trim() === '' ? '' : ` by ${author.trim().slice(0, 200)}`
   return `Comment${by}${cell === undefined ? '' : ` on ${cell}`}: `
 }
 
-/** Authors by their ids, as a presentation lists them in a part of their own. */
+/** Reads authors by id from the separate part of a presentation. */
 export function authorsIn(xml: string): Map<string, string> {
   const authors = new Map<string, string>()
   readMarkup(
@@ -47,9 +47,9 @@ export function authorsIn(xml: string): Map<string, string> {
 }
 
 /**
- * The comments in a part of a package of Word, Excel or PowerPoint: `w:comment`, `comment`, `p:cm` and its replies.
+ * Parses the comments in a part of a Word, Excel or PowerPoint package: `w:comment`, `comment`, `p:cm` and its replies.
  *
- * @param authors of a presentation, by id; the others name them themselves
+ * @param authors authors of a presentation by id; other formats contain them in the comments
  */
 export function remarksIn(xml: string, authors: ReadonlyMap<string, string> = new Map()): Remark[] {
   const remarks: Remark[] = []
@@ -99,7 +99,7 @@ export function remarksIn(xml: string, authors: ReadonlyMap<string, string> = ne
     .filter(({ text }) => text !== '')
 }
 
-/** Runs of text; of older presentations the whole of it. */
+/** Whether an element contains a run of text; in older presentations the entire text. */
 function isText(name: string): boolean {
   return name === 't' || name === 'w:t' || name === 'a:t' || name === 'p:text'
 }

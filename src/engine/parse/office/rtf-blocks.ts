@@ -3,12 +3,12 @@ import type { Block } from '../parsed.js'
 import { headsOf } from '../tables/heads.js'
 import { tableBlocks, tidyRows } from '../tables.js'
 
-/** A list item longer than this is a passage. */
+/** A longer list item is a paragraph. */
 const MAX_ITEM = 1500
 
 type Setting = { bold: boolean; italic: boolean; underlined: boolean; size: number }
 
-/** Collects the paragraphs of a text into blocks: runs of items are lists, runs of rows are tables. */
+/** Collects the paragraphs of a text into blocks: consecutive items become lists, consecutive rows tables. */
 export class RtfBlocks {
   readonly blocks: Block[] = []
   readonly #looks = new Map<Block, Look>()
@@ -19,8 +19,8 @@ export class RtfBlocks {
   #cell: string[] = []
 
   /**
-   * @param level of a heading, 0 for text
-   * @param marker what stands before a list item, if it is one
+   * @param level level of a heading, 0 for text
+   * @param marker text before a list item; undefined for other paragraphs
    */
   paragraph(text: string, level: number, marker: string | undefined): void {
     this.closeTable()
@@ -39,7 +39,7 @@ export class RtfBlocks {
     this.blocks.push(block)
   }
 
-  /** Text of the body, and how it is set. */
+  /** Records the formatting of text of the body. */
   set(text: string, { bold, italic, underlined, size }: Setting): void {
     const letters = text.replace(/\s/g, '').length
     if (letters === 0) return
@@ -51,13 +51,13 @@ export class RtfBlocks {
     addSize(look, size, letters)
   }
 
-  /** A paragraph within a cell. */
+  /** Adds a paragraph within a cell. */
   cellText(text: string): void {
     const line = tidy(text).replaceAll('\n', ' ')
     if (line !== '') this.#cell.push(line)
   }
 
-  /** What stands behind a paragraph: a note, a comment, a picture. */
+  /** Adds a note, a comment or a picture after a paragraph. */
   behind(block: Block): void {
     this.closeTable()
     this.#closeList()
@@ -81,7 +81,7 @@ export class RtfBlocks {
     this.#closeList()
     const rows = tidyRows(this.#rows)
     this.#rows = []
-    // One column is a frame around text, not a table.
+    // a single column is a frame around text, not a table
     if (rows.some((row) => row.length > 1)) this.blocks.push(...tableBlocks(rows, headsOf(rows)))
     else for (const [text = ''] of rows) this.blocks.push({ type: 'paragraph', text })
   }

@@ -1,10 +1,10 @@
 import type { Declared } from '../parsed.js'
 
-/** The information group stands at the head of a file, behind fonts and styles. */
+/** The information group is near the start of a file, after fonts and styles. */
 const HEAD = 1024 * 1024
 const STAMP = /\\(creatim|revtim)((?:\\(?:yr|mo|dy|hr|min|sec)\d{1,4}){3,6})/g
 
-/** When a text was created and last saved, as its information group says it. */
+/** Reads the dates of creation and last change from the information group. */
 export function rtfDates(source: string): Declared {
   const declared: Declared = {}
   for (const [, kind, words = ''] of source.slice(0, HEAD).matchAll(STAMP)) {

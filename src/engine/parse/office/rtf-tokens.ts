@@ -1,8 +1,8 @@
-/** What stands in an RTF file, in order. Texts are Latin-1: one character for each byte. */
+/** Receives the tokens of an RTF file in order. Texts are Latin-1: one character for each byte. */
 export interface RtfHandler {
   open(): void
   close(): void
-  /** `\word` or `\word-12`; `\'e4` comes as text, `\*` and other signs as words of one character */
+  /** `\word` or `\word-12`. `\'e4` is passed as text; `\*` and other signs as words of one character. */
   control(word: string, parameter: number | undefined): void
   text(bytes: string): void
 }
@@ -14,8 +14,8 @@ const CONTROL = /([a-zA-Z]{1,32})(-?\d{1,10})? ?/y
 const HEX = /^[0-9a-fA-F]{2}$/
 
 /**
- * Takes an RTF file apart (RTF Specification 1.9.1, "Basic Entities"). Reads on over anything that is not sound, in
- * linear time and without recursion.
+ * Tokenizes an RTF file (RTF Specification 1.9.1, "Basic Entities"). Skips malformed content, in linear time and
+ * without recursion.
  *
  * @param source the file as Latin-1
  */
@@ -43,13 +43,13 @@ function readText(source: string, start: number, handler: RtfHandler): number {
     const code = source.charCodeAt(end)
     if (code === OPEN || code === CLOSE || code === BACKSLASH) break
   }
-  // Line ends only fold the file.
+  // line ends have no meaning
   const text = source.slice(start, end).replace(/[\r\n\0]+/g, '')
   if (text !== '') handler.text(text)
   return end
 }
 
-/** @returns where to read on */
+/** @returns the offset of the next token */
 function readControl(source: string, start: number, handler: RtfHandler): number {
   CONTROL.lastIndex = start
   const found = CONTROL.exec(source)
@@ -57,7 +57,7 @@ function readControl(source: string, start: number, handler: RtfHandler): number
     const [whole, word = '', digits] = found
     const parameter = digits === undefined ? undefined : Number(digits)
     const next = start + whole.length
-    // Raw bytes follow, which may look like anything.
+    // skip raw bytes, which may look like anything
     if (word === 'bin') return next + Math.max(0, parameter ?? 0)
     handler.control(word, parameter)
     return next

@@ -1,4 +1,4 @@
-/** Where the text of a group goes. */
+/** Kinds of groups, by the use of their text. */
 export type SinkKind =
   | 'body'
   | 'fonts'
@@ -21,16 +21,16 @@ export interface Sink {
   kind: SinkKind
   text: string
   role?: string
-  /** of a picture: whether its bytes are of a kind that has pixels, and what is said of it */
+  /** Of a picture: whether its type has pixels, and its description. */
   isPixels?: boolean
   alt?: string
 }
 
-/** What holds within a group. */
+/** The state within a group. */
 export interface State {
   sink: Sink
   page: number
-  /** characters that stand after `\u` for readers without Unicode */
+  /** Number of characters after `\u` for readers without Unicode. */
   fallback: number
   hidden: boolean
   inTable: boolean
@@ -39,11 +39,11 @@ export interface State {
   bold: boolean
   italic: boolean
   underlined: boolean
-  /** in half points */
+  /** In half points. */
   size: number
 }
 
-/** Control words that open a group of its own kind. */
+/** Control words that open a group with a separate text. */
 export const DESTINATIONS: ReadonlyMap<string, SinkKind> = new Map<string, SinkKind>([
   ['fonttbl', 'fonts'],
   ['stylesheet', 'styles'],
@@ -69,10 +69,10 @@ export const DESTINATIONS: ReadonlyMap<string, SinkKind> = new Map<string, SinkK
     .map((word) => [word, 'skip'] as const),
 ])
 
-/** Groups marked as "leave out what you do not know" that hold text for readers all the same. */
+/** Groups marked as "ignore when unknown" that contain text to keep. */
 export const KEPT = new Set(['shpinst', 'shptxt', 'listtext', 'pntext', 'shppict', 'picprop'])
 
-/** Control words and signs that stand for characters. */
+/** Control words and signs that represent characters. */
 export const CHARACTERS: ReadonlyMap<string, string> = new Map([
   ['tab', '\t'],
   ['line', '\n'],
@@ -91,7 +91,10 @@ export const CHARACTERS: ReadonlyMap<string, string> = new Map([
   ['_', '-'],
 ])
 
-/** Code pages by the charset of a font (RTF 1.9.1, `\fcharset`); those that are missing have that of the file. */
+/**
+ * Code pages by the charset of a font (RTF 1.9.1, `\fcharset`); fonts with another charset use the code page of the
+ * file.
+ */
 export const CHARSET_PAGES: ReadonlyMap<number, number> = new Map([
   [77, 10000],
   [128, 932],
@@ -111,19 +114,19 @@ export const CHARSET_PAGES: ReadonlyMap<number, number> = new Map([
   [255, 437],
 ])
 
-/** Code pages that the file as a whole may name in place of `\ansicpg`. */
+/** Control words that set the code page of the file in place of `\ansicpg`. */
 export const FILE_PAGES: ReadonlyMap<string, number> = new Map([
   ['mac', 10000],
   ['pc', 437],
   ['pca', 850],
 ])
 
-/** The level of a heading by `\outlinelevel`, which counts from 0 and has 9 for text; 0 for text. */
+/** The heading level for `\outlinelevel`, which counts from 0 and has 9 for text; 0 for text. */
 export function headingLevel(outline: number): number {
   return outline >= 0 && outline < 9 ? outline + 1 : 0
 }
 
-/** The level of the headings of a style, by its name (up to a semicolon) or its outline level; 0 for text. */
+/** The heading level of a style, by its name (up to a semicolon) or its outline level; 0 for text. */
 export function styleLevel(name: string, outline: number | undefined): number {
   const known = name.replace(/;.*$/s, '').trim().toLowerCase()
   const level = known === 'title' ? 1 : Number(/^heading ([1-9])$/.exec(known)?.[1] ?? 0)

@@ -22,17 +22,17 @@ import {
   styleLevel,
 } from './rtf-words.js'
 
-/** Groups nest some tens deep; deeper ones share what holds at this depth. */
+/** Groups nest some tens deep; deeper ones share the state of this depth. */
 const MAX_DEPTH = 1000
 const DEFAULT_PAGE = 1252
-/** Style names, titles and the like are cut here. */
+/** Maximal length of style names, titles and the like. */
 const MAX_NAME = 1000
-/** Groups whose text is no name. */
+/** Groups with long texts. */
 const LONG = new Set<SinkKind>(['body', 'note', 'remark', 'picture'])
-/** How text is set that nothing is said of: 12 points (RTF 1.9.1, `\\fs`). */
+/** Default formatting: 12 points (RTF 1.9.1, `\\fs`). */
 const PLAIN = { bold: false, italic: false, underlined: false, size: 24 } as const
 
-/** Reads Rich Text Format: paragraphs, headings, lists, rows of tables, notes, comments, pictures. Objects are passed over. */
+/** Reads Rich Text Format: paragraphs, headings, lists, table rows, notes, comments, pictures. Skips objects. */
 export const rtfParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/rtf',
   parse(input): Parsed {
@@ -78,16 +78,16 @@ class RtfReader implements RtfHandler {
   #filePage = DEFAULT_PAGE
   #font = 0
   #tooDeep = 0
-  /** bytes not decoded yet, since a character may have several */
+  /** Bytes not decoded yet, since a character may have several. */
   #bytes = ''
   #skip = 0
   #starred = false
   #marker: string | undefined
   #notes: Block[] = []
-  /** who wrote the comment that comes next */
+  /** Author of the next comment. */
   #by = ''
   #pictureBytes = 0
-  /** the property that is named last, of a picture or a shape */
+  /** Name of the last named property of a picture or shape. */
   #named = ''
   #title: string | undefined
   #author: string | undefined
@@ -221,7 +221,7 @@ class RtfReader implements RtfHandler {
     else if (kind === 'margin') this.#margins.push({ text: line, role: role ?? 'header' })
   }
 
-  /** A property of what is around it: what is said of a picture, and words that are drawn. */
+  /** Handles a property of the enclosing group: the description of a picture, or drawn words. */
   #value(text: string): void {
     const { sink } = this.#state
     if (this.#named === 'wzDescription' && sink.kind === 'picture') sink.alt = text
@@ -286,13 +286,13 @@ class RtfReader implements RtfHandler {
     if (!inTable) this.#writeNotes()
   }
 
-  /** What stands at the foot of a page is read behind its paragraph. */
+  /** Adds notes after their paragraph. */
   #writeNotes(): void {
     for (const note of this.#notes) this.#body.behind(note)
     this.#notes = []
   }
 
-  /** Cells of a table in a cell are parts of it. */
+  /** Ends a cell. Cells of a nested table belong to the outer cell. */
   #endCell(outermost: boolean): void {
     const { sink } = this.#state
     if (sink.kind !== 'body') return
@@ -303,10 +303,10 @@ class RtfReader implements RtfHandler {
   }
 }
 
-/** Comments within notes and margins are left out rather than part of these. */
+/** Groups that are skipped within notes, headers and footers instead of becoming part of them. */
 const ELSEWHERE = new Set<SinkKind>(['by', 'remark'])
 
-/** Whether a group of a kind has a text of its own within one of another. */
+/** Whether a group of a kind has a separate text inside a group of another kind. */
 function isTaken(kind: SinkKind, outer: SinkKind): boolean {
   if (kind === 'title' || kind === 'author') return outer === 'info'
   if (kind === 'picture') return outer !== 'picture'

@@ -9,14 +9,17 @@ import { readShapes, type Shape } from './slide-shapes.js'
 
 const MAIN = 'xl/workbook.xml'
 const BINARY = 'xl/workbook.bin'
-/** `&D`, `&P`, `&"Arial,Bold"`, `&12`, `&KFF0000`, `&[Page]` say how a margin is printed, `&&` is an ampersand. */
+/**
+ * Format codes of headers and footers: `&D`, `&P`, `&"Arial,Bold"`, `&12`, `&KFF0000`, `&[Page]`; `&&` is an ampersand.
+ */
 const CODES = /&(?:&|"[^"&]{0,100}"|K[0-9A-Fa-f]{6}|\d{1,3}|\[[^\]&]{0,40}\]|[A-Za-z])/g
 
 /**
- * What stands on the sheets of a workbook beside their cells: charts, text boxes, pictures, embedded files, comments, headers and footers.
+ * Creates a reader of the sheet content other than cells: charts, text boxes, pictures, embedded files, comments,
+ * headers and footers.
  *
- * @param ends the last characters of sheets, by their parts: headers and footers stand there
- * @returns asked by the name of a sheet and its place; what it has
+ * @param ends last characters of the sheets by part, which contain headers and footers
+ * @returns a function that takes the name and index of a sheet and returns its blocks
  */
 export function sheetsBeside(
   zip: ZipArchive,
@@ -32,7 +35,7 @@ export function sheetsBeside(
   }
 }
 
-/** The parts of sheets by name; a binary workbook does not tell them so, and numbers them in their order. */
+/** The parts of sheets by name. A binary workbook has no readable names: its parts are keyed by number. */
 function partsOfSheets(zip: ZipArchive, filename: string): Map<string, string> {
   const parts = new Map<string, string>()
   if (zip.entries.has(MAIN)) {
@@ -58,7 +61,7 @@ class BesideReader {
   readonly #pictures: EmbeddedPictures
   readonly #embedded: Embedded
   readonly #seen = new Set<string>()
-  /** margins are mostly the same on all sheets */
+  /** Texts of headers and footers, which are mostly equal on all sheets. */
   readonly #margins = new Set<string>()
 
   constructor(zip: ZipArchive, filename: string, embedded: Embedded) {
@@ -85,10 +88,10 @@ class BesideReader {
   #drawing(part: string): Block[] {
     const xml = xmlPart(this.#zip, part, this.#filename)
     const relations = relationsOf(this.#zip, part, this.#filename)
-    // shapes are those of slides under a prefix of their own
+    // the shapes are those of slides with another prefix
     const shapes = readShapes(xml.replace(/(<\/?)xdr:/g, '$1p:'))
     const blocks = shapes.flatMap((shape) => this.#shape(shape, relations))
-    // charts whose frames are of a kind that is not known
+    // charts in frames of an unknown kind
     const others = [...relations].filter(([, { kind }]) => kind === 'chart')
     return [...blocks, ...others.flatMap(([relation]) => this.#shape({ kind: 'chart', relation }, relations))]
   }

@@ -7,43 +7,43 @@ import { tableBlocks, tidyRows } from '../tables.js'
 /** The filled cells of one row, by column. */
 export type SheetRow = ReadonlyMap<number, string>
 
-/** A sheet as what is filled in it; an empty sheet of any size is nothing. */
+/** A sheet with its filled cells; empty cells have no cost. */
 export interface Sheet {
   name: string
-  /** by row number, in ascending order */
+  /** Filled rows by row number, in ascending order. */
   rows: ReadonlyMap<number, SheetRow>
-  /** what stands on the sheet beside its cells: charts, pictures, text boxes, comments */
+  /** Content other than cells: charts, pictures, text boxes, comments. */
   beside?: Block[]
   isHidden?: boolean
 }
 
-/** A cell that stands for several rows of its column. */
+/** A cell that is merged over several rows of its column. */
 export interface MergedRows {
   column: number
   first: number
   last: number
 }
 
-/** The longest text of a cell that spreadsheet programs allow. */
+/** The maximal length of a cell's text in spreadsheet programs. */
 const MAX_CELL = 32_767
-/** Merged ranges looked at in one sheet. */
+/** Maximal number of merged ranges of one sheet. */
 const MAX_MERGES = 10_000
-/** All texts of one workbook together, in characters: cells may share one long text without the file being large. */
+/** Maximal total length of all texts of a workbook, in characters: cells of a small file may share one long text. */
 const MAX_TEXT = 64 * 1024 * 1024
-/** A region that has this many places for each filled one is a scatter of notes, not a table. */
+/** A region with more grid positions per filled cell is scattered notes, not a table. */
 const SPARSE = 20
-/** Below this many places, holes cost nothing. */
+/** Up to this many positions, gaps do not matter. */
 const SMALL_GRID = 2000
 /** Up to this many lines in one column are a note, more are a list of values. */
 const NOTE_LINES = 20
 
-/** Rows of column names above a table. */
+/** Maximal number of rows of column names above a table. */
 const MAX_NAME_ROWS = 3
 
-/** Names that spreadsheet programs give by themselves. */
+/** Default sheet names of spreadsheet programs. */
 const GIVEN_NAME = /^(?:sheet|tabelle|blatt|feuil(?:le)?|hoja|foglio|planilha|blad|arkusz|лист|シート)[ _]?\d*$/i
 
-/** Counts what a workbook holds, so that no file is read past the limits. */
+/** Counts the cells and characters of a workbook, so that no file is read beyond the limits. */
 export class SheetBudget {
   readonly #filename: string
   readonly #limits: ReadLimits
@@ -55,7 +55,7 @@ export class SheetBudget {
     this.#limits = limits
   }
 
-  /** @throws ReadError `limit-exceeded` past the number of cells */
+  /** @throws ReadError `limit-exceeded` when there are too many cells */
   cells(count: number): void {
     this.#cells += count
     if (this.#cells <= this.#limits.maxCells) return
@@ -64,7 +64,7 @@ export class SheetBudget {
   }
 
   /**
-   * The text of a cell, bounded.
+   * Truncates the text of a cell.
    *
    * @throws ReadError `limit-exceeded` when all texts together are too long
    */
@@ -76,7 +76,7 @@ export class SheetBudget {
   }
 }
 
-/** A cell merged over several rows stands for each of them, so that every row is whole by itself. */
+/** Copies a cell that is merged over several rows to each of them, so that every row is complete. */
 export function fillDown(
   rows: Map<number, Map<number, string>>,
   merges: readonly MergedRows[],
@@ -85,7 +85,7 @@ export function fillDown(
   for (const { column, first, last } of merges.slice(0, MAX_MERGES)) {
     const text = rows.get(first)?.get(column)
     if (text === undefined) continue
-    // Rows without anything else stay empty, so the first gap ends it.
+    // rows without other cells stay empty, so stop at the first gap
     for (let number = first + 1; number <= last; number++) {
       const row = rows.get(number)
       if (row === undefined) break
@@ -96,7 +96,7 @@ export function fillDown(
   }
 }
 
-/** A workbook as sections of tables and notes; the blocks of a sheet carry its name. */
+/** Converts a workbook to sections of tables and notes; the metadata of the blocks contain the sheet name. */
 export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
   const filled = sheets.filter((sheet) => sheet.rows.size > 0 || (sheet.beside?.length ?? 0) > 0)
   return filled.flatMap((sheet) => {
@@ -116,7 +116,7 @@ export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
   })
 }
 
-/** Rows without an empty row between them belong together, and so do column names and what stands one row below. */
+/** Groups rows without an empty row between them; column names also belong to the rows after one empty row. */
 function regions(rows: ReadonlyMap<number, SheetRow>): SheetRow[][] {
   const found: SheetRow[][] = []
   let last = -2
@@ -132,7 +132,7 @@ function regions(rows: ReadonlyMap<number, SheetRow>): SheetRow[][] {
   return found
 }
 
-/** A few rows of words with no figure, the last of them over several columns. */
+/** A few rows of words without a number, the last of them with several cells. */
 function areNames(rows: SheetRow[]): boolean {
   return rows.length <= MAX_NAME_ROWS && (rows.at(-1)?.size ?? 0) > 2 && !rows.some(hasFigure)
 }
@@ -145,7 +145,7 @@ function hasFigure(row: SheetRow): boolean {
 function regionBlocks(rows: SheetRow[], sheet: string): Block[] {
   let first = 0
   while (first < rows.length && rows[first]?.size === 1) first++
-  // Lines above a table say what it is about.
+  // lines above a table describe it
   const notes = rows.slice(0, first).map((row) => [...row.values()].join(' '))
   const head: Block[] = noteBlocks(notes, sheet)
   const table = rows.slice(first)
@@ -164,7 +164,7 @@ function noteBlocks(lines: string[], sheet: string): Block[] {
   )
 }
 
-/** Rows of equal width without empty columns; of a scatter only what is filled. */
+/** Rows of equal width without empty columns; for scattered cells only the filled ones. */
 function grid(rows: SheetRow[]): string[][] {
   const used = new Set<number>()
   let cells = 0

@@ -1,17 +1,18 @@
 import { type CellObject, SSF } from '@e965/xlsx'
 
-/** Formats longer than programs write are not looked at. */
+/** Longer formats are ignored; programs do not write them. */
 const MAX_FORMAT = 255
-/** Digits of a number that a spreadsheet holds exactly. */
+/** Number of digits that a spreadsheet stores exactly. */
 const DIGITS = 15
-/** Whether a number format shows dates, by format. */
+/** Cache: whether a number format displays dates. */
 const dateFormats = new Map<string, boolean>()
 const MAX_KNOWN_FORMATS = 1000
 
 /**
- * The text of a cell: what a reader of the sheet sees, but dates and times in ISO form and plain numbers in full.
+ * Formats a cell as a reader of the sheet sees it, except dates and times in ISO form and plain numbers in full
+ * precision.
  *
- * @param date1904 whether the workbook counts its days from 1904
+ * @param date1904 whether the workbook counts days from 1904
  */
 export function cellText(cell: CellObject, date1904: boolean): string {
   const { t, v } = cell
@@ -27,7 +28,7 @@ export function cellText(cell: CellObject, date1904: boolean): string {
   return plain ? String(Number(v.toPrecision(DIGITS))) : shown
 }
 
-/** Elapsed time (`[h]:mm`) is an amount, not a moment. */
+/** Whether a format displays dates. Elapsed time (`[h]:mm`) is an amount, not a date. */
 function isDateFormat(format: string): boolean {
   const known = dateFormats.get(format)
   if (known !== undefined) return known
@@ -36,7 +37,7 @@ function isDateFormat(format: string): boolean {
   return dated
 }
 
-/** `2023-06-30`, `2023-06-30T14:05:00`, `14:05:00`; nothing for numbers outside the calendar. */
+/** `2023-06-30`, `2023-06-30T14:05:00`, `14:05:00`; undefined for numbers outside the calendar. */
 function dateText(serial: number, date1904: boolean): string | undefined {
   const parts: { y: number; m: number; d: number; H: number; M: number; S: number } | null = SSF.parse_date_code(
     serial,
@@ -55,7 +56,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0')
 }
 
-/** The name of a cell by its place, which counts from 0: `C1`, `AA12`. */
+/** The name of a cell by its row and column, which count from 0: `C1`, `AA12`. */
 export function cellName(row: number, column: number): string {
   let letters = ''
   for (let left = column + 1; left > 0; left = Math.floor((left - 1) / 26))

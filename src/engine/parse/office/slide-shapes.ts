@@ -3,30 +3,30 @@ import { type Attributes, type MarkupHandler, readMarkup } from '../markup/marku
 
 export interface SlideParagraph {
   text: string
-  /** depth of its bullet, 0 for the outermost */
+  /** Level of its bullet, 0 for the outermost. */
   level: number
-  /** whether it says by itself that it has a bullet or none */
+  /** Whether the paragraph itself sets a bullet or none; absent: the default of its placeholder. */
   bullet?: boolean
 }
 
-/** What stands on a slide, in the order of the file. */
+/** A shape of a slide; shapes are in the order of the file. */
 export type Shape =
-  /** `placeholder`: its kind as in `p:ph` (`obj` without one); absent for text boxes */
+  /** `placeholder`: its type as in `p:ph` (`obj` without one); absent for text boxes */
   | { kind: 'text'; placeholder?: string; paragraphs: SlideParagraph[] }
   | { kind: 'table'; rows: string[][] }
-  /** `relation`: id of the picture, `alt`: its description, `box`: its place where no group moves it */
+  /** `relation`: id of the picture, `alt`: its description, `box`: its location, unless it is in a group */
   | { kind: 'picture'; relation: string; alt: string; box?: BoundingBox }
-  /** `relation`: id of the part that holds the texts of a diagram */
+  /** `relation`: id of the part with the texts of a diagram */
   | { kind: 'diagram'; relation: string }
-  /** `relation`: id of the part with the figures of a chart */
+  /** `relation`: id of the part with the values of a chart */
   | { kind: 'chart'; relation: string }
 
-/** English Metric Units in a point */
+/** English Metric Units in a point. */
 const EMU = 12_700
-/** Bullets are five deep in the program; more is noise. */
+/** PowerPoint has five bullet levels; more are noise. */
 const MAX_LEVEL = 8
 
-/** The shapes of a slide, of a page of notes or of a diagram (PresentationML and DrawingML), groups taken apart. */
+/** Parses the shapes of a slide, a page of notes or a diagram (PresentationML and DrawingML), with groups flattened. */
 export function readShapes(xml: string): Shape[] {
   const reader = new ShapeReader()
   readMarkup(xml, reader, true)
@@ -45,7 +45,7 @@ class ShapeReader implements MarkupHandler {
   #groups = 0
   #placed: { box?: BoundingBox } | undefined
   #offset = { x: 0, y: 0 }
-  /** depth inside content for older programs, which repeats what stands beside it */
+  /** Depth inside fallback content for older programs, which repeats the content next to it. */
   #fallback = 0
 
   open(name: string, attributes: Attributes): void {
@@ -117,7 +117,7 @@ class ShapeReader implements MarkupHandler {
     }
   }
 
-  /** The size of a picture stands behind it, and its corner right before. */
+  /** Sets the box of a picture: its size follows the reference, directly after its corner. */
   #place(width: number, height: number): void {
     if (this.#placed !== undefined && width > 0 && height > 0) this.#placed.box = { ...this.#offset, width, height }
     this.#placed = undefined

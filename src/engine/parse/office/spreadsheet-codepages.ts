@@ -2,7 +2,9 @@ import { set_cptable } from '@e965/xlsx'
 import iconv from 'iconv-lite'
 import { codePageName } from '../code-pages.js'
 
-/** Lets the library read the code pages of old workbooks through iconv-lite, in place of its own half megabyte of tables. */
+/**
+ * Makes the library decode code pages of old workbooks with iconv-lite, in place of its own tables of half a megabyte.
+ */
 export function installCodePages(): void {
   set_cptable({ utils: { decode, encode, hascp: () => true } })
 }

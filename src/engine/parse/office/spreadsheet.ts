@@ -18,16 +18,16 @@ import { xlsBeside } from './xls-beside.js'
 const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
 const LEGACY = 'application/vnd.ms-excel'
 
-/** Parts of a workbook that hold its cells. Drawings, styles of drawings, links and macros are never unpacked. */
+/** Parts with the cells of a workbook. Drawings, drawing styles, links and macros are never unpacked. */
 const NEEDED =
   /^(?:\[Content_Types\]\.xml|_rels\/\.rels|xl\/(?!(?:drawings|media|charts|theme|embeddings|externalLinks|pivot\w*|queryTables|ctrlProps|printerSettings|comments|worksheets\/_rels|activeX|vba)\b)[^?*]+\.(?:xml|bin|rels))$/i
 
-/** Storages of an old workbook that hold embedded objects. */
+/** Storages of an old workbook with embedded objects. */
 const XLS_OBJECTS = /^MBD[0-9A-F]{1,8}\//i
 const MAX_REMARKS = 5000
 const END_BYTES = 16 * 1024
 
-/** Reads workbooks of Excel, old and new: sheets as sections, rows as tables, values as they are shown. */
+/** Reads old and new Excel workbooks: sheets as sections, rows as tables, values as they are shown. */
 export const spreadsheetParser: Parser = {
   accepts: (mediaType) => mediaType.startsWith(OFFICE) || mediaType === LEGACY,
   parse: parseSpreadsheet,
@@ -59,7 +59,7 @@ async function parseSpreadsheet(input: ParserInput): Promise<Parsed> {
     if (sheet === undefined) unread.push(name)
     else sheets.push({ name, rows: sheetRows(sheet, date1904, budget), beside })
   }
-  // the pictures of an old workbook do not say on which sheet they stand
+  // the pictures of an old workbook have no known sheet
   const blocks = [...sheetBlocks(sheets), ...(old?.get('') ?? []), ...embedded.rest()]
   if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)
   const lost = unread.length === 0 ? [] : [`sheets that could not be read: ${unread.slice(0, 20).join(', ')}`]
@@ -93,10 +93,10 @@ function open(bytes: Buffer, filename: string): WorkBook {
 }
 
 /**
- * The parts that hold cells as an archive of their own, inflated within the limits: the library would inflate without
- * any. Cells are counted before it takes them apart.
+ * Repacks the parts with cells as a separate archive, inflated within the limits: the library would inflate without
+ * limits. Counts cells before the library parses them.
  *
- * @param ends gets the last bytes of each sheet, where its margins stand
+ * @param ends receives the last bytes of each sheet, which contain headers and footers
  */
 function cellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Map<string, string>): Buffer {
   checkSheetList(zip, filename)
@@ -108,7 +108,7 @@ function cellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Ma
     if (content.includes('<!DOCTYPE')) {
       throw new ReadError(
         'malformed',
-        `${filename} declares a document type in ${name}, which its format does not have`,
+        `${filename} declares a document type in ${name}, which its format does not allow`,
       )
     }
     if (/\.xml$/i.test(name)) cells += countCells(content)
@@ -122,7 +122,7 @@ function cellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Ma
   return storeZip(parts)
 }
 
-/** A part that is listed as many sheets would be taken apart as often. */
+/** Refuses a part that is listed as several sheets: it would be parsed as often. */
 function checkSheetList(zip: ZipArchive, filename: string): void {
   const main = 'xl/workbook.xml'
   if (!zip.entries.has(main)) return
@@ -141,7 +141,7 @@ function checkSheetList(zip: ZipArchive, filename: string): void {
   throw new ReadError('malformed', `${filename} is not a readable workbook: it lists one sheet more than once`)
 }
 
-/** Cells that have content, by their tags: `<c r="A1"><v>` counts, `<c r="A1" s="3"/>` does not. */
+/** Counts cells with content by their tags: `<c r="A1"><v>` counts, `<c r="A1" s="3"/>` does not. */
 function countCells(xml: Buffer): number {
   let count = 0
   for (let at = xml.indexOf('<v'); at !== -1; at = xml.indexOf('<v', at + 2)) count++
@@ -153,7 +153,7 @@ function countCells(xml: Buffer): number {
 function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Map<number, Map<number, string>> {
   const rows = new Map<number, Map<number, string>>()
   const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
-  // By key, because an array may claim to be far longer than it is.
+  // iterate over keys, because an array may claim a length far beyond its contents
   for (const key of Object.keys(data)) {
     const number = Number(key)
     const cells = Number.isInteger(number) ? data[number] : undefined
@@ -172,7 +172,7 @@ function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Ma
   return rows
 }
 
-/** Comments of a workbook of before 2007, by their cells. */
+/** Reads the comments of a workbook from before 2007, with their cells. */
 function remarksOf(sheet: WorkSheet): Block[] {
   const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
   const blocks: Block[] = []

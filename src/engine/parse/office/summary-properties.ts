@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite'
 
-/** What an old office document says of itself (MS-OLEPS, its stream `\x05SummaryInformation`). */
+/** Properties of an old office document (MS-OLEPS, stream `\x05SummaryInformation`). */
 export interface SummaryProperties {
   title?: string
   author?: string
@@ -20,10 +20,10 @@ const STRING16 = 31
 const FILE_TIME = 64
 const MAX_PROPERTIES = 100
 const MAX_STRING = 2000
-/** 100-nanosecond steps from 1601 to 1970, in milliseconds. */
+/** Milliseconds from 1601 to 1970. File times count 100-nanosecond steps from 1601. */
 const EPOCH_1601 = 11_644_473_600_000
 
-/** Title, author and dates; what is missing or damaged is left out. */
+/** Reads title, author and dates; missing or damaged properties are left out. */
 export function summaryProperties(streams: ReadonlyMap<string, Buffer>): SummaryProperties {
   const bytes = streams.get(STREAM)
   if (bytes === undefined) return {}
@@ -41,7 +41,7 @@ export function summaryProperties(streams: ReadonlyMap<string, Buffer>): Summary
   return found
 }
 
-/** Where in the stream each property of its first set stands. */
+/** Offsets in the stream of the properties of its first set. */
 function propertyPlaces(bytes: Buffer): Map<number, number> {
   const places = new Map<number, number>()
   if (bytes.length < 56) return places
@@ -74,7 +74,7 @@ function stringAt(bytes: Buffer, at: number | undefined, codePage: string): stri
   return clean === '' ? undefined : clean
 }
 
-/** ISO 8601; nothing for a time that is zero, as programs write for "never". */
+/** ISO 8601; undefined for zero, which programs write for "never". */
 function timeAt(bytes: Buffer, at: number | undefined): string | undefined {
   if (at === undefined || at + 12 > bytes.length || bytes.readUInt16LE(at) !== FILE_TIME) return undefined
   const ms = Number(bytes.readBigUInt64LE(at + 4) / 10_000n) - EPOCH_1601

@@ -7,7 +7,7 @@ import { elementTexts, properTitle, relationsOf, xmlPart } from './office-packag
 
 const PAGES = 'visio/pages/pages.xml'
 
-/** Reads drawings of Visio since 2013: pages as sections, texts of shapes in the order of the file, as a list. */
+/** Reads drawings of Visio since 2013: pages as sections, texts of shapes as a list in the order of the file. */
 export const vsdxParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/vnd.ms-visio.drawing',
   parse: parseVsdx,
@@ -39,7 +39,7 @@ function parseVsdx(input: ParserInput): Parsed {
   }
 }
 
-/** The pages in their order, each once, with their names. */
+/** The pages in order, each once, with their names. */
 function pagesOf(zip: ZipArchive, filename: string): { name: string; part: string }[] {
   const relations = relationsOf(zip, PAGES, filename)
   const pages = new Map<string, string>()

@@ -19,11 +19,11 @@ const SERIES_TEXT = 0x100d
 const TEXT = 0x1025
 const OBJECT_LINK = 0x1027
 const CACHE_OF = 0x1065
-/** What a stretch of records is about, as its first record says. */
+/** Type of a substream in its first record: a chart. */
 const CHART = 0x0020
-/** An object that is the box of a comment, whose words come with its cell. */
+/** An object that is the box of a comment; its words are read with its cell. */
 const NOTE_OBJECT = 0x19
-/** What the text of a chart is of. */
+/** What the text of a chart labels, by link type. */
 const LINKED = new Map([
   [1, 'title'],
   [2, 'axis'],
@@ -43,19 +43,19 @@ interface Chart {
   title: string
   axes: string[]
   names: string[]
-  /** by point, then by series; categories as those of the first series that has some */
+  /** Values by point, then by series. Categories are those of the first series that has some. */
   values: Map<number, Map<number, string>>
   categories: Map<number, string>
   text: string
   cache: number
   depth: number
-  /** how deep the series began that is open */
+  /** Depth at which the open series started. */
   inSeries: number | undefined
 }
 
 /**
- * What stands on the sheets of an old workbook beside their cells: charts as tables, text boxes; pictures of all sheets
- * under an empty name, since their places are told by drawings that are not read.
+ * Reads the content of an old workbook's sheets other than cells: charts as tables, text boxes. The pictures of all
+ * sheets are under an empty name, since the drawings with their locations are not parsed.
  *
  * @param stream the stream `Workbook`
  */
@@ -82,7 +82,7 @@ class Reader {
   #charts = 0
   #chart: Chart | undefined
   #objectKind = 0
-  /** characters of a text box that are still to come */
+  /** Number of characters of a text box that are still to be read. */
   #wanted = 0
   #text = ''
 
@@ -197,7 +197,7 @@ function cached(chart: Chart, body: Buffer, text: string): void {
 }
 
 function blocksOf({ title, axes, names, values, categories }: Chart): Block[] {
-  // without figures of its own it shows cells, which are read where they stand
+  // without stored values it displays cells, which are read on their sheet
   if (values.size === 0) return chartBlocks({ title, axes, kind: 'chart', rows: [] })
   const count = Math.max(names.length, ...[...values.values()].map((row) => Math.max(...row.keys()) + 1))
   const all = Array.from({ length: count }, (_, index) => index)
@@ -210,12 +210,12 @@ function blocksOf({ title, axes, names, values, categories }: Chart): Block[] {
   return chartBlocks({ title, axes, kind: 'chart', rows: [head, ...rows] })
 }
 
-/** A string with its length in one byte, then whether its characters have two. */
+/** Reads a string with its length in one byte, followed by a flag for two-byte characters. */
 export function shortString(body: Buffer, at: number): string {
   return characters(body, at + 2, body[at] ?? 0, body[at + 1] ?? 0)
 }
 
-/** The same with its length in two bytes. */
+/** Reads a string with its length in two bytes, followed by the same flag. */
 export function longString(body: Buffer, at: number): string {
   return characters(body, at + 3, body.readUInt16LE(at), body[at + 2] ?? 0)
 }

@@ -1,10 +1,10 @@
 import type { Span } from '../tables/cells.js'
 
-/** A column of a table: the stretch across the page that its cells take. */
+/** A column of a table: the horizontal range of its cells. */
 export interface Column {
   left: number
   right: number
-  /** cells that it was made of */
+  /** Number of cells from which it was derived. */
   support: number
   numeric: boolean
 }
@@ -13,19 +13,19 @@ export interface Column {
 export interface FoundTable {
   rows: string[][]
   headerRows: number
-  /** columns at the left that name the rows */
+  /** Number of columns at the left that name the rows. */
   headColumns: number
   spans: Span[]
   caption?: string
   columns: Column[]
   box: { left: number; right: number; top: number; bottom: number }
-  /** the same as it is shown: from the left and the upper edge of the page, however the page is turned */
+  /** The box as it is shown: from the left and upper edge of the page, after rotation. */
   shown?: { x: number; y: number; width: number; height: number }
-  /** its place among the parts of one table that goes over pages */
+  /** Its number among the parts of a table that spans pages. */
   part?: { part: number; parts: number }
   size: number
-  /** of its words, in per cent, where they were read in a picture */
+  /** Confidence of its words in percent, when they were recognised in a picture. */
   confidence?: number
-  /** places of its runs among those of the page */
+  /** Indexes of its runs among those of the page. */
   runs: number[]
 }

@@ -12,50 +12,50 @@ export interface PdfPage {
   lines: PdfLine[]
 }
 
-/** A paragraph of one page with what is needed to tell headings from text. */
+/** A paragraph of one page with what is needed to distinguish headings from text. */
 export interface PdfBlock extends Block {
   pageNumber: number
   size: number
-  /** baseline of its first line, and where that begins */
+  /** Baseline of its first line, and the left end of that line. */
   y: number
   left?: number
   lineCount: number
   turned: boolean
-  /** of words that were read in a picture */
+  /** Confidences of words that were recognised in a picture. */
   confidences?: number[]
-  /** how all of its letters are set */
+  /** Font style that all of its letters share. */
   look?: FontLook
-  /** the note that it is, and those that its words refer to */
+  /** Label of the note that it is, and labels of the notes to which its words refer. */
   note?: string
   refers?: string[]
-  /** one of its lines has pieces far from each other */
+  /** One of its lines has pieces far from each other. */
   cells?: boolean
 }
 
-/** An item of a list that begins so far right of another (in text sizes) is one of a list inside it. */
+/** A list item that starts this far right of another, in text sizes, belongs to a nested list. */
 const INDENT = 0.8
 const MAX_INDENT = 8
-/** Larger steps between two baselines (against the usual one) end a paragraph. */
+/** A larger step between two baselines, relative to the usual step, ends a paragraph. */
 const PARAGRAPH_STEP = 1.3
-/** Sizes that differ more than this share are different styles. */
+/** Sizes that differ by more than this fraction are different styles. */
 const SIZE_TOLERANCE = 0.12
-/** Up to this many characters beside a line are part of a formula, whatever their size. */
+/** Up to this many characters next to a line are part of a formula, whatever their size. */
 const SCRAP_LENGTH = 4
-/** From this many pages on, a line that stands at the edge of half of them is a running header or footer. */
+/** From this number of pages on, a line at the edge of this fraction of the pages is a running header or footer. */
 const MIN_PAGES_FOR_RUNNING = 5
 const RUNNING_SHARE = 0.4
-/** On so many pages one after the other, it is the head of a chapter. */
+/** A line at the edge of this many pages in a row is the head of a chapter. */
 const MIN_PAGES_IN_A_ROW = 4
-/** Lines at the top and at the bottom of a page that may be running ones. */
+/** Number of lines at the top and at the bottom of a page that may be running lines. */
 const EDGE_LINES = 2
 
-/** `Item 7. Legal matters` begins a block, also right below another title. */
+/** `Item 7. Legal matters` starts a block, even directly below another title. */
 const MAX_TITLE = 120
 
 const BULLET = /^[•◦▪‣●○■□·∙*–-]\s+/
 const NUMBERED = /^(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S/
 
-/** Takes out running headers, footers and page numbers; the first of each stays, so that no words are lost. */
+/** Removes running headers, footers and page numbers. The first of each is kept, so that no words are lost. */
 export function dropRunningLines(pages: PdfPage[]): void {
   if (pages.length < MIN_PAGES_FOR_RUNNING) return
   dropChapterHeads(pages)
@@ -77,7 +77,10 @@ export function dropRunningLines(pages: PdfPage[]): void {
   }
 }
 
-/** Words that stand at one place of the edge on several pages in a row are the running head of a chapter; the first stays. */
+/**
+ * Removes running chapter heads: lines at the same position of the edge on several pages in a row. The first one is
+ * kept.
+ */
 function dropChapterHeads(pages: PdfPage[]): void {
   let before = new Map<string, number>()
   const rows = pages.map((page) => {
@@ -116,7 +119,9 @@ function runningKey(line: PdfLine): string {
   return line.text.toLowerCase().replace(/\d+/g, '#')
 }
 
-/** All words of a document, lower-case: tells a hyphen at a line end from one that belongs to the word. */
+/**
+ * Collects all words of a document in lower case, to distinguish hyphenation at a line end from a hyphen of the word.
+ */
 export function vocabularyOf(pages: PdfPage[]): Set<string> {
   const words = new Set<string>()
   for (const page of pages) {
@@ -127,7 +132,7 @@ export function vocabularyOf(pages: PdfPage[]): Set<string> {
   return words
 }
 
-/** The paragraphs of a page, in reading order. */
+/** Builds the paragraphs of a page, in reading order. */
 export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfBlock[] {
   const step = usualStep(page.lines)
   const groups: PdfLine[][] = []
@@ -143,7 +148,7 @@ export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfB
   return mergeBullets(groups.flatMap((lines) => tableOf(lines, page) ?? toBlock(lines, page.number, vocabulary)))
 }
 
-/** The blocks of a group that is a table. */
+/** The blocks of a group that is a table; undefined for other groups. */
 function tableOf(lines: readonly PdfLine[], page: PdfPage): PdfBlock[] | undefined {
   const [line] = lines
   if (line?.table === undefined) return undefined
@@ -189,14 +194,14 @@ function noteOf(lines: readonly PdfLine[]): Pick<PdfBlock, 'note' | 'refers' | '
   }
 }
 
-/** What is kept of a paragraph that was read in a picture: how sure its words are, in the order of its lines. */
+/** Confidences of a recognised paragraph, in the order of its words. */
 function withConfidences(words: number[]): Pick<PdfBlock, 'confidences' | 'metadata'> {
   if (words.length === 0) return {}
   const confidence = Math.round(words.reduce((sum, word) => sum + word, 0) / words.length)
   return { confidences: words, metadata: { ocr: { confidence, words } } }
 }
 
-/** Neighbouring bullets are one list, its items indented as they are on the page. */
+/** Merges neighbouring bullets into one list with the indentation of the page. */
 function mergeBullets(blocks: PdfBlock[]): PdfBlock[] {
   const merged: PdfBlock[] = []
   let edges: number[] = []
@@ -204,7 +209,7 @@ function mergeBullets(blocks: PdfBlock[]): PdfBlock[] {
     const last = merged[merged.length - 1]
     const left = block.left ?? 0
     if (last?.type === 'list' && block.type === 'list') {
-      // an item left of all others ends the deeper levels
+      // an item left of all others closes the deeper levels
       edges = edges.filter((edge) => edge < left - INDENT * block.size)
       last.text += `\n${'  '.repeat(Math.min(edges.length, MAX_INDENT))}${block.text}`
       if (edges.length <= MAX_INDENT) edges.push(left)
@@ -247,7 +252,7 @@ function isTitleCase(text: string): boolean {
   return /^\p{Lu}\S*[\s\u00a0]+[\dIVXLCA-Z]+[.:)]?(?:[\s\u00a0]+[–—-]?[\s\u00a0]*[\p{Lu}[].*)?$/u.test(text)
 }
 
-/** A bold line beside one without any bold word is a heading, or the text below one. */
+/** A bold line next to one without any bold word is a heading, or that is the text below a heading. */
 function standsOut(line: PdfLine, other: PdfLine): boolean {
   return line.look?.bold === true && other.look?.someBold === false
 }
@@ -271,7 +276,7 @@ function usualStep(lines: PdfLine[]): number {
   return best
 }
 
-/** Two lines of a paragraph as running text; a word broken by a hyphen is put together again. */
+/** Joins two lines of a paragraph to running text and restores a hyphenated word. */
 export function joinLines(text: string, next: string, vocabulary: ReadonlySet<string>): string {
   const broken = /([\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*)[-‐]$/u.exec(text.slice(-60))
   const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next.slice(0, 60))
@@ -285,7 +290,10 @@ export function joinLines(text: string, next: string, vocabulary: ReadonlySet<st
   return wide ? text + next : `${text} ${next}`
 }
 
-/** `state-` + `of-the-art` keeps it, `train-` + `ing` does not; the rest of the document decides where it can. */
+/**
+ * `state-` + `of-the-art` keeps the hyphen, `train-` + `ing` does not; the vocabulary of the document decides where it
+ * can.
+ */
 function keepsHyphen(head: string, tail: string, vocabulary: ReadonlySet<string>): boolean {
   if (vocabulary.has(`${head}${tail}`)) return false
   return head.includes('-') || tail.includes('-') || vocabulary.has(`${head}-${tail}`)

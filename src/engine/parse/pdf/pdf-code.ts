@@ -1,21 +1,24 @@
 import type { PdfLine } from './pdf-lines.js'
 
-/** A document set in letters of one width as a whole, as by a typewriter, has no code by that: of its letters at most. */
+/** A document with a larger fraction of fixed-width letters is typewritten: in it, the font does not mark code. */
 const MOST = 0.5
-/** Baselines further apart than this, against the size, have an empty line between them; than that, they are two pieces. */
+/**
+ * In text sizes: a larger step between baselines contains an empty line; a step of the second size separates two code
+ * blocks.
+ */
 const EMPTY_LINE = 1.9
 const APART = 3.2
 /** Fewer lines are a name or a command in the text. */
 const LEAST_LINES = 2
 const MOST_INDENT = 40
 
-/** Marks the lines that are set like code. What stands between such lines without any letter is code, too. */
+/** Marks lines in a fixed-width font as code. Lines between them without any letter are code, too. */
 export function markCode(pages: readonly { lines: readonly PdfLine[] }[]): void {
   let all = 0
   let mono = 0
   for (const { lines } of pages)
     for (const { text, look, table } of lines) {
-      // the letters of a table are not told
+      // fonts of tables are unknown
       if (table !== undefined) continue
       all += text.length
       if (look?.mono === true) mono += text.length
@@ -38,16 +41,16 @@ function isBeside(line: PdfLine, last: PdfLine | undefined): boolean {
   return last !== undefined && !/[\p{L}\p{N}]/u.test(line.text) && continuesCode(line, last)
 }
 
-/** Whether a line of code belongs to the one before it. */
+/** Whether a line of code belongs to the line before it. */
 export function continuesCode(line: PdfLine, last: PdfLine): boolean {
   const drop = last.y - line.y
   return drop > 0 && drop < APART * Math.max(line.size, last.size)
 }
 
-/** Lines of code with their indents; nothing where they are none. */
+/** Formats lines of code with their indentation; undefined when they are not code. */
 export function codeOf(lines: readonly PdfLine[]): string | undefined {
   if (lines.length < LEAST_LINES || !lines.every(({ code }) => code === true)) return undefined
-  // addresses are set so, too
+  // web and mail addresses are set in such fonts, too
   if (lines.every(({ text }) => /^\S+@\S+$|^(?:https?|ftp):\S+$/.test(text))) return undefined
   const left = lines.reduce((least, line) => Math.min(least, line.left), Number.POSITIVE_INFINITY)
   const widths = lines.map((line) => (line.right - line.left) / Math.max(1, line.text.length)).sort((a, b) => a - b)

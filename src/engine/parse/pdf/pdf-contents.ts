@@ -3,20 +3,20 @@ import { lettersOf } from '../implied-headings.js'
 import type { PdfPage } from './pdf-blocks.js'
 import type { PdfLine } from './pdf-lines.js'
 
-/** A line of a list of contents. */
+/** A line of a table of contents. */
 export interface ContentsEntry {
   title: string
-  /** letters and digits of the title */
+  /** Letters and digits of the title. */
   key: string
-  /** 1 for the outermost, by indentation */
+  /** Level by indentation; 1 is the outermost. */
   level: number
 }
 
-/** Lists of contents stand at the front: within so many pages, or this share of them. */
+/** A table of contents is at the front: within this number of pages, or this fraction of the document. */
 const FRONT_PAGES = 12
 const FRONT_SHARE = 0.1
 const MIN_ENTRIES = 5
-/** Of the lines of a page of contents at least so many end with a page number. */
+/** Minimal fraction of the lines of a contents page that end with a page number. */
 const MIN_SHARE = 0.3
 const MAX_LEVELS = 4
 const ENTRY = /^(.{3,250}?)(?:[\s.·…_–-]{2,}|\s)(?:pages?\s)?(?:(?:[A-Z]-)?(\d{1,4})|[ivxl]{1,6}|N\/A)$/u
@@ -24,23 +24,23 @@ const ENTRY = /^(.{3,250}?)(?:[\s.·…_–-]{2,}|\s)(?:pages?\s)?(?:(?:[A-Z]-)?
 interface Listed {
   title: string
   left: number
-  /** absent where it is counted in Roman numerals */
+  /** Absent for Roman page numbers. */
   page: number | undefined
 }
 
 export interface Contents {
-  /** numbers of the pages that list contents */
+  /** Numbers of the pages that contain the table of contents. */
   pages: ReadonlySet<number>
   entries: ContentsEntry[]
 }
 
-/** The list of contents of a document, as its pages show it. */
+/** Reads the table of contents of a document from its pages. */
 export function readContents(pages: readonly PdfPage[]): Contents {
   const listing = new Set<number>()
   const lines: Listed[] = []
   const front = Math.max(FRONT_PAGES, Math.ceil(pages.length * FRONT_SHARE))
   for (const page of pages.slice(0, front)) {
-    // a year is no page
+    // a number far beyond the last page is, for example, a year
     const found = entriesOf(page.lines).filter((entry) => (entry.page ?? 0) <= pages.length + 20)
     const numbers = found.flatMap((entry) => entry.page ?? [])
     const rising = numbers.filter((number, place) => place === 0 || number >= (numbers[place - 1] ?? 0)).length
@@ -69,7 +69,7 @@ export function readContents(pages: readonly PdfPage[]): Contents {
   return { pages: listing, entries: entries.filter(({ key }) => key.length >= 3) }
 }
 
-/** Entries of a page; one that goes on over several lines has its number on the last. */
+/** Parses the entries of a page; an entry of several lines has its number on the last one. */
 function entriesOf(lines: readonly PdfLine[]): Listed[] {
   const entries: Listed[] = []
   let held: PdfLine[] = []
@@ -90,7 +90,7 @@ function entriesOf(lines: readonly PdfLine[]): Listed[] {
   return entries
 }
 
-/** Left edges that occur, from left to right, those that are close as one. */
+/** Distinct left edges from left to right; close ones are merged. */
 function clusters(lefts: readonly number[]): number[] {
   const edges: number[] = []
   for (const left of [...lefts].sort((a, b) => a - b)) {

@@ -9,50 +9,52 @@ export interface PdfFigure {
   box: BoundingBox
   /** the first line of its caption */
   caption?: string
-  /** it has pixels, and no text of its own */
+  /** It consists of pixels, without text of its own on the page. */
   isPainted?: true
-  /** first line of the text that it stands before; absent: it is the last on its page */
+  /** First line of the text before which it is inserted; absent: after all text of the page. */
   before?: string
 }
 
-/** A larger file is not held twice: it has the pictures of its pages, and no figures. */
+/** No figures are searched in a larger file, to avoid a second copy of it; its pages still have previews. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
-/** More pages than these are not looked at, nor more figures listed. */
+/** Maximal number of pages searched, and of figures listed. */
 const MAX_PAGES = 1000
 const MAX_FIGURES = 500
-/** Pictures, in points: smaller ones are icons; larger shares of a page its background, or a scan. */
+/**
+ * In points: smaller pictures are icons. Pictures that cover a larger fraction of a page are its background or a scan.
+ */
 const LEAST_SIDE = 36
 const PAGE_SHARE = 0.6
-/** Drawings that are a figure, in points. */
+/** Minimal size of a drawing that is a figure, in points. */
 const LEAST_DRAWING = { width: 60, height: 40 }
-/** Strips of one picture touch each other. */
+/** Maximal gap between strips of one picture, in points. */
 const STRIPS = 3
-/** A figure ends so far above or below its caption at most, and its parts are so far apart. */
+/** Maximal distance of a figure from its caption, and of its parts from each other, in points. */
 const CAPTION_GAP = 60
 const PARTS_GAP = 24
-/** Words of a drawing stand beside its lines. */
+/** Maximal distance, in points, and length of labels next to the lines of a drawing. */
 const LABEL_GAP = 14
 const LABEL_LENGTH = 60
-/** Around a figure, so that what hangs below a line of text is not cut. */
+/** Margin around a figure in points, so that descenders are not cut. */
 const MARGIN = 3
-/** With more letters in it a picture is the ground of text that its page has. */
+/** A picture with at least this many letters on it is the background of text. */
 const FEW_LETTERS = 60
-/** The same place on so many pages is a letterhead. */
+/** A picture at the same position of this many pages is a letterhead. */
 const LETTERHEAD_PAGES = 4
 
 interface ShownLine extends Box {
   text: string
 }
 
-/** Whether it is worth to look for figures: pictures stand openly in every file that has some. */
+/** Whether the file may have figures: the name of picture objects is never compressed. */
 function mayHaveFigures(bytes: Buffer, pages: readonly PdfPage[]): boolean {
   if (bytes.length > MAX_FILE_BYTES) return false
   return bytes.includes('/Image') || pages.some(({ lines }) => lines.some(({ text }) => isFigureCaption(text)))
 }
 
 /**
- * The figures of a PDF by page: its pictures, and what is drawn above or below a line such as `Figure 3`. PDFium is loaded
- * for files that may have some; nothing is drawn or decoded. What it cannot read has none.
+ * Finds the figures of a PDF by page: its pictures, and drawings above or below a line such as `Figure 3`. Loads PDFium
+ * only for files that may have figures; draws and decodes nothing. A file that PDFium cannot open has no figures.
  */
 export async function findFigures(bytes: Buffer, filename: string, pages: readonly PdfPage[]) {
   const found = new Map<number, PdfFigure[]>()
@@ -72,7 +74,7 @@ export async function findFigures(bytes: Buffer, filename: string, pages: readon
       open.close()
     }
   } catch {
-    // its text was read: what PDFium makes of the file is no reason to lose it
+    // the text was already parsed; a failure of PDFium must not lose it
   }
   return bounded(found)
 }
@@ -116,7 +118,7 @@ function figuresOf(page: PdfPage, layout: PageLayout): PdfFigure[] {
   return figures
 }
 
-/** Letters of the lines that stand in a box, captions aside. */
+/** Counts the letters of the lines in a box, except captions. */
 function lettersIn(box: Box, lines: readonly ShownLine[], captions: readonly ShownLine[]): number {
   return lines
     .filter((line) => isOverlapping(line, box) && !captions.includes(line))
@@ -132,7 +134,7 @@ function shownLines(page: PdfPage, { points }: PageLayout): ShownLine[] {
   })
 }
 
-/** What is drawn right above a caption, and what goes on above that; below it, where there is nothing above. */
+/** The boxes directly above a caption, and those that continue them upwards; below it when there is none above. */
 function partsAt(caption: ShownLine, boxes: readonly Box[], captions: readonly ShownLine[]): Box[] {
   const above = boxes.filter((box) => box.bottom <= caption.top + LABEL_GAP)
   const up = grown(caption, above, (box, union) => union.top - box.bottom, captions)
@@ -162,13 +164,13 @@ function grown(
   }
 }
 
-/** Another caption between a box and this one: the box is the other's. */
+/** Whether another caption is between a box and this caption, so that the box belongs to the other. */
 function hasCaptionBetween(box: Box, own: ShownLine, captions: readonly ShownLine[]): boolean {
   const [from, to] = box.bottom <= own.top ? [box.bottom, own.top] : [own.bottom, box.top]
   return captions.some((one) => one !== own && one.top >= from - 1 && one.bottom <= to + 1 && isAcross(one, box))
 }
 
-/** Whether two boxes share a part of their width. */
+/** Whether two boxes overlap horizontally. */
 function isAcross(one: Box, other: Box): boolean {
   return Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0
 }
@@ -177,7 +179,7 @@ function isFigure(box: Box): boolean {
   return widthOf(box) >= LEAST_DRAWING.width && heightOf(box) >= LEAST_DRAWING.height
 }
 
-/** With the words that stand in it and close beside it: names of axes, legends. */
+/** Extends a figure by the words in it and close to it: names of axes, legends. */
 function withLabels(figure: Box, lines: readonly ShownLine[], captions: readonly ShownLine[]): Box {
   const near = {
     left: figure.left - LABEL_GAP,
@@ -206,7 +208,7 @@ function toBox({ left, top, right, bottom }: Box, page: Box): BoundingBox {
   }
 }
 
-/** Without letterheads, of which the first stays, and within the bound. */
+/** Removes repeated letterheads, except the first, and limits the number of figures. */
 function bounded(found: Map<number, PdfFigure[]>): Map<number, PdfFigure[]> {
   const places = new Map<string, number>()
   const keyOf = ({ box }: PdfFigure) => [box.x, box.y, box.width, box.height].map(Math.round).join()
@@ -227,7 +229,7 @@ function bounded(found: Map<number, PdfFigure[]>): Map<number, PdfFigure[]> {
   return found
 }
 
-/** The blocks of a page with its figures, each before its caption or the text that it stands above. */
+/** Inserts the figures of a page into its blocks, each before its caption or the text below it. */
 export function placeFigures(
   blocks: readonly PdfBlock[],
   figures: readonly PdfFigure[],

@@ -3,29 +3,32 @@ import { isRecord } from '../../../lib/json/values.js'
 
 type Page = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>['getPage']>>
 
-/** What the name of a font says of its letters. */
+/** Style of a font's letters, derived from its name and flags. */
 export interface FontLook {
   bold: boolean
-  /** some of several pieces are bold */
+  /** At least one of several pieces is bold. */
   someBold: boolean
   italic: boolean
-  /** all letters as wide as each other, as in code */
+  /** All letters have the same width, as in code. */
   mono: boolean
 }
 
 const PLAIN: FontLook = { bold: false, someBold: false, italic: false, mono: false }
-/** Names of fonts are known only once a page was gone through as if to draw it: so many pages at most. */
+/** Font names are available only after a page's drawing operators were read: maximal number of such pages. */
 const MAX_PAGES = 40
 
 /**
- * The looks of a document's fonts. A page with a font that none before it had is gone through for their names; nothing is
- * drawn, and pictures are passed over (`maxImageSize`).
+ * The styles of a document's fonts. For a page with a new font the drawing operators are read to get its name. Nothing
+ * is drawn, and pictures are skipped (`maxImageSize`).
  */
 export class PdfFonts {
   readonly #looks = new Map<string, FontLook>()
   #pages = 0
 
-  /** Learns the fonts of a page. @param names as its text has them @param operators goes through the page */
+  /**
+   * Loads the unknown fonts of a page. @param names font names in its text @param operators reads the drawing operators
+   * of the page
+   */
   async learn(page: Page, names: Iterable<string>, operators: () => Promise<unknown>): Promise<void> {
     const unknown = new Set([...names].filter((name) => !this.#looks.has(name)))
     if (unknown.size === 0 || this.#pages >= MAX_PAGES) return
@@ -33,10 +36,10 @@ export class PdfFonts {
     for (const name of unknown) this.#looks.set(name, PLAIN)
     try {
       await operators()
-      // fonts arrive as messages of their own, behind the list
+      // fonts arrive as separate messages after the operator list
       await new Promise((resolve) => setImmediate(resolve))
     } catch {
-      // a page that cannot be drawn may have text all the same
+      // a page that cannot be drawn may still have text
       return
     }
     for (const name of unknown) this.#looks.set(name, lookOf(page, name))
@@ -47,7 +50,7 @@ export class PdfFonts {
   }
 }
 
-/** What two pieces of text have in common; a piece that nothing is known of says nothing. */
+/** The style of two pieces of text together; a piece of unknown style is ignored. */
 export function bothLooks(a: FontLook | undefined, b: FontLook | undefined): FontLook | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return {

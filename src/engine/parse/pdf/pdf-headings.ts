@@ -1,29 +1,29 @@
 import type { Block } from '../parsed.js'
 import type { PdfBlock } from './pdf-blocks.js'
 
-/** An entry of the file's own table of contents. */
+/** An entry of the outline that the file itself contains. */
 export interface Bookmark {
   title: string
-  /** 1 for the outermost */
+  /** 1 is the outermost. */
   level: number
   /** 1-based */
   page: number
-  /** baseline from which the section starts, where the file says so */
+  /** Baseline at which the section starts, when the file has it. */
   y?: number
 }
 
-/** A heading is set at least this much larger than the text. */
+/** Minimal size of a heading relative to the text. */
 const HEADING_SIZE = 1.12
 const MAX_HEADING_WORDS = 14
 const MAX_HEADING_LEVELS = 4
-/** When more of a document than this is "headings", its sizes mean something else. */
+/** When headings make up a larger fraction of a document, its sizes have another meaning. */
 const MAX_HEADING_SHARE = 0.15
 const MAX_NUMBER_STEP = 3
 /** `3 Method`, `3.1 Data`: a numbered heading may be as small as the text. `1. First` is more often a list item. */
 const NUMBERED = /^(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+\p{Lu}/u
 const NUMBERED_BY_FORM = /^(?:\d{1,2}|\d{1,2}(?:\.\d{1,2}){1,3}\.?)\s+\p{Lu}[^.;!?]{2,80}$/u
 
-/** Headings by size or by number, in the text's own blocks. Blocks that are headings change their type. */
+/** Detects headings by size or by number and changes the type of their blocks. */
 export function markHeadings(blocks: PdfBlock[], baseLevel: number): void {
   const body = bodySize(blocks)
   const bySize = blocks.filter((block) => isHeading(block, body))
@@ -43,14 +43,14 @@ export function markHeadings(blocks: PdfBlock[], baseLevel: number): void {
     if (block.size >= body * HEADING_SIZE && !levels.has(rounded(block.size)))
       levels.set(rounded(block.size), block.level)
   }
-  // `References` is set like `1 Introduction`, so it belongs beside it.
+  // `References` is set like `1 Introduction`, so it gets the same level.
   for (const block of bySize) {
     const level = NUMBERED.test(block.text) || block === bySize[0] ? undefined : levels.get(rounded(block.size))
     if (block.type === 'heading' && level !== undefined) block.level = level
   }
 }
 
-/** Numbered headings, when their numbers rise through the document as a table of contents would. */
+/** Numbered headings, when their numbers rise through the document as in a table of contents. */
 function numbered(blocks: PdfBlock[], body: number): PdfBlock[] {
   const candidates = blocks.filter((block) => {
     if (block.type === 'heading') return NUMBERED.test(block.text)
@@ -68,7 +68,10 @@ function numbered(blocks: PdfBlock[], body: number): PdfBlock[] {
   return rising.length >= 2 ? rising : []
 }
 
-/** Whether a section number comes soon after another at some depth: 2.3 → 2.3.1, 2.4, 3. A few may go unseen. */
+/**
+ * Whether a section number follows soon after another at some depth: 2.3 → 2.3.1, 2.4, 3. A few numbers may be missing
+ * between them.
+ */
 function follows(last: number[], next: number[]): boolean {
   const depth = next.length - 1
   if (depth > last.length || !next.slice(0, depth).every((part, index) => part === last[index])) return false
@@ -87,7 +90,7 @@ function isHeading(block: PdfBlock, body: number): boolean {
   return block.text.split(' ').length <= MAX_HEADING_WORDS
 }
 
-/** The size most characters of the document have. */
+/** The size of most characters of the document. */
 export function bodySize(blocks: PdfBlock[]): number {
   const counts = new Map<number, number>()
   let best = 0
@@ -105,8 +108,8 @@ function rounded(size: number): number {
 }
 
 /**
- * Puts the file's bookmarks among its blocks. A block that says what a bookmark says becomes its heading; where there
- * is none, a silent heading opens the section at the place the bookmark points to.
+ * Inserts the file's bookmarks among its blocks. A block with the same text as a bookmark becomes its heading; without
+ * one, a silent heading opens the section at the position of the bookmark.
  */
 export function placeBookmarks(blocks: PdfBlock[], bookmarks: Bookmark[]): Block[] {
   const byPage = new Map<number, Bookmark[]>()

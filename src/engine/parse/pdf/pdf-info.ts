@@ -11,7 +11,7 @@ export interface PdfInfo {
   declared: Declared
 }
 
-/** What a PDF says of itself: its XMP metadata where it has some, since programs keep it better, else its info entries. */
+/** Reads the metadata of a PDF: its XMP metadata, which programs maintain better, else its info entries. */
 export async function readInfo(pdf: Pdf): Promise<PdfInfo> {
   try {
     const { info, metadata }: { info: unknown; metadata: unknown } = await pdf.getMetadata()
@@ -36,7 +36,7 @@ export async function readInfo(pdf: Pdf): Promise<PdfInfo> {
   }
 }
 
-/** Reads XMP by name; pdf.js hands out names in lower case, and texts or lists of texts. */
+/** Creates a reader of XMP values by name; pdf.js uses lower-case names, and texts or lists of texts. */
 function xmpOf(metadata: unknown): (name: string) => string[] {
   if (!isRecord(metadata) || typeof metadata.get !== 'function') return () => []
   const read = metadata.get.bind(metadata)
@@ -50,7 +50,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
-/** Writers put their own name, a file name or nothing into the title of a PDF; those are no titles. */
+/** Programs put their own name, a file name or nothing into the title of a PDF; those are not titles. */
 function isTitle(title: string): boolean {
   const text = title.trim()
   if (text.length < 4 || text.length > 200 || !/\p{L}{3}/u.test(text)) return false
@@ -58,9 +58,7 @@ function isTitle(title: string): boolean {
   return !/\.(?:docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|fm)$/i.test(text) && !/[\\/]{1}\S+[\\/]/.test(text)
 }
 
-/**
- * The page labels of a file (`iv`, `A-3`) by page number, of pages whose label is not their number.
- */
+/** Reads the page labels of a file (`iv`, `A-3`) by page number, without labels that equal the page number. */
 export async function readPageLabels(pdf: Pdf): Promise<Map<number, string>> {
   const labels = new Map<number, string>()
   try {
@@ -71,7 +69,7 @@ export async function readPageLabels(pdf: Pdf): Promise<Map<number, string>> {
       labels.set(index + 1, label.trim().slice(0, 40))
     }
   } catch {
-    // labels that cannot be read say nothing
+    // unreadable labels are ignored
   }
   return labels
 }

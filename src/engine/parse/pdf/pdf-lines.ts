@@ -6,40 +6,40 @@ export interface PdfLine {
   text: string
   left: number
   right: number
-  /** baseline */
+  /** Baseline. */
   y: number
-  /** size of most of its characters */
+  /** Size of most of its characters. */
   size: number
-  /** set sideways on the page */
+  /** Set sideways on the page. */
   turned: boolean
-  /** of a line that was read in a picture: how sure each of its words is, in per cent */
+  /** Confidence of each word in percent, for a line that was recognised in a picture. */
   confidences?: number[]
-  /** how all of its letters are set */
+  /** Font style that all of its letters share. */
   look?: FontLook | undefined
-  /** it is set like code, see `markCode` */
+  /** It is set like code, see `markCode`. */
   code?: true
-  /** it is made of several pieces far from each other: cells, or a title with its number */
+  /** It consists of pieces far from each other: cells, or a title with its number. */
   cells?: boolean
-  /** numbers of notes that stand high behind its words, and the one that it begins with */
+  /** Raised note marks after its words, and the mark with which the line begins. */
   marks?: Mark[]
   begins?: string
-  /** the note at the foot of the page that it is part of; which notes its marks refer to */
+  /** The note at the foot of the page to which it belongs; labels of the notes to which its marks refer. */
   note?: { label: string; begins: boolean }
   refers?: string[]
-  /** a table that stands here in place of its own lines, and how far down it reaches */
+  /** A table in place of its own lines, and its lower edge. */
   table?: { found: FoundTable; bottom: number }
 }
 
-/** A number, letter or sign of a note, set small and high behind a word. */
+/** The number, letter or sign of a note, small and raised after a word. */
 export interface Mark {
   label: string
-  /** how much of the text of its line stands before it */
+  /** Offset of the mark in the text of its line. */
   at: number
 }
 
-/** What a mark of a note shows. */
+/** The text of a note mark. */
 const NOTE_LABEL = /^(?:\d{1,3}|[a-z]|[*∗†‡§¶‖]{1,3})$/u
-/** What pdf.js says about one run of text. */
+/** A run of text as pdf.js returns it. */
 export interface TextRun {
   str: string
   transform: number[]
@@ -48,35 +48,38 @@ export interface TextRun {
   look?: FontLook
 }
 
-/** Runs on one baseline further apart than this (in text sizes) are columns or cells. */
+/** Runs on one baseline with a larger gap, in text sizes, are columns or cells. */
 const CELL_GAP = 2.5
-/** A wider gap than this (in text sizes) between two runs is a space. */
+/** A larger gap, in text sizes, between two runs is a space. */
 const SPACE_GAP = 0.15
-/** Baselines this close (in text sizes) are one line: superscripts, drop shadows. */
+/** Baselines this close, in text sizes, are one line: superscripts, drop shadows. */
 const SAME_BASELINE = 0.5
-/** Indices and exponents stand further off, but close by. */
+/** Indices and exponents are further from the baseline, but close to the text. */
 const SCRIPT_BASELINE = 0.75
 const SCRIPT_SIZE = 0.85
-/** Marks of one line that are kept, and characters that one has, with the space around it. */
+/** Maximal number of marks of one line, and of characters of a mark with the spaces around it. */
 const MAX_MARKS = 40
 const MAX_LABEL = 6
-/** A mark of a note stands so much higher than its text (in text sizes), or more. */
+/** Minimal height of a note mark above its text, in text sizes. */
 const RAISED = 0.12
 
-/** When more lines than this share step back up the page within their column, the file's own order is not for reading. */
+/**
+ * When a larger fraction of lines steps back up the page within their column, the order of the file is not the reading
+ * order.
+ */
 const CHAOS = 0.2
 const MIN_LINES_FOR_CHAOS = 8
 
 interface OpenLine extends PdfLine {
-  /** characters by rounded size */
+  /** Number of characters by rounded size. */
   sizes: Map<number, number>
 }
 
 /**
  * The lines of a page in reading order.
  *
- * The order in the file is kept where it makes sense, because writers emit columns one after the other; a page whose
- * order jumps about is sorted by columns and rows instead (recursive X-Y cut, Nagy & Seth 1984).
+ * The order of the file is kept where it is plausible, because writers emit columns one after the other. A page in
+ * chaotic order is sorted by columns and rows instead (recursive X-Y cut, Nagy & Seth 1984).
  */
 export function readLines(runs: readonly TextRun[], tables: readonly FoundTable[] = []): PdfLine[] {
   const fragments = joinRuns(runs, tables)
@@ -103,7 +106,7 @@ function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfL
       const gap = place.left - line.right
       const spaced = line.text.endsWith(' ') || run.str.startsWith(' ')
       line.text += !spaced && gap > SPACE_GAP * Math.min(line.size, place.size) ? ` ${run.str}` : run.str
-      // a run of spaces may claim any width
+      // a run of spaces may have any width
       if (run.str.trim() !== '') line.right = Math.max(line.right, place.right)
       noteMarks(line, run.str, place)
     } else {
@@ -123,10 +126,10 @@ function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfL
   })
 }
 
-/** What was added to a line may be the mark of a note, or the text of a note that begins with one. */
+/** Detects whether added text is the mark of a note, or the text of a note that begins with a mark. */
 function noteMarks(line: OpenLine, added: string, place: Omit<PdfLine, 'text'>): void {
   const label = added.trim()
-  // a longer line is not copied for each of its runs
+  // do not copy a long line for each of its runs
   const length = line.text.length - added.length
   const before = length > MAX_LABEL ? '' : line.text.slice(0, length).trim()
   const few = (line.marks?.length ?? 0) < MAX_MARKS
@@ -143,7 +146,7 @@ function noteMarks(line: OpenLine, added: string, place: Omit<PdfLine, 'text'>):
   }
 }
 
-/** A table takes the place of the first of its lines. */
+/** The line that represents a table at the position of its first line. */
 function tableLine(found: FoundTable): OpenLine {
   const { left, right, top, bottom } = found.box
   const text = found.rows.map((row) => row.join(' ')).join(' ')
@@ -151,7 +154,7 @@ function tableLine(found: FoundTable): OpenLine {
   return { text, left, right, y: top - 0.8 * size, size, turned: false, table: { found, bottom }, sizes: new Map() }
 }
 
-/** Position along and across the writing direction; a page set sideways reads like an upright one. */
+/** Position along and across the writing direction; a page set sideways is treated like an upright one. */
 export function placeOf(run: TextRun): Omit<PdfLine, 'text'> {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = run.transform
   const size = Math.hypot(c, d) || run.height || 1
@@ -201,7 +204,9 @@ function extent(lines: PdfLine[]): number {
   return Math.max(1, right - left)
 }
 
-/** Columns left to right where a gutter runs through, else rows of space top to bottom, else plain order. */
+/**
+ * Columns from left to right where a gutter separates them, else rows from top to bottom, else order by coordinates.
+ */
 function sortByCuts(lines: PdfLine[], depth: number): PdfLine[] {
   const size = medianSize(lines)
   if (lines.length > 3 && depth < 12) {
@@ -219,7 +224,7 @@ function lowest(line: PdfLine): number {
   return line.table?.bottom ?? line.y - line.size * 0.2
 }
 
-/** Groups along one axis with gaps of at least `gap` between them; nothing when there is only one group. */
+/** Groups lines along one axis with gaps of at least `gap` between them; undefined when there is only one group. */
 function cut(lines: PdfLine[], span: (line: PdfLine) => [number, number], gap: number): PdfLine[][] | undefined {
   const sorted = lines.map((line) => ({ line, span: span(line) })).sort((a, b) => a.span[0] - b.span[0])
   const groups: PdfLine[][] = []
@@ -237,7 +242,7 @@ function medianSize(lines: PdfLine[]): number {
   return sizes[sizes.length >> 1] ?? 10
 }
 
-/** Cells that follow each other on one baseline become one line. */
+/** Joins cells that follow each other on one baseline into one line. */
 function joinRows(lines: PdfLine[]): PdfLine[] {
   const rows: PdfLine[] = []
   for (const line of lines) {

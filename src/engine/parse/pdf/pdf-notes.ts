@@ -1,30 +1,30 @@
 import type { PdfBlock, PdfPage } from './pdf-blocks.js'
 import type { Mark, PdfLine } from './pdf-lines.js'
 
-/** Signs may be as large as their text, and stand right behind a word. */
+/** Signs may be as large as their text, and directly after a word. */
 const SIGN = /(?<=[\p{L}\p{N}.,;)\]’”"])[*∗†‡§¶‖]{1,3}(?=[\s.,;)]|$)/gu
-/** How a note begins whose mark is not set high. */
+/** The start of a note whose mark is not raised. */
 const BEGINS = /^(\d{1,3}|[*∗†‡§¶‖]{1,3})[.)]?\s{0,3}(?=[\p{L}“"‘(])/u
-/** A note is set at most so large, as a share of the text of its page. */
+/** Maximal size of a note, as a fraction of the text size of its page. */
 const SMALL = 0.94
-/** and as a share of the text that refers to it */
+/** Maximal size of a note, as a fraction of the size of the text that refers to it. */
 const SMALLER = 0.97
-/** Notes that are as large as their text stand so far below it (in text sizes), or more. */
+/** Notes as large as their text are at least this far below it, in text sizes. */
 const GAP = 1.6
-/** Lines of notes are at most so far apart (in text sizes). */
+/** Maximal distance between lines of notes, in text sizes. */
 const STEP = 2.4
-/** Lines at the foot that are looked at; a longer run of small type is no notes. */
+/** Maximal number of lines at the foot; a longer sequence of small type is not notes. */
 const MAX_FOOT = 80
-/** The number of a page is so long at most. */
+/** Maximal length of a page number. */
 const MAX_DIGITS = 6
-/** An operator so near, in characters, makes a letter a variable. */
+/** An operator within this many characters makes a letter a variable. */
 const NEAR_OPERATOR = 6
-/** Brackets of so many marks may stand before another on a line. */
+/** Maximal shift of a mark by the brackets of earlier marks on its line. */
 const MAX_MOVED = 20
 
 /**
- * Finds the notes at the foot of each page: small type to the end of its column, each beginning with a mark that stands in
- * the text above. The mark in the text is told in brackets, like the beginning of the note.
+ * Finds the notes at the foot of each page: small type at the end of a column, each starting with a mark that occurs in
+ * the text above. Puts the mark in the text, and the one at the start of the note, in brackets.
  */
 export function findNotes(pages: readonly PdfPage[]): void {
   for (const page of pages) {
@@ -50,25 +50,25 @@ export function findNotes(pages: readonly PdfPage[]): void {
   }
 }
 
-/** Text refers to a note below it that is set smaller, or begins with a mark set high. */
+/** Whether text refers to a note below it: the note is smaller or starts with a raised mark. */
 function refersTo(text: PdfLine, note: PdfLine): boolean {
   return text !== note && (note.begins !== undefined || text.size * SMALLER > note.size)
 }
 
-/** Puts the notes of a page behind the blocks that refer to them. */
+/** Moves the notes of a page to after the blocks that refer to them. */
 export function placeNotes(blocks: readonly PdfBlock[]): PdfBlock[] {
   const notes = new Map(blocks.flatMap((block) => (block.note === undefined ? [] : [[block.note, block] as const])))
   if (notes.size === 0) return [...blocks]
   const referred = new Set(blocks.flatMap((block) => block.refers ?? []))
   return blocks.flatMap((block) => {
     if (block.note !== undefined && referred.has(block.note)) return []
-    // the place of a note is told by what refers to it
+    // the block that refers to a note determines its position
     const own = (block.refers ?? []).flatMap((label) => notes.get(label) ?? [])
     return [block, ...own.map((note) => ({ ...note, y: block.y }))]
   })
 }
 
-/** The size that most letters of the text on a page have. */
+/** The size of most letters of the text on a page. */
 function usualSize(lines: readonly PdfLine[]): number {
   const counts = new Map<number, number>()
   let best = 0
@@ -81,7 +81,7 @@ function usualSize(lines: readonly PdfLine[]): number {
   return best
 }
 
-/** The first place of each mark. */
+/** The first occurrence of each mark. */
 function marksOf(lines: readonly PdfLine[]): Map<string, { line: PdfLine; mark: Mark }> {
   const first = new Map<string, { line: PdfLine; mark: Mark }>()
   for (const line of lines) {
@@ -95,7 +95,10 @@ function marksOf(lines: readonly PdfLine[]): Map<string, { line: PdfLine; mark: 
   return first
 }
 
-/** Whether a number stands behind a variable or a unit, as in `x²` or `3 km²`; behind `Plan B` only beside an operator. */
+/**
+ * Whether a number follows a variable or a unit, as in `x²` or `3 km²`; after a capital as in `Plan B` only next to an
+ * operator.
+ */
 function isExponent(text: string, { label, at }: Mark): boolean {
   if (!/^\d/.test(label)) return false
   const before = text.slice(Math.max(0, at - NEAR_OPERATOR), at)
@@ -105,8 +108,8 @@ function isExponent(text: string, { label, at }: Mark): boolean {
 }
 
 /**
- * The lines of notes at the end of each column, with nothing but numbers of pages below them: small type, or, where its
- * first line begins with a mark set high, type of any size below a gap.
+ * The lines of notes at the end of each column, with only page numbers below them: small type, or type of any size
+ * below a gap when the first line starts with a raised mark.
  */
 function footsOf(lines: readonly PdfLine[], body: number): PdfLine[] {
   const feet: PdfLine[] = []
@@ -114,7 +117,7 @@ function footsOf(lines: readonly PdfLine[], body: number): PdfLine[] {
   let begun = false
   for (const [index, line] of lines.entries()) {
     const before = lines[index - 1]
-    // a step up the page begins another column
+    // a step up the page starts another column
     if (before !== undefined && line.y > before.y + 2 * body) {
       feet.push(...foot)
       foot = []
@@ -146,9 +149,9 @@ function goesOn(line: PdfLine, last: PdfLine): boolean {
   return alike && line.text.length > MAX_DIGITS && (drop < STEP * line.size || drop < 0)
 }
 
-/** `sold1.` becomes `sold[1].` */
+/** Replaces `sold1.` with `sold[1].`. */
 function tell(line: PdfLine, { label, at: told }: Mark): void {
-  // what was told before it on this line moved it
+  // earlier replacements on this line may have shifted it
   const at = line.text.startsWith(label, told) ? told : line.text.indexOf(label, told)
   if (at === -1 || at > told + MAX_MOVED) return
   line.text = `${line.text.slice(0, at).trimEnd()}[${label}]${line.text.slice(at + label.length)}`

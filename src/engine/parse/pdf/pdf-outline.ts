@@ -4,13 +4,16 @@ import type { PdfBlock } from './pdf-blocks.js'
 import type { Contents } from './pdf-contents.js'
 import { type Bookmark, bodySize } from './pdf-headings.js'
 
-/** A heading may say more than its entry in the contents, or less where it goes on in the next line. */
+/**
+ * Maximal and minimal length of a heading relative to its entry in the contents; a shorter heading continues in the
+ * next line.
+ */
 const LONGER = 1.6
 const SHORTER = 0.6
 
 /**
- * Headings that neither size nor number tells: bold, in capitals, or named by the list of contents. Blocks that are
- * headings change their type; those that are headings already get a level that fits the others.
+ * Marks headings that neither size nor number reveals: bold, in capitals, or listed in the table of contents. Changes
+ * the type of their blocks; existing headings get a level that fits the others.
  */
 export function markImplied(
   blocks: PdfBlock[],
@@ -49,7 +52,7 @@ export function markImplied(
     if (level === undefined && block.type !== 'heading') continue
     const key = lettersOf(block.text)
     if (level === undefined && (key === above?.key || contents.pages.has(block.pageNumber))) {
-      // the running head of a chapter, or a line of the contents
+      // a running chapter head, or a line of the table of contents
       block.type = 'paragraph'
       delete block.level
       continue
@@ -61,7 +64,9 @@ export function markImplied(
   }
 }
 
-/** The blocks that entries of the contents name, each the first behind the one before. */
+/**
+ * Locates the blocks that the entries of the contents name, each after the previous one; returns levels by block index.
+ */
 function placesOf(blocks: readonly PdfBlock[], { pages, entries }: Contents): Map<number, number> {
   const places = new Map<number, number>()
   const keys = blocks.map((block) => (pages.has(block.pageNumber) || block.lineCount > 3 ? '' : lettersOf(block.text)))
@@ -76,7 +81,7 @@ function placesOf(blocks: readonly PdfBlock[], { pages, entries }: Contents): Ma
   return places
 }
 
-/** The first line of a title that a bookmark has whole. */
+/** Whether a text is only the first line of a title that a bookmark has in full. */
 function isPartOf(key: string, marked: readonly string[]): boolean {
   return key.length >= 10 && marked.some((title) => title.length > key.length && title.includes(key))
 }
@@ -84,7 +89,7 @@ function isPartOf(key: string, marked: readonly string[]): boolean {
 function agrees(found: string, key: string): boolean {
   if (found === key) return true
   if (found.startsWith(key)) return key.length >= 6 && found.length <= key.length * LONGER
-  // a title below the name of the company
+  // a title after the name of the company
   if (found.endsWith(key)) return key.length >= 12 && found.length <= key.length * 2
   return found.length >= Math.max(6, key.length * SHORTER) && key.startsWith(found)
 }

@@ -1,8 +1,8 @@
 import type { Box } from '../render/page-objects.js'
 
-/** Drawings closer than this are one, in points: the side of a cell of the raster that finds them. */
+/** Drawings closer than this are merged, in points: the side of a cell of the raster. */
 const CELL = 8
-/** A line so thin and so wide (as a share of the page) parts text, and draws nothing. */
+/** A line this low, in points, and wider than this fraction of the page separates text and is not a drawing. */
 const RULE_HEIGHT = 2
 const RULE_SHARE = 0.45
 
@@ -18,7 +18,7 @@ export function isOverlapping(one: Box, other: Box): boolean {
   return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom
 }
 
-/** The box around boxes; nothing for none. */
+/** The box around boxes; undefined without boxes. */
 export function joined(boxes: readonly Box[]): Box | undefined {
   const [first, ...rest] = boxes
   if (first === undefined) return undefined
@@ -32,7 +32,7 @@ export function joined(boxes: readonly Box[]): Box | undefined {
   return union
 }
 
-/** Boxes put together that are no further apart than `gap`. @param boxes some hundred at most; more stay apart */
+/** Merges boxes that are no further apart than `gap`. @param boxes at most 400; more are not merged */
 export function touching(boxes: readonly Box[], gap: number): Box[] {
   if (boxes.length > 400) return [...boxes]
   const open = [...boxes]
@@ -59,8 +59,8 @@ function isNear(one: Box, other: Box, gap: number): boolean {
 }
 
 /**
- * Drawings as one box each: lines, areas and curves that stand close together. Thousands of them cost no more than the
- * page has cells.
+ * Merges lines, areas and curves that are close together into one box for each drawing. The cost depends on the raster,
+ * even for thousands of boxes.
  */
 export function drawnTogether(boxes: readonly Box[], page: Box): Box[] {
   const columns = Math.min(1000, Math.ceil(widthOf(page) / CELL) + 1)
@@ -86,7 +86,7 @@ function isRule(box: Box, page: Box): boolean {
   return heightOf(box) <= RULE_HEIGHT && widthOf(box) >= RULE_SHARE * widthOf(page)
 }
 
-/** Numbers the cells that hang together, from 2 on. */
+/** Labels connected cells with numbers from 2 on. */
 function label(cells: Int32Array, columns: number): Int32Array {
   let next = 2
   const open: number[] = []

@@ -23,12 +23,12 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 const MAX_BOOKMARKS = 10_000
 const MAX_BOOKMARK_DEPTH = 8
-/** With fewer bookmarks than one in so many pages, headings in the text refine them. */
+/** With fewer bookmarks than one in this many pages, headings in the text refine them. */
 const PAGES_PER_BOOKMARK = 15
 
 /**
- * Reads the text layer of a PDF, and what has none, or rubbish, in pictures of its pages. No script of the file runs, no font or address is
- * fetched.
+ * Reads the text layer of a PDF; pages without legible text are recognised by OCR. Runs no script of the file and
+ * fetches no font or address.
  */
 export const pdfParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/pdf',
@@ -49,7 +49,7 @@ async function open(bytes: Buffer, filename: string): Promise<Pdf> {
       isEvalSupported: false,
       disableFontFace: true,
       useSystemFonts: false,
-      // pictures are not read here, and must not cost anything
+      // pictures are not needed here and must cost nothing
       maxImageSize: 1,
       enableXfa: false,
       verbosity: 0,
@@ -86,7 +86,7 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
   )
   if (!blocks.some(({ text }) => text !== '')) {
     const count = pdf.numPages === 1 ? 'on its page' : `on its ${pdf.numPages.toLocaleString('en-US')} pages`
-    throw new ReadError('empty', `${filename} has no text ${count}, and none could be read in pictures of them`)
+    throw new ReadError('empty', `${filename} has no text ${count}, and OCR found none`)
   }
   const bookmarks = await readBookmarks(pdf)
   const info = await readInfo(pdf)
@@ -117,7 +117,7 @@ async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })
       const page = await pdf.getPage(number)
       const content = await page.getTextContent()
       const runs: TextRun[] = []
-      // both may need it, and it costs as much as the text
+      // both users may need it, and it costs as much as the text
       const operators = once(() => page.getOperatorList())
       await fonts.learn(page, Object.keys(content.styles), operators)
       for (const item of content.items) if ('str' in item) runs.push({ ...item, look: fonts.lookOf(item.fontName) })
@@ -139,12 +139,12 @@ function warningsOf(broken: readonly number[], failed: readonly number[]): { war
   const drawn = failed.filter((page) => !broken.includes(page))
   const warnings = [
     ...(broken.length === 0 ? [] : [`pages that could not be read: ${list(broken)}`]),
-    ...(drawn.length === 0 ? [] : [`pages whose pictures could not be read: ${list(drawn)}`]),
+    ...(drawn.length === 0 ? [] : [`pages on which OCR failed: ${list(drawn)}`]),
   ]
   return warnings.length === 0 ? {} : { warnings }
 }
 
-/** Sections by bookmarks, by size of the headings, or, when a long file has neither, by page. */
+/** Sections by bookmarks, by headings or, when a long file has neither, by page. */
 function withSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: number, contents: Contents): Block[] {
   if (bookmarks.length < Math.max(2, pageCount / PAGES_PER_BOOKMARK)) {
     const deepest = bookmarks.reduce((most, bookmark) => Math.max(most, bookmark.level), 0)
@@ -166,7 +166,10 @@ function withSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: numb
   return paged
 }
 
-/** The file's own outline, flat, in reading order; entries that lead nowhere, and have none below that do, go. */
+/**
+ * The outline of the file, flat, in reading order. Entries without a destination get that of the next entry below them,
+ * or are left out.
+ */
 async function readBookmarks(pdf: Pdf): Promise<Bookmark[]> {
   const bookmarks: Bookmark[] = []
   let page = 1

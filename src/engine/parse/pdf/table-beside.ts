@@ -1,10 +1,10 @@
 import type { Block } from './table-regions.js'
 import type { Row, Segment } from './table-words.js'
 
-/** Two tables beside each other are parted by so much at least (in text sizes), and by so many times any gap in them. */
+/** Minimal gap between two tables side by side, in text sizes, and its minimal ratio to the next widest gap. */
 const MIN_GAP = 3
 const WIDER = 1.5
-/** So many of the rows have cells of both tables, heads of rows in both among them. */
+/** Minimal fraction of the rows, and minimal count, that have cells of both tables, with row names in both. */
 const SHARE = 0.7
 const MIN_ROWS = 3
 
@@ -13,7 +13,7 @@ interface Stretch {
   right: number
 }
 
-/** A block as the tables that stand beside each other in it, from left to right. */
+/** Splits a block into the tables that are side by side in it, from left to right. */
 export function besideEachOther(block: Block): Block[] {
   const at = gapBetween(block.rows)
   if (at === undefined) return [block]
@@ -31,7 +31,7 @@ function part(block: Block, holds: (one: Segment) => boolean): Block {
   return { above: of(block.above), rows: of(block.rows), below: of(block.below) }
 }
 
-/** The place of the gap that parts two tables: much wider than the others, with words that name rows right of it. */
+/** The middle of the gap that separates two tables: much wider than other gaps, with row names to the right of it. */
 function gapBetween(rows: readonly Row[]): number | undefined {
   if (rows.length < MIN_ROWS) return undefined
   const size = rows[0]?.size ?? 10
@@ -48,14 +48,14 @@ function gapBetween(rows: readonly Row[]): number | undefined {
   return both.length >= SHARE * rows.length && both.length >= MIN_ROWS ? at : undefined
 }
 
-/** Whether a row holds two cells at least on both sides, words first. */
+/** Whether a row has at least two cells on both sides, each side starting with words. */
 function isTwice({ segments }: Row, at: number): boolean {
   const right = segments.filter((one) => one.left >= at)
   const left = segments.length - right.length
   return left >= 2 && right.length >= 2 && right[0]?.numeric === false && segments[0]?.numeric === false
 }
 
-/** What is taken of the width by any row, from left to right. */
+/** Horizontal ranges that any row covers, from left to right. */
 function stretches(rows: readonly Row[]): Stretch[] {
   const taken: Stretch[] = []
   for (const { left, right } of rows.flatMap((row) => row.segments).sort((a, b) => a.left - b.left)) {

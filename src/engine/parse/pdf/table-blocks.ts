@@ -2,7 +2,7 @@ import type { Block } from '../parsed.js'
 import { tableBlocks } from '../tables.js'
 import type { FoundTable } from './found-table.js'
 
-/** The elements of a table found on a page; `boundingBox` in points from the upper left of the page as it is shown. */
+/** The elements of a table on a page; `boundingBox` in points from the upper left of the page as it is shown. */
 export function foundBlocks(found: FoundTable): Block[] {
   const { rows, headerRows, headColumns, spans, caption, shown, part, confidence } = found
   const extra = {

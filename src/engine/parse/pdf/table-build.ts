@@ -6,7 +6,7 @@ import type { Drawn } from './table-rules.js'
 import { DAY, spreadHeads } from './table-spread.js'
 import type { Row, Segment } from './table-words.js'
 
-/** A table still made of lines, before it is judged. */
+/** A table as lines of cells, before it is checked. The first `stub` columns name the rows. */
 export interface Draft {
   lines: Line[]
   headerRows: number
@@ -17,19 +17,21 @@ export interface Draft {
   below: Row[]
 }
 
-/** A head above the first row with several cells stands at most so far over it (in text sizes), in so many words. */
+/**
+ * Maximal distance of a header above the first row with several cells, in text sizes, and its maximal number of words.
+ */
 const HEAD_STEP = 2.4
 const MAX_HEAD_WORDS = 12
-/** A name at half the height between two lines is so near to the lower one at most (in text sizes). */
+/** Maximal distance, in text sizes, of a name at half the height between two lines from the lower one. */
 const BESIDE = 0.95
-/** A lone line so far over the names of columns (in text sizes) may be a title. */
+/** A lone line at least this far above the column names, in text sizes, may be a title. */
 const FAR_TITLE = 1.8
-/** In points: a title in the middle of a whole table may be off it by so much. */
+/** Maximal offset of a centred title from the middle of the table, in points. */
 const TITLE_OFF = 16
-/** A line across the whole table takes this share of its width. */
+/** A line across the table covers this fraction of its width. */
 const ACROSS = 0.9
 
-/** Puts the rows of a block into columns; nothing when there is only one. */
+/** Arranges the rows of a block in columns; undefined when there is only one. */
 export function draftOf(block: Block, drawn: Drawn): Draft | undefined {
   const columns = findColumns(block.rows)
   const first = columns.findIndex((column) => column.numeric)
@@ -45,7 +47,7 @@ export function draftOf(block: Block, drawn: Drawn): Draft | undefined {
   return { lines, headerRows: headed, stub, columns, used, above, below: block.below }
 }
 
-/** Whether the first column holds years, which name the rows: `2025  320`. */
+/** Whether the first column contains years that name the rows: `2025 320`. */
 function namesYears(rows: readonly Row[], columns: readonly Column[]): boolean {
   const right = columns[0]?.right ?? 0
   const firsts = rows.flatMap(({ segments: [one] }) => (one !== undefined && one.left < right ? [one] : []))
@@ -53,7 +55,7 @@ function namesYears(rows: readonly Row[], columns: readonly Column[]): boolean {
   return years.length >= 2 && years.length >= 0.7 * firsts.length && columns.length > 1
 }
 
-/** Rows right above that stand over the columns of values only: `Year ended December 31,`. */
+/** Rows directly above that are only over the value columns: `Year ended December 31,`. */
 function headsAbove(block: Block, columns: readonly Column[], stub: number, drawn: Drawn): Row[] {
   const heads: Row[] = []
   const values = columns[Math.max(1, stub)]
@@ -73,7 +75,7 @@ function headsAbove(block: Block, columns: readonly Column[], stub: number, draw
     const over =
       beside || row.segments.every((one) => isOver(one, columns, Math.max(values.left - 2 * row.size, 0), stubEnd))
     if (near && isNoteOfUnits(row, values.left, stubEnd) && held.length === 0 && next !== undefined) {
-      // kept where names of columns stand above it
+      // included only when column names follow above it
       held = [row]
       next = { ...row, size: Math.max(row.size, next.size) }
       continue
@@ -86,18 +88,21 @@ function headsAbove(block: Block, columns: readonly Column[], stub: number, draw
   return heads
 }
 
-/** A short line over the heads of rows alone: `(in millions)`, `Figures are rounded.` */
+/** A short line only over the row names: `(in millions)`, `Figures are rounded.` */
 function isNoteOfUnits(row: Row, values: number, stubEnd: number): boolean {
   const [one, ...more] = row.segments
   return one !== undefined && more.length === 0 && !one.numeric && one.right < Math.min(values, stubEnd + 3 * row.size)
 }
 
-/** Whether a line names the column of heads of rows at half the height between two lines of names. */
+/** Whether a line names the column of row names, at half the height between two header lines. */
 function isBeside(row: Row, next: Row, values: number): boolean {
   return row.y - next.y < BESIDE * row.size && row.segments.every((one) => one.right < values - row.size)
 }
 
-/** Whether a lone line stands further from the rows than they from each other, with no line under it: a title. */
+/**
+ * Whether a lone line is further from the rows than these from each other, without a rule below it, so that it is a
+ * title.
+ */
 function isFarTitle(row: Row, next: Row, rows: readonly Row[], drawn: Drawn): boolean {
   const [one] = row.segments
   const gap = row.y - next.y
@@ -111,13 +116,13 @@ function isFarTitle(row: Row, next: Row, rows: readonly Row[], drawn: Drawn): bo
   return gap > 1.5 * usual && !ruled
 }
 
-/** Whether the years right below complete a date, or each of several: `January 28, January 29,` over `2023 2022`. */
+/** Whether the years directly below complete a date, or several dates: `January 28, January 29,` over `2023 2022`. */
 function isOpenDate(one: Segment, next: Row): boolean {
   const dates = one.parts.length > 0 ? one.parts : [one]
   return dates.every(({ text }) => DAY.test(text)) && next.segments.every(({ text }) => isYear(text))
 }
 
-/** Whether a text stands over values: clear of the heads of rows, and not in the middle of the whole table like a title. */
+/** Whether a text is over values: clear of the row names, and not centred over the table like a title. */
 function isOver(one: Segment, columns: readonly Column[], values: number, stubEnd: number): boolean {
   if (one.numeric && !isYear(one.text)) return false
   if (one.left >= values) return true
@@ -125,7 +130,7 @@ function isOver(one: Segment, columns: readonly Column[], values: number, stubEn
   return one.left > stubEnd + one.size && Math.abs((one.left + one.right) / 2 - middle) > TITLE_OFF
 }
 
-/** Puts names at half height beside the lines of names under them. @returns how many lines of names are left */
+/** Merges names at half height into the header lines below them. @returns the number of remaining header lines */
 function withBeside(lines: Line[], headed: number, stub: number): number {
   let left = headed
   for (let at = left - 2; at >= 0; at--) {
@@ -140,13 +145,13 @@ function withBeside(lines: Line[], headed: number, stub: number): number {
   return left
 }
 
-/** How many lines at the top name the columns. */
+/** Counts the lines at the top that name the columns. */
 function countHeads(lines: readonly Line[], columns: readonly Column[], stub: number, drawn: Drawn): number {
   if (!columns.some((column) => column.numeric)) return headsOfWords(lines, drawn)
   const values = Math.max(1, stub)
   let heads = 0
   for (const [index, line] of lines.entries()) {
-    // rows of years, as of dates on which something ends
+    // rows of years, for example of expiry dates
     if (heads > 0 && [line, lines[index + 1]].every((one) => isRowOfYears(one, values))) break
     if (mayNameColumns(line, values) || (heads === index && mayBeNumbers(line, values))) heads = index + 1
     else if (!isHeadOnly(line, values)) break
@@ -155,19 +160,19 @@ function countHeads(lines: readonly Line[], columns: readonly Column[], stub: nu
   return heads < lines.length ? heads : 0
 }
 
-/** `737  747  Total`: numbers that name columns stand over no head of a row, and a word is among them. */
+/** `737 747 Total`: numbers as column names are not over row names, and a word is among them. */
 function mayBeNumbers(line: Line, values: number): boolean {
   const words = line.cells.filter((cell) => !cell.numeric)
   return words.length > 0 && line.cells.length >= 3 && line.cells.every((cell) => cell.from >= values)
 }
 
-/** `Sutent  2021  2022`: only one such line names columns. */
+/** `Sutent 2021 2022`: only one such line names columns. */
 function isRowOfYears(line: Line | undefined, values: number): boolean {
   const [first, ...more] = line?.cells ?? []
   return first !== undefined && first.from < values && more.length > 0 && more.every((cell) => isYear(cell.text))
 }
 
-/** Whether a line is drawn below a row across the whole table. */
+/** Whether a rule across the table is drawn below a row. */
 function isClosed(line: Line, next: Line | undefined, columns: readonly Column[], drawn: Drawn): boolean {
   const left = columns[0]?.left ?? 0
   const right = columns.at(-1)?.right ?? 0
@@ -177,7 +182,7 @@ function isClosed(line: Line, next: Line | undefined, columns: readonly Column[]
   })
 }
 
-/** In a table of words, the lines above the first rule that runs below its first line; else the first. */
+/** In a table of words: the number of lines above the first rule below its first line; else one. */
 function headsOfWords(lines: readonly Line[], drawn: Drawn): number {
   const [first] = lines
   if (first === undefined || lines.length < 2) return 0
@@ -198,7 +203,7 @@ function crosses(rule: { from: number; to: number }, line: Line): boolean {
   return Math.min(rule.to, right) - Math.max(rule.from, left) > 0.5 * (right - left)
 }
 
-/** Whether two lines stand in one filled stripe; unknown where they stand in none. */
+/** Whether two lines are in one filled stripe; undefined when neither is in a stripe or both are in different ones. */
 function drawnTogether(upper: Line, lower: Line, drawn: Drawn): boolean | undefined {
   const left = Math.min(upper.cells[0]?.left ?? 0, lower.cells[0]?.left ?? 0)
   const inside = (y: number) => (stripe: Drawn['stripes'][number]) =>

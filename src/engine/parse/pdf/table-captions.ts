@@ -2,31 +2,31 @@ import type { Draft } from './table-build.js'
 import type { Row } from './table-words.js'
 
 const NUMBERED = /^(?:Table|TABLE|Tab\.|Exhibit|EXHIBIT|Tabelle|Tableau|Tabla|Tabella|表|표)\s*(?:\d|[IVXL]+\b|[A-Z]\b)/
-/** What stands above tables without naming them. */
+/** Running lines above tables that do not name them. */
 const RUNNING = /^(?:table of contents|page \d+)$/i
-/** A caption is at most so long, in characters; a title above a table has so many words at most. */
+/** Maximal length of a caption in characters, and of a title above a table in words and lines. */
 const MAX_CAPTION = 400
 const MAX_TITLE_WORDS = 14
 const MAX_TITLE_LINES = 3
-/** Lines of one caption, and a caption and its table, are at most so far apart (in text sizes). */
+/** Maximal distance between lines of one caption, and between a caption and its table, in text sizes. */
 const STEP = 1.7
 const AWAY = 3.6
 
 export interface Around {
-  /** lines above, nearest last, and below, nearest first */
+  /** Lines above, nearest last, and below, nearest first. */
   above: readonly Row[]
   below: readonly Row[]
-  /** baselines of the first and the last row of the table */
+  /** Baselines of the first and the last row of the table. */
   top: number
   bottom: number
 }
 
-/** `Table 3` */
+/** Whether a text is a numbered caption such as `Table 3`. */
 export function isNumberedCaption(text: string): boolean {
   return NUMBERED.test(text)
 }
 
-/** Whether a line beside a table names it as one: `Table 3`. */
+/** Whether a line near the table is a numbered caption such as `Table 3`. */
 export function isNamed(draft: Pick<Draft, 'above' | 'below' | 'used'>): boolean {
   const top = draft.used[0]?.y ?? 0
   const bottom = draft.used.at(-1)?.y ?? 0
@@ -34,7 +34,10 @@ export function isNamed(draft: Pick<Draft, 'above' | 'below' | 'used'>): boolean
   return numberedAbove(around) !== undefined || numberedBelow(around) !== undefined
 }
 
-/** What a table is called: its numbered caption, else the short lines or the sentence with a colon right above it. */
+/**
+ * Finds the caption of a table: its numbered caption, else the short lines or the sentence with a colon directly above
+ * it.
+ */
 export function captionOf(around: Around): string | undefined {
   const found = numberedAbove(around) ?? numberedBelow(around) ?? titleAbove(around) ?? sentenceAbove(around)
   return found === undefined || found.length > MAX_CAPTION ? found?.slice(0, MAX_CAPTION) : found

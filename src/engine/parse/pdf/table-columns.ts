@@ -1,15 +1,15 @@
 import type { Column } from './found-table.js'
 import type { Row, Segment } from './table-words.js'
 
-/** A figure among so many words is part of a name: `Level 3`. */
+/** One number among this many words is part of a name: `Level 3`. */
 export const HARDLY = 4
-/** In points: two texts set to one edge are not further apart there. */
+/** Maximal distance between edges of two aligned texts, in points. */
 const SET = 3
-/** Columns that one cluster of figures is parted into, as a power of two. */
+/** Maximal number of successive splits of one cluster of numbers. */
 const MAX_PARTS = 12
-/** Words of other columns may reach into a gap between two in so many of the rows. */
+/** Fraction of the rows in which words of other columns may reach into the gap between two columns. */
 const CROSSED = 0.12
-/** In points: a column of words is wider, but where ends of heads of rows that reach far are taken for one. */
+/** Minimal width of a column of words, in points; narrower ones are ends of row names that reach far. */
 const SLIVER = 4
 const YEAR =
   /^(?:FY ?|CY ?)?(?:\d{1,2},|(?:19|20)\d\d(?:[-–/](?:19|20)?\d\d)?|\d\d\/\d\d|\d{1,2}[/.]\d{1,2}[/.](?:\d\d|\d{4}))(?:\s?\(\w\)|[*†])*$/
@@ -17,16 +17,16 @@ const YEAR =
 const NAME_PART =
   /^(?:\(\d{1,2}\)|\d{1,2} ?[-–] ?\d{1,2}|(?:\d{1,2} ?[-–] ?)?\d{1,3} (?:years?|months?|days?|weeks?))$/i
 
-/** Whether a figure is a year or a date, which names a column more often than it stands in one. */
+/** Whether a number is a year or a date, which names a column more often than it is a value. */
 export function isYear(text: string): boolean {
   return YEAR.test(text)
 }
 
 /**
- * The columns of rows that stand below each other.
+ * Finds the columns of consecutive rows.
  *
- * Figures never reach over several columns, so columns of figures are the places where they overlap; words make columns
- * where no figures stand, parted where few words cross.
+ * A number never spans columns, so overlapping numbers form a column. Words form columns where there are no numbers,
+ * separated at gaps that few words cross.
  */
 export function findColumns(rows: readonly Row[]): Column[] {
   const first = rows.findIndex(hasFigures)
@@ -37,25 +37,28 @@ export function findColumns(rows: readonly Row[]): Column[] {
   return settle(all)
 }
 
-/** `2022` alone in its row heads the rows below. */
+/** A lone `2022` in a row heads the rows below. */
 function isSection({ segments }: Row): boolean {
   const [first] = segments
   return segments.length === 1 && first !== undefined && isYear(first.text)
 }
 
-/** Rows above the first that has more than a figure or two, other than years, name columns, and make none. */
+/**
+ * Whether a row contains values. Rows above the first with more than a number or two, except years, name columns and
+ * form none.
+ */
 export function hasFigures(row: Row): boolean {
   const values = row.segments.slice(1)
   const figures = values.filter((one) => one.numeric && !isYear(one.text) && !isNamePart(one, values)).length
   return figures > 0 && figures * HARDLY > row.segments.length - 1
 }
 
-/** Whether a figure among names is part of one: the mark of a note, `1-3` years, `1 year`. */
+/** Whether a number among names is part of one: a note mark, `1-3` years, `1 year`. */
 export function isNamePart(one: { text: string }, values: readonly { numeric: boolean }[]): boolean {
   return NAME_PART.test(one.text) && values.some(({ numeric }) => !numeric)
 }
 
-/** Whether a text that heads a column is set to it: at its left, its right or its middle. */
+/** Whether a text that heads a column is aligned with it: at its left, its right or its middle. */
 export function isSetTo(one: Pick<Segment, 'left' | 'right'>, column: Column): boolean {
   const middle = (one.left + one.right - column.left - column.right) / 2
   return Math.abs(one.right - column.right) < SET || Math.abs(one.left - column.left) < SET || Math.abs(middle) < SET
@@ -79,7 +82,10 @@ function touchesAny(one: { left: number; right: number }, columns: readonly Colu
   return next !== undefined && next.left <= one.right
 }
 
-/** Figures that overlap are one column, unless two of them stand in one row: then the fewest are parted that can be. */
+/**
+ * Overlapping numbers form one column. When a row has two of them, the cluster is split at the position that the fewest
+ * numbers cross.
+ */
 function figureColumns(rows: readonly Segment[][]): Column[] {
   const placed = rows.flatMap((segments, row) => segments.map((one) => ({ one, row })))
   placed.sort((a, b) => a.one.left - b.one.left)
@@ -98,7 +104,7 @@ interface Placed {
   row: number
 }
 
-/** Parts a cluster where its rows hold two figures, at the place that the fewest figures cross. */
+/** Splits a cluster in which a row has two numbers, at the position that the fewest numbers cross. */
 function parted(cluster: Placed[], depth: number): Placed[][] {
   const last = new Map<number, Segment>()
   const gaps: number[] = []
@@ -144,7 +150,7 @@ function columnOf(cluster: readonly Placed[]): Column {
   return { left, right, support: cluster.length, numeric: true }
 }
 
-/** Columns of words: the stretches between the gaps that hardly any row crosses. */
+/** Columns of words: the ranges between gaps that hardly any row crosses. */
 function wordColumns(rows: readonly Row[]): Column[] {
   const edges: { x: number; step: number }[] = []
   for (const { segments } of rows) {
@@ -167,7 +173,7 @@ function wordColumns(rows: readonly Row[]): Column[] {
   return columns
 }
 
-/** Takes in columns of a single cell that stand close to another: a mark of a note, a word out of line. */
+/** Merges columns of a single cell into a close neighbour: a note mark, a word out of line. */
 function settle(columns: Column[]): Column[] {
   const settled: Column[] = []
   for (const column of columns) {
@@ -183,7 +189,7 @@ function settle(columns: Column[]): Column[] {
   return settled
 }
 
-/** First and last column that a segment stands in; one that touches none belongs to the nearest. */
+/** First and last column that a segment covers; the nearest column for a segment that touches none. */
 export function placeIn(
   segment: Pick<Segment, 'left' | 'right' | 'numeric'>,
   columns: readonly Column[],
@@ -210,7 +216,10 @@ export function placeIn(
   return from === -1 || segment.numeric ? { from: best, to: best } : { from, to }
 }
 
-/** Figures are set to the right more often than not: of the columns that one touches, that whose edge is nearest. */
+/**
+ * The column of a number: numbers are mostly aligned right, so of the columns it touches the one with the nearest right
+ * edge.
+ */
 function columnOfFigure({ left, right }: Pick<Segment, 'left' | 'right'>, columns: readonly Column[]): number {
   let best = -1
   let least = Number.POSITIVE_INFINITY

@@ -11,24 +11,27 @@ import { fillGrid, type Grid, gridsOf } from './table-ruled.js'
 import type { Drawn } from './table-rules.js'
 import { type Row, rowsOf, type Segment } from './table-words.js'
 
-/** A page with more runs of text than this is a drawing; its tables are not looked for. */
+/** A page with more runs of text is a drawing; its tables are not detected. */
 const MAX_RUNS = 60_000
-/** A drawn cell holds so many characters at most, on average: what is framed beyond it is text in boxes. */
+/** Maximal mean length of ruled cells, in characters; longer content is framed text. */
 const MAX_CELL = 400
-/** A column that names every row is filled in this share of them. */
+/** A column that names every row is filled in at least this fraction of the rows. */
 const FULL_COLUMN = 0.7
-/** Lines of text in one row of a grid that stand in several columns are rows of their own, in a grid of few rows. */
+/**
+ * In a grid of few rows, text lines that cover several columns are separate rows: minimal number of such lines, and
+ * maximal number of rows.
+ */
 const SHARED_LINES = 3
 const FEW_BANDS = 3
 
-/** Whether rows of a page stand in columns, so that it is worth the price to see what is drawn on it. */
+/** Whether rows of a page are in columns, so that reading its drawings is worth the cost. */
 export function mayHoldTables(runs: readonly TextRun[]): boolean {
   if (runs.length > MAX_RUNS) return false
   const { rows } = rowsOf(runs, [])
   return regionsOf(rows).some((region) => blocksOf(region).some((block) => block.rows.length >= 2))
 }
 
-/** The tables of a page, ruled ones first. */
+/** Finds the tables of a page, ruled ones first. */
 export function findTables(runs: readonly TextRun[], drawn: Drawn): FoundTable[] {
   if (runs.length > MAX_RUNS) return []
   const grids = gridsOf(drawn)
@@ -93,7 +96,7 @@ function ruledTable(grid: Grid, rows: readonly Row[], runs: readonly TextRun[]):
   }
 }
 
-/** Whether the lines of a grid part its columns but not its rows, which stand below each other between two lines. */
+/** Whether the rules of a grid separate its columns but not its rows, so that several rows are between two rules. */
 function hasRowsWithin(grid: Grid, segments: readonly Segment[]): boolean {
   if (grid.ys.length - 1 > FEW_BANDS) return false
   return grid.ys.slice(1).some((bottom, index) => {
@@ -108,7 +111,7 @@ function hasRowsWithin(grid: Grid, segments: readonly Segment[]): boolean {
   })
 }
 
-/** A grid without the rows and columns that hold nothing, with its heads. */
+/** Removes empty rows and columns of a grid and detects its headers. */
 function withoutEmpty(
   rows: readonly string[][],
   spans: FoundTable['spans'],
@@ -161,7 +164,10 @@ function finished(draft: Draft, runs: readonly TextRun[]): FoundTable {
   }
 }
 
-/** The first column names the rows; where it only names groups of them, those up to the first full one do. */
+/**
+ * Counts the columns that name rows. Normally the first one; when it only names groups of rows, all columns up to the
+ * first full one.
+ */
 function headColumnsOf({ lines, headerRows, columns, stub }: Draft): number {
   if (stub === 0) return headerRows > 0 && columns.length > 1 ? 1 : 0
   const body = lines.slice(headerRows).filter((line) => line.cells.some((cell) => cell.from >= stub))
@@ -172,7 +178,7 @@ function headColumnsOf({ lines, headerRows, columns, stub }: Draft): number {
   return stub
 }
 
-/** The area of runs as it is on the page, whichever way they are set. */
+/** The area of runs on the page, in whichever direction they are set. */
 function boxOf(runs: readonly TextRun[], segments: readonly Segment[]): FoundTable['box'] {
   const box = { left: Infinity, right: -Infinity, top: -Infinity, bottom: Infinity }
   for (const index of segments.flatMap((one) => one.runs)) {

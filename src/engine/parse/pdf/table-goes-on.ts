@@ -5,18 +5,20 @@ import { type Block, isIntroduction, isNote } from './table-regions.js'
 import type { Drawn } from './table-rules.js'
 import type { Row } from './table-words.js'
 
-/** In points: the right edges of two parts of one column of figures differ by so much at most. */
+/** Maximal distance between the right edges of two parts of a column of numbers, in points. */
 const SAME_EDGE = 4
-/** Lines without figures between two parts of a table, each so far from the next at most (in text sizes). */
+/**
+ * Lines without numbers between two parts of a table: their maximal count, distance in text sizes, and length in words.
+ */
 const MAX_BETWEEN = 6
 const STEP = 5
 const MAX_WORDS = 14
-/** A sentence between two parts is no further from the rows than so many times their usual step. */
+/** Maximal distance of a sentence between two parts from the rows, relative to the usual step. */
 const CLOSER = 1.25
 
 /**
- * Puts a block that nothing names the columns of to the one above it with the same columns: heads of sections or wide space
- * parted them.
+ * Joins a block without column names to the block above it with the same columns; section headers or wide gaps
+ * separated them.
  */
 export function joinParts(blocks: readonly Block[], drawn: Drawn): Block[] {
   const joined: Block[] = []
@@ -42,14 +44,14 @@ function asOne(upper: Block, lower: Block, drawn: Drawn): Block | undefined {
   return draft !== undefined && draft.headerRows === above.headerRows && sameColumns(above, draft) ? whole : undefined
 }
 
-/** The lines between two blocks, where each of them may head a section; nothing where one cannot. */
+/** The lines between two blocks when each of them may head a section; else undefined. */
 function linesBetween(upper: Block, lower: Block): Row[] | undefined {
   const [next] = upper.below
-  // the first line after the upper one is the first before the lower one: all lines between are known
+  // when the first line after the upper block is the first before the lower one, all lines between are known
   if (next === undefined || next !== (lower.above[0] ?? lower.rows[0])) return undefined
   const rows = lower.above
   if (rows.length > MAX_BETWEEN || rows.some((row) => !mayHeadSection(row))) return undefined
-  // a sentence that says what follows stands as near as rows do where it heads a section
+  // an introductory sentence that heads a section is as close as the rows
   const told = rows.some(({ segments: [one] }) => one !== undefined && isIntroduction(one))
   const steps = stepsOf([...upper.rows.slice(-1), ...rows, ...lower.rows.slice(0, 1)])
   const widest = told ? CLOSER * median(stepsOf(upper.rows)) : STEP * next.size

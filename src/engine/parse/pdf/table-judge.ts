@@ -3,19 +3,22 @@ import { isYear } from './table-columns.js'
 import type { Line } from './table-lines.js'
 import type { Drawn } from './table-rules.js'
 
-/** Of the cells that are no heads, so many are figures in a table of figures. */
+/** Minimal fraction of numbers among the value cells of a table of numbers. */
 const FIGURES = 0.5
-/** Words of a cell of a table of words, on average, at most. */
+/** Maximal mean number of words of a cell in a table of words. */
 const MAX_WORDS = 9
-/** Cells of a column of words that begin (or end) at one place, at least. */
+/**
+ * Minimal fraction of cells of a word column that start, end or are centred at one position, and the tolerance in
+ * points.
+ */
 const ALIGNED = 0.65
 const ALIGN = 3
-/** A column of figures is filled at least in this share of the rows, in one of the columns. */
+/** Minimal fraction of rows with several cells in a table of two columns. */
 const FILLED = 0.3
 
 /**
- * Whether what was put into columns is a table, and not a contents page, a list of references, equations with their
- * numbers, labels of a chart, an address or prose that happens to stand in columns.
+ * Whether a draft is a table, and not a table of contents, a list of references, numbered equations, labels of a chart,
+ * an address or prose that happens to be in columns.
  */
 export function isTable(draft: Draft, drawn: Drawn, named: boolean): boolean {
   const body = draft.lines.slice(draft.headerRows)
@@ -35,7 +38,7 @@ export function isTable(draft: Draft, drawn: Drawn, named: boolean): boolean {
   return isTableOfWords(draft, drawn, named)
 }
 
-/** Figures alone: in each row nearly as many as there are columns. */
+/** Only numbers: each row has nearly as many as there are columns. */
 function isGrid(draft: Draft, body: readonly Line[], share: number): boolean {
   const full = body.filter((line) => line.cells.length >= Math.max(2, draft.columns.length * 0.6))
   return body.length >= 3 && share >= FIGURES && full.length >= 0.7 * body.length
@@ -53,7 +56,7 @@ function isTableOfWords(draft: Draft, drawn: Drawn, named: boolean): boolean {
   return draft.columns.every((_, index) => isAligned(draft.lines, index))
 }
 
-/** Lines of sentences: most of the first cells go on with what stands above them. */
+/** Lines of sentences: most first cells continue what is above them. */
 function isProse(lines: readonly Line[]): boolean {
   const firsts = lines.flatMap(({ cells: [first] }) => (first === undefined ? [] : [first.text]))
   const small = firsts.filter((text) => /^\p{Ll}/u.test(text) && text.split(' ').length >= 3)
@@ -78,7 +81,7 @@ function isAligned(lines: readonly Line[], column: number): boolean {
   )
 }
 
-/** At least two lines drawn across most of its width, within it or at its edges. */
+/** Whether at least two rules or stripes cover most of the width, within the table or at its edges. */
 export function isFramed(draft: Draft, drawn: Drawn): boolean {
   return linesAcross(draft, drawn) >= 2
 }
@@ -101,7 +104,7 @@ function linesAcross(draft: Draft, drawn: Drawn): number {
   return places.size
 }
 
-/** Titles with the numbers of their pages: whole numbers that never fall, in the last of two or three columns. */
+/** Titles with page numbers: integers that hardly ever decrease, in the last of two to four columns. */
 function isContents(draft: Draft, body: readonly Line[]): boolean {
   const head = draft.lines.slice(0, draft.headerRows).flatMap((line) => line.cells)
   const last = draft.columns.length - 1
@@ -148,7 +151,7 @@ function isEquations(draft: Draft, body: readonly Line[]): boolean {
   )
 }
 
-/** Labels along the axes of a chart: hardly a row has a head and a figure, or figures stand alone. */
+/** Labels along the axes of a chart: hardly any row has a name and a number, or numbers are alone. */
 function isAxis(draft: Draft, body: readonly Line[]): boolean {
   if (draft.stub === 0) return false
   const both = body.filter((line) => line.cells.length > 1 && (line.cells[0]?.from ?? 0) < draft.stub)

@@ -2,7 +2,7 @@ import type { Column } from './found-table.js'
 import { HARDLY, hasFigures, isNamePart, isSetTo, isYear, placeIn } from './table-columns.js'
 import type { Row, Segment } from './table-words.js'
 
-/** A cell of a table; `from` and `to` are the columns that it takes. */
+/** A cell of a table; `from` and `to` are its first and last column. */
 export interface Cell {
   text: string
   left: number
@@ -12,22 +12,22 @@ export interface Cell {
   numeric: boolean
 }
 
-/** A row of a table as it is put together from lines of text. */
+/** A row of a table, composed of lines of text. */
 export interface Line {
-  /** baselines of its first and its last line of text */
+  /** Baselines of its first and its last line of text. */
   y: number
   bottom: number
   size: number
   cells: Cell[]
 }
 
-/** Lines of one cell stand at most so far apart (in text sizes). */
+/** Maximal distance between the lines of one cell, in text sizes. */
 const WRAP_STEP = 1.5
-/** A head of a row that goes on in the next line reaches at least this share of its room. */
+/** A row name that continues in the next line fills at least this fraction of its column. */
 const FULL = 0.72
 const GOES_ON = /(?:,|-|–|—|\/|&|\b(?:and|or|of|for|to|in|the|from|by|with|on|at|per|net|other|excluding|including))$/i
 
-/** The rows of text as rows of cells, each segment in its column. */
+/** Converts rows of text to rows of cells, each segment in its column. */
 export function linesOf(rows: readonly Row[], columns: readonly Column[], stub: number): Line[] {
   const body = rows.findIndex(hasFigures)
   return rows.map((row, at) => {
@@ -52,8 +52,8 @@ export function linesOf(rows: readonly Row[], columns: readonly Column[], stub: 
 }
 
 /**
- * As many names as there are columns of values, or columns at all, name one each, whatever stands over what: the first
- * column that they name.
+ * When a line has as many names as there are value columns, or columns at all, each names one column regardless of its
+ * position. Returns the first of these columns.
  */
 function namesInTurn(segments: readonly Segment[], columns: readonly Column[], stub: number): number | undefined {
   const [first] = segments
@@ -64,7 +64,7 @@ function namesInTurn(segments: readonly Segment[], columns: readonly Column[], s
   return first.left > (columns[stub - 1]?.left ?? 0) + 4 * first.size ? stub : undefined
 }
 
-/** Whether names stand nearer to the next column each than to their own: the last has a mark of its own. */
+/** Whether most names are closer to the next column than to their own: the last name has a separate mark. */
 function isOffByOne(segments: readonly Segment[], columns: readonly Column[]): boolean {
   const away = (one: Segment, column: Column | undefined): number =>
     column === undefined ? Number.POSITIVE_INFINITY : Math.abs(one.left + one.right - column.left - column.right)
@@ -72,13 +72,13 @@ function isOffByOne(segments: readonly Segment[], columns: readonly Column[]): b
   return off.length > segments.length / 2
 }
 
-/** Names of columns that stand so close that they looked like one text. */
+/** Splits column names that are so close that they looked like one text. */
 function parted(one: Segment, columns: readonly Column[]): Segment[] {
   const { from, to } = placeIn(one, columns)
   return one.parts.length > 1 && to > from ? one.parts : [one]
 }
 
-/** The head of a row stays in its column, however far it reaches under those of the figures. */
+/** The name of a row stays in its column, even when it reaches into the columns of numbers. */
 function headPlace(
   one: Segment,
   columns: readonly Column[],
@@ -96,7 +96,7 @@ function headPlace(
   return { from: place, to: place }
 }
 
-/** `Revenue . . . . .` is `Revenue`. */
+/** Removes leaders: `Revenue . . . . .` becomes `Revenue`. */
 function withoutLeaders(text: string): string {
   let end = text.length
   let dots = 0
@@ -107,12 +107,12 @@ function withoutLeaders(text: string): string {
   return dots >= 3 && end > 0 ? text.slice(0, end) : text
 }
 
-/** Whether a line has no cell but heads of rows. */
+/** Whether a line has only row names. */
 export function isHeadOnly(line: Line, stub: number): boolean {
   return line.cells.every((cell) => cell.to < Math.max(1, stub))
 }
 
-/** Whether a line may name columns: none of its values is a figure other than a year. */
+/** Whether a line may name columns: hardly any of its values is a number other than a year. */
 export function mayNameColumns(line: Line, stub: number): boolean {
   const values = line.cells.filter((cell) => cell.to >= stub)
   const figures = values.filter((cell) => cell.numeric && !isYear(cell.text) && !isNamePart(cell, values)).length
@@ -120,11 +120,11 @@ export function mayNameColumns(line: Line, stub: number): boolean {
 }
 
 /**
- * Puts lines together that are one row: a head that goes on in the next line, before its figures or behind them, and in
- * a table of words the further lines of every cell.
+ * Joins lines that form one row: a row name that continues in the next line, and in a table of words the further lines
+ * of every cell.
  *
- * @param from the first line that is no head of columns
- * @param together whether something drawn on the page says that two lines are one row, or are not
+ * @param from the first line after the headers
+ * @param together whether drawings show that two lines are one row, or are not; undefined when they show neither
  */
 export function joinWrapped(
   lines: readonly Line[],

@@ -5,21 +5,23 @@ import type { PdfLine, TextRun } from './pdf-lines.js'
 import { findTables, mayHoldTables } from './table-find.js'
 import { type Drawn, drawnOn, NOTHING_DRAWN } from './table-rules.js'
 
-/** Goes through what is drawn on a page. */
+/** Reads the drawing operators of a page. */
 type Operators = () => Promise<{ fnArray: unknown[]; argsArray: unknown[] }>
 
-/** Columns of two parts of a table are within so many points of each other. */
+/** Maximal distance between the edges of matching columns, in points. */
 const SAME_COLUMN = 14
-/** So many lines may stand between a table and the edge of its page: page numbers, running heads, notes on units. */
+/** Maximal number of lines between a table and the edge of its page: page numbers, running lines, notes on units. */
 const EDGE_LINES = 4
 
-/** The tables of a page. What is drawn on it is only read where its text stands in columns: that costs as much again. */
+/**
+ * Finds the tables of a page. Its drawings are read only when its text is in columns: they cost as much as the text.
+ */
 export async function tablesOf(runs: readonly TextRun[], operators: Operators): Promise<FoundTable[]> {
   if (!mayHoldTables(runs)) return []
   return findTables(runs, await drawn(operators))
 }
 
-/** A page whose list of operators cannot be read still has its text. */
+/** A page without readable operators still has its text. */
 async function drawn(operators: Operators): Promise<Drawn> {
   try {
     const { OPS } = await getResolvedPDFJS()
@@ -29,7 +31,7 @@ async function drawn(operators: Operators): Promise<Drawn> {
   }
 }
 
-/** An area of the page as it is shown, from its upper left corner; in points, to a tenth. */
+/** Converts an area to the page as it is shown, from its upper left corner; in points, rounded to a tenth. */
 export function shownBox(
   box: FoundTable['box'],
   place: (x: number, y: number) => unknown,
@@ -51,9 +53,9 @@ function pointOf(value: unknown): [number, number] {
 }
 
 /**
- * Makes parts of one table of those that go on over a page break: the last table of a page and the first of the next,
- * with nothing but edges between, whose columns agree and whose heads are the same or missing. Each part keeps its page;
- * heads that are missing are put above the rows that go on.
+ * Links tables that continue over a page break as parts of one table: the last table of a page and the first of the
+ * next, with only running lines between them, equal columns, and equal or missing headers. Each part stays on its page;
+ * missing headers are copied to it.
  */
 export function joinOverPages(pages: readonly PdfPage[]): void {
   let chain: FoundTable[] = []

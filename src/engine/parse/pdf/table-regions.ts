@@ -1,37 +1,37 @@
 import { hasFigures, isYear } from './table-columns.js'
 import { clustered, type Row, type Segment } from './table-words.js'
 
-/** Rows of a page that may be one table, with what stands right above it and below it. */
+/** Rows of a page that may be one table, with the rows directly above and below it. */
 export interface Block {
-  /** rows above that may name it or head its columns, nearest last */
+  /** Rows above that may name it or head its columns, nearest last. */
   above: Row[]
   rows: Row[]
   below: Row[]
 }
 
-/** A line of a column of prose takes at least this share of the page's width, and so many words. */
+/** Minimal width of a line of prose, as a fraction of the page's width, and its minimal number of words. */
 const PROSE_SHARE = 0.22
 const PROSE_WORDS = 4
-/** A line that shows alone that a column of prose goes on takes this share of the page's width. */
+/** A single line at least this wide, as a fraction of the page's width, shows that a column of prose continues. */
 const LINE_SHARE = 0.33
-/** So many lines of prose beside each other make two columns of a page. */
+/** Minimal number of rows with prose on both sides that make two columns of a page. */
 const MIN_GUTTER_ROWS = 4
-/** A gutter is looked for at places so far apart, and is not wider than this; in points. */
+/** Step and maximal width of the search for a gutter, in points. */
 const STEP = 4
 const MAX_GUTTER = 240
-/** Rows of a table are at most so far apart (in text sizes). */
+/** Maximal distance between rows of a table, in text sizes. */
 const MAX_STEP = 3.4
-/** Lines without cells that may stand between two rows with some: heads of sections, text that goes on. */
+/** Maximal number of lines without cells between two rows with cells: section headers, continued text. */
 const MAX_SINGLES = 4
-/** Such lines that run under the columns of figures. */
+/** Maximal number of such lines that reach below the columns of numbers. */
 const MAX_WIDE = 2
 const MAX_ABOVE = 6
-/** Lines that names of columns take at most, with the first figures below them. */
+/** Maximal number of lines of column names, including the first numbers below them. */
 const MAX_NAMES = 6
-/** A sentence that says that another table comes. */
+/** A sentence that introduces another table. */
 const INTRODUCES = /\bfollow(?:s|ing)\b.{0,200}:$/i
 
-/** The parts of a page that are read for themselves: beside a gutter each column, else the whole width. */
+/** Splits a page into regions that are searched separately: each column next to a gutter, else the entire width. */
 export function regionsOf(rows: readonly Row[]): Row[][] {
   const gutter = findGutter(rows)
   if (gutter === undefined) return [[...rows]]
@@ -58,14 +58,14 @@ export function regionsOf(rows: readonly Row[]): Row[][] {
   return regions.filter((region) => region.length > 0)
 }
 
-/** The rows of one column, whose baselines need not be those of the other. */
+/** The rows of one column; their baselines need not match those of the other column. */
 function side(rows: readonly Row[], holds: (one: Segment) => boolean): Row[] {
   const own = clustered(rows.flatMap((row) => row.segments.filter(holds)))
   for (const row of own) row.segments.sort((a, b) => a.left - b.left)
   return own
 }
 
-/** The rows from `at` on that the gutter parts, when prose beside it shows so at both ends. */
+/** Index after the rows from `start` on that the gutter separates, when prose next to it shows this at both ends. */
 function bandEnd(rows: readonly Row[], at: number, gutter: number, width: number): number {
   const first = rows[at]
   if (first === undefined || !showsGutter(first, gutter, width)) return at
@@ -96,7 +96,7 @@ function isDense(one: Segment): boolean {
   return one.text.length >= 12 && /[\u3040-\u30ff\u3400-\u9fff]{8}/u.test(one.text)
 }
 
-/** Where two columns of prose part, when many rows hold prose on both sides of one place. */
+/** Finds the gutter between two columns of prose: many rows have prose on both sides of one position. */
 function findGutter(rows: readonly Row[]): { at: number; width: number } | undefined {
   let left = Number.POSITIVE_INFINITY
   let right = Number.NEGATIVE_INFINITY
@@ -124,7 +124,7 @@ function findGutter(rows: readonly Row[]): { at: number; width: number } | undef
   return most >= MIN_GUTTER_ROWS ? { at: best, width: right - left } : undefined
 }
 
-/** Whether two stretches of prose stand beside each other, which no row of a table without lines does. */
+/** Whether two prose segments are side by side, as in no row of an unruled table. */
 function isBesideProse(row: Row): boolean {
   let wordy = 0
   for (const one of row.segments) if (one.text.split(' ').length >= 9) wordy++
@@ -135,7 +135,7 @@ function isMulti(row: Row): boolean {
   return row.segments.length >= 2 && !isBesideProse(row)
 }
 
-/** Runs of rows with several cells, with the lines between them that belong to them. */
+/** Finds sequences of rows with several cells, including the lines between them that belong to them. */
 export function blocksOf(rows: readonly Row[]): Block[] {
   const blocks: Block[] = []
   let from = 0
@@ -164,7 +164,7 @@ function withoutSingles(rows: Row[]): Row[] {
   return rows.slice(0, end)
 }
 
-/** Where rows of figures are followed by rows that head columns anew, with no head of a row: another table begins. */
+/** Where rows of numbers are followed by rows that head columns again, without a row name, another table starts. */
 function nextHeads(rows: readonly Row[], from: number, to: number): number | undefined {
   let values = Number.POSITIVE_INFINITY
   let stubs = Number.NEGATIVE_INFINITY
@@ -189,7 +189,9 @@ function nextHeads(rows: readonly Row[], from: number, to: number): number | und
   return undefined
 }
 
-/** Below a line that stands alone, names for the heads of rows and for columns, with figures below them: another table. */
+/**
+ * Whether another table starts below a lone line: with a name for the row names, column names, and numbers below them.
+ */
 function isTitled(above: Row | undefined, [row, ...more]: readonly Row[]): boolean {
   if (above?.segments.length !== 1 || row === undefined || !isNames(row)) return false
   const at = more.findIndex((one) => !isNames(one))
@@ -201,7 +203,7 @@ function isTitled(above: Row | undefined, [row, ...more]: readonly Row[]): boole
   return words && new Set(values.map(({ text }) => text)).size > 1
 }
 
-/** Several names of columns behind one for the heads of rows, or for the first of them. */
+/** Several column names after a name for the row names or for the first of them. */
 function isNames({ segments: [first, ...values] }: Row): boolean {
   return first?.numeric === false && values.length >= 2 && values.every((one) => isWord(one) || isYear(one.text))
 }
@@ -210,7 +212,7 @@ function isWord(one: Segment): boolean {
   return !one.numeric
 }
 
-/** Names of columns: words and years over the columns of values, and nothing over the heads of rows. */
+/** Column names: words and years over the value columns, and nothing over the row names. */
 function isHeading(row: Row, edge: number): boolean {
   const [first] = row.segments
   if (first === undefined || first.left < edge || /^\(.*\)$/.test(first.text)) return false
@@ -222,13 +224,13 @@ export function isNote(one: Segment | undefined): boolean {
   return one !== undefined && /^(?:\(\w{1,2}\)|[*†‡]+)\s/.test(one.text) && one.text.split(' ').length >= 6
 }
 
-/** `(*)   Percentage is less than 1%.`: a note whose mark stands apart from it. */
+/** `(*) Percentage is less than 1%.`: a note whose mark is separate from it. */
 function isMarkedNote({ segments: [mark, text, ...more] }: Row): boolean {
   if (mark === undefined || text === undefined || text.numeric || more.length > 0) return false
   return /^(?:\(?[*∗†‡]{1,3}\)?|\((?:\d{1,2}|[a-z])\))$/.test(mark.text)
 }
 
-/** Whether a sentence says that another table comes. */
+/** Whether a sentence introduces another table. */
 export function isIntroduction(one: Segment): boolean {
   return INTRODUCES.test(one.text)
 }
@@ -263,7 +265,7 @@ function blockEnd(rows: readonly Row[], at: number): number {
   return end
 }
 
-/** Where the cells after the head of a row begin. */
+/** Left edge of the first cell after the row name. */
 function valueEdge(row: Row | undefined): number {
   return row?.segments[1]?.left ?? Number.POSITIVE_INFINITY
 }

@@ -2,24 +2,24 @@ import type { Span } from '../tables/cells.js'
 import { type Drawn, joinRules, type Rule } from './table-rules.js'
 import type { Segment } from './table-words.js'
 
-/** A grid of cells drawn on a page. */
+/** A ruled grid of cells on a page. */
 export interface Grid {
-  /** edges of its columns, left to right */
+  /** Edges of its columns, left to right. */
   xs: number[]
-  /** edges of its rows, top to bottom */
+  /** Edges of its rows, top to bottom. */
   ys: number[]
   level: Rule[]
   upright: Rule[]
 }
 
-/** Lines this close, in points, are one, and reach each other. */
+/** Rules this close, in points, are one rule, or reach each other. */
 const NEAR = 3
 const MAX_LINES = 300
 const OPEN = 12
-/** A grid has cells of this size at least, in points. */
+/** Minimal side of a cell, in points. */
 const MIN_CELL = 5
 
-/** Grids of level and upright lines that reach each other, with two rows and two columns at least. */
+/** Finds grids of level and upright rules that reach each other, with at least two rows and two columns. */
 export function gridsOf(drawn: Drawn): Grid[] {
   const level = joinRules([...drawn.level, ...edgesOf(drawn)], NEAR)
   const upright = joinRules(drawn.upright, NEAR)
@@ -45,7 +45,7 @@ export function gridsOf(drawn: Drawn): Grid[] {
   return [...parts.values()].map(gridOf).filter((grid) => grid.xs.length >= 3 && grid.ys.length >= 3)
 }
 
-/** Upper and lower edges of filled rows are lines of a grid where upright lines part their cells. */
+/** Upper and lower edges of filled rows are rules of a grid when upright rules separate their cells. */
 function edgesOf(drawn: Drawn): Rule[] {
   if (drawn.upright.length < 2 || drawn.stripes.length > MAX_LINES) return []
   return drawn.stripes.flatMap(({ left, right, bottom, top }) => [
@@ -72,7 +72,9 @@ function meet(level: Rule, upright: Rule): boolean {
   )
 }
 
-/** A grid; where its level lines reach beyond the upright ones, it is open at that side. */
+/**
+ * Builds a grid. When its level rules extend beyond the upright ones, it is open on that side and gets an edge there.
+ */
 function gridOf({ level, upright }: { level: Rule[]; upright: Rule[] }): Grid {
   const ends =
     level.length < 2
@@ -94,7 +96,7 @@ function places(rules: readonly Rule[]): number[] {
   return sorted
 }
 
-/** Rows of cells of a grid, from the text in it; a cell without a line to its neighbour is one with it. */
+/** Fills the cells of a grid with its text; neighbouring cells without a rule between them are one cell. */
 export function fillGrid(
   grid: Grid,
   segments: readonly Segment[],
@@ -132,7 +134,7 @@ function between(edges: readonly number[], at: number, of: (edge: number) => num
   return -1
 }
 
-/** For each place of the grid, the upper left place of its cell. */
+/** For each field of the grid, the index of the upper left field of its cell. */
 function cellOwners(grid: Grid, height: number, width: number): number[] {
   const owner: number[] = []
   for (let row = 0; row < height; row++) {

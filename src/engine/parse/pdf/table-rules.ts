@@ -1,22 +1,22 @@
-/** A straight line drawn on a page, as thick as it is. Lengths in points, origin bottom left. */
+/** A straight line drawn on a page. Lengths in points, origin bottom left. */
 export interface Rule {
-  /** place across its direction: y of a level one, x of an upright one */
+  /** Position across its direction: y of a level rule, x of an upright one. */
   at: number
   from: number
   to: number
 }
 
-/** What is drawn on a page that may belong to tables. */
+/** The drawings of a page that may belong to tables. */
 export interface Drawn {
   level: Rule[]
   upright: Rule[]
-  /** filled areas of about the height of a row */
+  /** Filled areas of about the height of a row. */
   stripes: { left: number; right: number; bottom: number; top: number }[]
 }
 
 export const NOTHING_DRAWN: Drawn = { level: [], upright: [], stripes: [] }
 
-/** The numbers of operators that matter, as pdf.js names them. */
+/** The used operator numbers, named as in pdf.js. */
 export interface OperatorNumbers {
   save: number
   restore: number
@@ -30,10 +30,10 @@ export interface OperatorNumbers {
   setFillRGBColor: number
 }
 
-/** What a saved state of drawing holds of what matters here. */
+/** The used parts of a saved graphics state. */
 interface State {
   matrix: Matrix
-  /** `#rrggbb` of areas */
+  /** `#rrggbb` of areas. */
   fill: string
 }
 
@@ -41,15 +41,15 @@ interface Filled {
   color: string
 }
 
-/** In points: a filled area up to this thick is a line, a shorter line is none, a stripe is not higher. */
+/** In points: maximal thickness and minimal length of a rule, and maximal height of a stripe. */
 const THICK = 2.6
 const SHORT = 6
 const MAX_STRIPE = 90
 const SAME_LINE = 1.2
-/** Lines of one page that are looked at; drawings have more. */
+/** Maximal number of rules on a page; drawings have more. */
 const MAX_RULES = 20_000
 const MAX_DEPTH = 64
-/** Numbers that follow each command of a path: move, line, curve, quadratic curve, close. */
+/** Number of arguments of each path command: move, line, curve, quadratic curve, close. */
 const ARGUMENTS = [2, 2, 6, 4, 0]
 const CLOSE = 4
 /** Areas with more corners are drawings. */
@@ -63,7 +63,7 @@ type Found = {
 }
 type Matrix = [number, number, number, number, number, number]
 
-/** Level and upright lines and stripes of a page, from its list of operators. */
+/** Reads the level and upright rules and the stripes of a page from its operator list. */
 export function drawnOn(list: { fnArray: unknown[]; argsArray: unknown[] }, ops: OperatorNumbers): Drawn {
   const found: Found = { level: [], upright: [], stripes: [] }
   let state: State = { matrix: [1, 0, 0, 1, 0, 0], fill: '#000000' }
@@ -92,7 +92,7 @@ export function drawnOn(list: { fnArray: unknown[]; argsArray: unknown[] }, ops:
   return withoutPadding(found)
 }
 
-/** Narrow cells between others are filled like them: no lines. */
+/** Removes narrow cells that are filled like the stripes: they are padding, not rules. */
 function withoutPadding({ level, upright, stripes }: Found): Drawn {
   const fills = new Set(stripes.map(({ color }) => color))
   const isLine = ({ color }: Partial<Filled>): boolean => color === undefined || !fills.has(color)
@@ -103,7 +103,7 @@ function withoutPadding({ level, upright, stripes }: Found): Drawn {
   }
 }
 
-/** Pieces of one line put together. @param near how far apart, in points, they may be, along it and across */
+/** Joins pieces of one rule. @param near maximal distance along and across it, in points */
 export function joinRules(rules: readonly Rule[], near: number): Rule[] {
   const bands: Rule[][] = []
   for (const rule of [...rules].sort((a, b) => a.at - b.at)) {
@@ -133,7 +133,7 @@ function times([a, b, c, d, e, f]: Matrix, other: readonly number[]): Matrix {
   return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f]
 }
 
-/** The parts of a path: filled ones are areas, of others each straight piece is a line. */
+/** Reads the parts of a path: filled parts are areas; of other paths each straight segment is a rule. */
 function readPath(path: readonly number[], [a, b, c, d, e, f]: Matrix, fill: string | undefined, found: Found): void {
   let points: Point[] = []
   const end = (): void => {

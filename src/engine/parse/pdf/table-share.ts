@@ -1,27 +1,29 @@
 import type { Cell, Line } from './table-lines.js'
 
-/** The first and the last of the columns that a name stands over. */
+/** The first and the last of the columns that a name covers. */
 export interface Place {
   from: number
   to: number
 }
 
-/** The room of a column across the page, which may be wider than what stands in it. */
+/** The horizontal extent of a column, which may be wider than its contents. */
 export interface Room {
   left: number
   right: number
 }
 
-/** In points: the middle of a name is not further from that of its columns. */
+/** Maximal distance between the middle of a name and that of its columns, in points. */
 export const FAR_OFF = 14
-/** A column that no name stands over costs as much as a name that is off by so many points. */
+/** Cost of an unnamed column, in points of offset of a name. */
 const BARE = 1
-/** Names and columns that are shared out at most. */
+/** Maximal number of names and of columns for this algorithm. */
 const MAX_SHARED = 24
 
 /**
- * Shares the columns of values out among names, in their order, so that each name stands as near as can be to the middle of
- * its columns; a column without any costs a little.
+ * Assigns the value columns to names in order, so that each name is as close as possible to the middle of its columns;
+ * an unnamed column has a small cost. Dynamic programming over names and columns.
+ *
+ * @returns undefined without a solution
  */
 export function shareOut(
   own: readonly Cell[],
@@ -32,7 +34,7 @@ export function shareOut(
 ): Map<Cell, Place> | undefined {
   const end = rooms.length
   if (own.length > MAX_SHARED || end > MAX_SHARED) return undefined
-  // by names placed and columns used: what it cost, and the first column of the last name
+  // by number of names placed and columns used: the cost, and the first column of the last name
   const best = own.map(() => new Array<{ cost: number; from: number } | undefined>(end + 1).fill(undefined))
   for (const [name, cell] of own.entries()) {
     const known = fixed.get(cell)
@@ -52,7 +54,7 @@ export function shareOut(
   return placesOf(own, best, end)
 }
 
-/** What the names before cost when they leave the columns from `from` on. */
+/** Minimal cost of the previous names when they leave the columns from `from` on free. */
 function costBefore(best: readonly ({ cost: number } | undefined)[] | undefined, from: number): number | undefined {
   let least: number | undefined
   for (const [used, one] of best?.entries() ?? []) {
@@ -85,7 +87,7 @@ function placesOf(
   return places
 }
 
-/** How far a name stands from the middle of columns; nothing where it is too far, or not over them. */
+/** Distance of a name from the middle of columns; undefined when it is too far or the name is not over them. */
 function offMiddle(cell: Cell, rooms: readonly Room[], from: number, to: number): number | undefined {
   const [left, right] = [rooms[from]?.left ?? 0, rooms[to]?.right ?? 0]
   if (from > cell.from || to < cell.to) return undefined
@@ -93,7 +95,7 @@ function offMiddle(cell: Cell, rooms: readonly Room[], from: number, to: number)
   return off < FAR_OFF ? off : undefined
 }
 
-/** The name in the line above that takes several columns, this one's among them. */
+/** The name in the line above that covers several columns, including this one. */
 export function overOf(cell: Cell, upper: Line | undefined): Cell | undefined {
   return upper?.cells.find((one) => one.to > one.from && one.from <= cell.from && one.to >= cell.to)
 }

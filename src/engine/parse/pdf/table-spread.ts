@@ -4,29 +4,29 @@ import type { Cell, Line } from './table-lines.js'
 import type { Drawn, Rule } from './table-rules.js'
 import { FAR_OFF, overOf, type Place, type Room, shareOut } from './table-share.js'
 
-/** A line under a head is at most so far below it (in text sizes). */
+/** Maximal distance of an underline below a header, in text sizes. */
 const UNDERLINE = 1.3
-/** Lines of one name are at most so far apart (in text sizes). */
+/** Maximal distance between lines of one name, in text sizes. */
 const WRAPPED = 1.4
-/** A head reaches over so many columns at most to either side of where it stands. */
+/** Maximal number of columns that a header covers on either side of its position. */
 const MAX_SPREAD = 12
-/** In points: the middle of a head and that of its columns differ by chance. */
+/** Tolerance between the middles of a header and of its columns, in points. */
 const OFF_MIDDLE = 4
-/** A name that stands alone over all columns of values may be off their middle by this share of their width. */
+/** Maximal offset of a single name over all value columns from their middle, as a fraction of their width. */
 const LONE_OFF = 0.15
-/** Tables with more lines of names, or more columns, are none, or none that anybody reads. */
+/** Limits of header lines and columns; tables with more do not occur, or are not readable. */
 const MAX_HEADS = 30
 const MAX_COLUMNS = 60
-/** What its year follows: `December 31,` */
+/** A date to be completed by a year: `December 31,` */
 export const DAY = /^\p{Lu}\p{L}{2,9}\.? \d{1,2},$/u
-/** What wants years below it: `Year ended December 31,` */
+/** A header to be completed by years below it: `Year ended December 31,` */
 const OPEN_DATE = /,$|\b(?:ended|ending|as of|as at)\b/i
 
 /**
- * Heads that stand over several columns take them: by the line under them, by the columns that are named again and again
- * below, else by their place in the middle.
+ * Determines the columns that each header covers: by the underline, by repeated column names below, else by its centred
+ * position. Changes `from` and `to` of the cells.
  *
- * @param headed how many of the lines name columns
+ * @param headerCount number of lines that name columns
  */
 export function spreadHeads(
   lines: readonly Line[],
@@ -54,7 +54,7 @@ interface Frame {
   drawn: Drawn
 }
 
-/** A line with one name. */
+/** Handles a line with one name. */
 function spreadLone(
   own: readonly Cell[],
   line: Line,
@@ -81,7 +81,7 @@ function spreadLone(
   widen(cell, place, first, last)
 }
 
-/** A line with several names. */
+/** Handles a line with several names. */
 function spreadNames(
   own: readonly Cell[],
   line: Line,
@@ -124,7 +124,7 @@ function valuesOf(line: Line | undefined, stub: number): Cell[] {
   return line?.cells.filter((cell) => cell.to >= stub) ?? []
 }
 
-/** The room of each column: lines and fills that are drawn for one column alone show it, else what stands in it does. */
+/** The extent of each column: rules drawn for only this column define it, else its contents. */
 function roomsOf(lines: readonly Line[], columns: readonly Column[], drawn: Drawn): Room[] {
   const top = (lines[0]?.y ?? 0) + (lines[0]?.size ?? 0)
   const last = lines.at(-1)
@@ -144,7 +144,7 @@ function roomsOf(lines: readonly Line[], columns: readonly Column[], drawn: Draw
   return rooms
 }
 
-/** Whether a name is the upper line of the one below it, and of no other: as large, close, in its middle, words both. */
+/** Whether a name is the upper line of exactly one name below it: of similar size, close, aligned, both words. */
 function wrapsOver(cell: Cell, line: Line, below: Line | undefined): boolean {
   if (below === undefined || line.y - below.y > WRAPPED * line.size || isYear(cell.text)) return false
   if (Math.abs(line.size - below.size) > 0.08 * line.size) return false
@@ -154,9 +154,7 @@ function wrapsOver(cell: Cell, line: Line, below: Line | undefined): boolean {
   return under.length === 1 && only !== undefined && words && isSetLike(cell, only)
 }
 
-/**
- * The columns of each of several names where the lines below name the same columns anew for each: `2022 2021 2022 2021`.
- */
+/** Column ranges of several names when the lines below repeat the same column names for each: `2022 2021 2022 2021`. */
 function groupsOf(
   over: readonly Cell[],
   rest: readonly Line[],
@@ -177,7 +175,7 @@ function groupsOf(
   return groups
 }
 
-/** What the lines below say of each column of values. */
+/** The names of each value column in the lines below. */
 function namesBelow(rest: readonly Line[], width: number, stub: number): string[] {
   const names = new Array<string>(Math.max(0, width - stub)).fill('')
   for (const cell of rest.flatMap((line) => line.cells)) {
@@ -187,14 +185,14 @@ function namesBelow(rest: readonly Line[], width: number, stub: number): string[
   return names
 }
 
-/** Whether the lines below one with a single name name each column of values, all or none of them by years. */
+/** Whether the lines below a single name name each value column, all or none of them by years. */
 function isAlone(rest: readonly Line[], columns: readonly Column[], stub: number): boolean {
   const names = namesBelow(rest, columns.length, stub)
   const years = names.filter((text) => isYear(text)).length
   return names.length >= 2 && names.every((text) => text !== '') && (years === 0 || years === names.length)
 }
 
-/** Whether a name that stands alone is one for all columns: a year, or what years complete (`As of December 31,`). */
+/** Whether a single name is for all columns: a year, or a text that years complete (`As of December 31,`). */
 function wantsAll(cell: Cell, rest: readonly Line[], stub: number): boolean {
   if (isYear(cell.text)) return true
   return (
@@ -204,7 +202,7 @@ function wantsAll(cell: Cell, rest: readonly Line[], stub: number): boolean {
   )
 }
 
-/** The upper lines of a head stand over the columns that its last line stands over. */
+/** The upper lines of a header cover the columns that its last line covers. */
 function takeFromBelow(line: Line | undefined, below: Line | undefined): void {
   for (const [index, cell] of line?.cells.entries() ?? []) {
     const under = below?.cells.filter((one) => one.from <= cell.to && one.to >= cell.from) ?? []
@@ -223,7 +221,7 @@ function isSetLike(one: Cell, other: Cell): boolean {
   return [one.left - other.left, one.right - other.right, middle].some((off) => Math.abs(off) < OFF_MIDDLE)
 }
 
-/** Whether the line below goes on with the same head, and does not name each of the columns under it. */
+/** Whether the line below continues the same header and does not name each of the columns below it. */
 function goesOnBelow(cell: Cell, place: { from: number; to: number }, below: Line): boolean {
   const under = below.cells.filter((one) => one.to >= place.from && one.from <= place.to)
   if (under.length > place.to - place.from) return false
@@ -248,7 +246,7 @@ function underlined(cell: Cell, line: Line, columns: readonly Column[], drawn: D
   return from === undefined || to === undefined ? undefined : { from, to }
 }
 
-/** The most free columns whose middle is that of the head, or not much further from it than that of fewer. */
+/** The largest column range whose middle is that of the header, or not much further from it than the nearest one. */
 function centred(cell: Cell, rooms: readonly Room[], first: number, last: number, alone: boolean): Place {
   const middle = (cell.left + cell.right) / 2
   const width = (rooms[last]?.right ?? 0) - (rooms[first]?.left ?? 0)

@@ -1,18 +1,18 @@
 import { placeOf, type TextRun } from './pdf-lines.js'
 import type { Rule } from './table-rules.js'
 
-/** What stands together on one baseline: the text of one cell, or of a line of it. */
+/** Adjacent text on one baseline: the text of one cell, or a line of it. */
 export interface Segment {
   text: string
   left: number
   right: number
-  /** baseline */
+  /** Baseline. */
   y: number
   size: number
-  /** places of its runs among those of the page */
+  /** Indexes of its runs among those of the page. */
   runs: number[]
   numeric: boolean
-  /** what it was put together from over gaps that may part columns, where it was */
+  /** Its parts before they were joined over gaps that may separate columns; empty when there were none. */
   parts: Segment[]
 }
 
@@ -23,22 +23,25 @@ export interface Row {
   segments: Segment[]
 }
 
-/** Gaps (in text sizes) from which on two words belong to two cells; between figures a smaller one is enough. */
+/** Minimal gap between words of two cells, in text sizes; between numbers a smaller one suffices. */
 const CELL_GAP = 1.1
 const FIGURE_GAP = 0.55
-/** A gap (in text sizes) between two words that may part columns, where the rows below say so. */
+/** Minimal gap between two words, in text sizes, that may separate columns when the rows below show so. */
 const PART_GAP = 0.55
-/** Indices and exponents: smaller than their line, and so far off it (in text sizes). */
+/** Indices and exponents: maximal size relative to their line, and maximal offset from it in text sizes. */
 const SCRIPT_SIZE = 0.85
 const SCRIPT_OFF = 0.62
-/** Runs that overlap by more than this (in text sizes) are not one text. */
+/** Runs that overlap by more, in text sizes, are not one text. */
 const OVERPRINT = 0.6
-/** Baselines this close (in text sizes) are one row. */
+/** Maximal distance between baselines of one row, in text sizes. */
 const SAME_ROW = 0.46
-/** A run over an upright line is cut at a space so near to it (in text sizes); longer runs are prose over a drawing. */
+/**
+ * A run over an upright rule is split at a space within this distance, in text sizes; longer runs are prose over a
+ * drawing.
+ */
 const CUT_OFF = 2
 const MAX_CUT = 200
-/** A bullet or a number of a list stands at most so far (in text sizes) before its text. */
+/** Maximal distance between a list mark and its text, in text sizes. */
 const MARK_GAP = 5
 
 const FIGURE =
@@ -52,7 +55,7 @@ const PREFIX = /^(?:[$€£¥₩]|(?:US|C|A|HK|R)\$|\(|\$\s*\()$/u
 const SUFFIX = /^[)%]+$/u
 const MARK = /^(?:[•◦▪‣●○■□·∙*–—-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\[\d{1,3}\])$/u
 
-/** Whether a text is a figure, or stands where one is missing. */
+/** Whether a text is a number, or a sign for a missing one. */
 export function isFigure(text: string): boolean {
   const short = text.slice(0, 40)
   return FIGURE.test(short) || DASH.test(short) || isAmount(text)
@@ -71,9 +74,9 @@ function isAmount(text: string): boolean {
 }
 
 /**
- * The rows of a page, top to bottom; text set sideways is in them only where most of the page is.
+ * Builds the rows of a page, top to bottom. Sideways text is included only when most of the page is sideways.
  *
- * @param walls upright lines, which part what stands close on both sides of them
+ * @param walls upright rules, which separate the texts on their sides
  */
 export function rowsOf(runs: readonly TextRun[], walls: readonly Rule[]): { rows: Row[]; sideways: boolean } {
   const pieces: Segment[] = []
@@ -91,8 +94,8 @@ export function rowsOf(runs: readonly TextRun[], walls: readonly Rule[]): { rows
 }
 
 /**
- * A run with wide space inside (text of fixed pitch) is several pieces, placed by their share of its characters; the
- * currency of the next figure at the end of one is a piece of its own.
+ * Splits a run with wide spaces inside (fixed-width text) into pieces, positioned by their characters. A currency sign
+ * at the end that belongs to the next number becomes a separate piece.
  */
 function piecesOf(str: string, place: ReturnType<typeof placeOf>, index: number): Segment[] {
   const { left, right, y, size } = place
@@ -110,7 +113,7 @@ function piecesOf(str: string, place: ReturnType<typeof placeOf>, index: number)
   )
 }
 
-/** A run that goes on over an upright line is cut at the space that is nearest to it: the texts of two cells. */
+/** Splits a run over an upright rule at the nearest space into the texts of two cells. */
 function cutAtWalls(piece: Segment, walls: readonly Rule[]): Segment[] {
   const { left, right, y, size, text } = piece
   const wall = walls.find(
@@ -132,7 +135,7 @@ function segment(text: string, left: number, right: number, y: number, size: num
   return { text, left, right: Math.max(left, right), y, size, runs: [run], numeric: isFigure(text), parts: [] }
 }
 
-/** Segments on common baselines, top to bottom. */
+/** Groups segments on common baselines, top to bottom. */
 export function clustered(pieces: readonly Segment[]): Row[] {
   const rows: Row[] = []
   for (const piece of [...pieces].sort((a, b) => b.y - a.y)) {
@@ -154,7 +157,7 @@ function isOneRow(row: Row, piece: Segment): boolean {
   return row.y - piece.y <= (script ? SCRIPT_OFF : SAME_ROW) * size
 }
 
-/** Joins what stands close, a currency or a bracket with its figure, and the mark of a list with its text. */
+/** Joins close segments, a currency or bracket with its number, and a list mark with its text. */
 function cellsOf(row: Row, walls: readonly Rule[]): Segment[] {
   const near = walls.filter((wall) => wall.from <= row.y + 0.5 * row.size && row.y <= wall.to)
   const words: Segment[] = []

@@ -1,11 +1,11 @@
 import type { CompiledElement } from '../compiled.js'
 
-/** A caption is a sentence or two; what is longer is text that happens to begin alike. */
+/** A caption is a sentence or two; longer text only happens to start like one. */
 const MAX_CAPTION = 600
-/** Between a picture and its caption there may stand other pictures of the same figure. */
+/** Maximal number of pictures of the same figure between a picture and its caption. */
 const PICTURES_BETWEEN = 6
 
-/** `Figure 3`, `Abb. 2.1`: the words that number figures in the languages of documents that people have. */
+/** `Figure 3`, `Abb. 2.1`: the words that number figures in common document languages. */
 const NUMBERED =
   /^[[(]?\s*(?:fig(?:ure|ura|uur|\.)?|abb(?:ildung|\.)?|bild|grafik|diagramm|schaubild|image|picture|photo(?:graph)?|foto|illustration|ill\.|chart|graph|diagram|scheme|plate|map|karte|schéma|graphique|gráfico|grafico|grafiek|afbeelding|imagem|immagine|imagen|rysunek|rys\.|obr(?:ázek|\.)|slika|kuva|рис(?:унок|\.)?|図|图|圖|그림)\s*\.?\s*(?:\d|[ivxlc]{1,6}\b|[a-z]\.?\d)/iu
 
@@ -14,7 +14,7 @@ export function isFigureCaption(text: string): boolean {
   return text.length <= MAX_CAPTION && NUMBERED.test(text)
 }
 
-/** The element that is the caption of a picture: below it as a rule, else above. @param at place of the picture */
+/** Finds the caption of a picture: usually below it, else above. @param at index of the picture */
 export function captionOf(elements: readonly CompiledElement[], at: number): CompiledElement | undefined {
   const picture = elements[at]
   if (picture === undefined) return undefined

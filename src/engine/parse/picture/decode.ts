@@ -2,12 +2,12 @@ import { bytesInWords, ReadError } from '../limits.js'
 import { type Core, destroyPix, type Pix, readPix } from '../ocr/core.js'
 import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
 
-/** A picture of more pixels is not decoded: decoded it would take 200 MB. */
+/** Maximal number of pixels: decoded, they would take 200 MB. */
 const MAX_DECODED_PIXELS = 50_000_000
-/** packed bytes of one picture */
+/** Maximal encoded size of one picture. */
 const MAX_PACKED_BYTES = 128 * 1024 * 1024
 
-/** @throws ReadError when a picture of this size is not decoded */
+/** @throws ReadError when a picture of this size must not be decoded */
 export function checkSize({ width, height }: { width: number; height: number }, filename: string): void {
   if (!(width > 0 && height > 0)) throw new ReadError('malformed', `${filename} is a picture without pixels`)
   if (width * height <= MAX_DECODED_PIXELS) return
@@ -19,12 +19,12 @@ export function checkSize({ width, height }: { width: number; height: number }, 
 }
 
 /**
- * Decodes PNG, JPEG, GIF (its first frame), BMP, WebP, PNM and most of TIFF to grey. What is transparent becomes white.
- * Larger ones than `MAX_PIXELS` come out at half the size, a third, and so on.
+ * Decodes PNG, JPEG, GIF (first frame), BMP, WebP, PNM and most TIFF files to grey. Transparent pixels become white.
+ * Pictures larger than `MAX_PIXELS` are reduced to a half, a third and so on.
  *
- * Leptonica decodes in the memory of its WebAssembly, which a hostile file cannot leave.
+ * Leptonica decodes inside the memory of its WebAssembly, which a hostile file cannot leave.
  *
- * @returns nothing when it cannot be decoded
+ * @returns undefined when the picture cannot be decoded
  */
 export function decodeGrey(core: Core, bytes: Uint8Array, filename: string): Bitmap | undefined {
   if (bytes.length > MAX_PACKED_BYTES) {
@@ -46,10 +46,13 @@ export function decodeGrey(core: Core, bytes: Uint8Array, filename: string): Bit
   }
 }
 
-/** Width and height as the file says them, before anything is decoded; nothing when it does not say. */
+/**
+ * Width and height from the header of the file, before anything is decoded; undefined when the header does not have
+ * them.
+ */
 function sizeByHeader(core: Core, bytes: Uint8Array): { width: number; height: number } | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // Leptonica decodes a GIF to tell its size, and does not tell one of a PNG that it would not decode
+  // Leptonica decodes a GIF to get its size, and returns no size for a PNG that it would not decode
   if (bytes[0] === 0x89 && bytes.length >= 24) return { width: view.getUint32(16), height: view.getUint32(20) }
   if (bytes[0] === 0x47 && bytes.length >= 10) {
     return { width: view.getUint16(6, true), height: view.getUint16(8, true) }
@@ -70,7 +73,7 @@ function sizeByHeader(core: Core, bytes: Uint8Array): { width: number; height: n
 
 type Reader = (row: number, x: number) => number
 
-/** Averages squares of `step` × `step` pixels while it reads them. */
+/** Averages squares of `step` × `step` pixels. */
 function toGrey(core: Core, pix: Pix): Bitmap {
   const width = pix.get_w()
   const height = pix.get_h()
@@ -95,7 +98,10 @@ function toGrey(core: Core, pix: Pix): Bitmap {
   return { ...small, channels: 1, data }
 }
 
-/** Reads one pixel as grey. Leptonica keeps pixels in 32-bit words, the first one in the highest bits. */
+/**
+ * Creates a function that reads one pixel as grey. Leptonica stores pixels in 32-bit words, the first one in the
+ * highest bits.
+ */
 function readerOf(core: Core, pix: Pix): Reader {
   const memory = core.memory()
   const at = (index: number): number => memory[index] ?? 0
@@ -117,11 +123,11 @@ function readerOf(core: Core, pix: Pix): Reader {
   if (colours !== undefined) return (row, x) => colours[value(row, x)] ?? 0
   if (depth === 8) return value
   const most = (1 << depth) - 1
-  // one bit without colours is ink where it is set
+  // one bit without a palette: a set bit is ink
   return depth === 1 ? (row, x) => (value(row, x) === 1 ? 0 : 255) : (row, x) => (value(row, x) * 255) / most
 }
 
-/** The colours of a picture with a palette, in grey. */
+/** The palette of a picture in grey; undefined when it has none. */
 function coloursOf(core: Core, pix: Pix): Uint8Array | undefined {
   const map = core.program.getPointer(pix.get_colormap())
   if (map === 0) return undefined

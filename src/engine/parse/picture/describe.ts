@@ -2,14 +2,13 @@ import type { PictureDescriptions } from '../compiled.js'
 import type { Parsed, Picture } from '../parsed.js'
 import { drawnKey, hashOf } from './key.js'
 
-/** What a model said of one picture is cut at this length, in characters. */
+/** Maximal length of a model's description of a picture, in characters. */
 export const MAX_DESCRIPTION = 4000
 
 /**
- * Adds to the pictures of a document what a vision model said of them, behind their own words, so that the passages made of
- * them are found by it.
+ * Appends a vision model's descriptions to the texts of the pictures, so that search finds their passages.
  *
- * @param file the whole document
+ * @param file bytes of the complete document
  */
 export function describePictures(
   parsed: Parsed,

@@ -1,11 +1,11 @@
 import { tiffPages } from './tiff.js'
 
-/** Segments of a JPEG before its picture that are looked at. */
+/** Maximal number of JPEG segments inspected before the picture data. */
 const MAX_SEGMENTS = 64
 const APP1 = 0xe1
 const START_OF_SCAN = 0xda
 
-/** How the camera was held, as EXIF says it (1 to 8); 1, upright, where it says nothing. For JPEG, PNG and WebP. */
+/** EXIF orientation of a JPEG, PNG or WebP file (1 to 8); 1 (upright) when there is none. */
 export function exifOrientation(bytes: Uint8Array): number {
   const found = bytes[0] === 0xff ? exifOfJpeg(bytes) : exifOfChunks(bytes)
   return found === undefined ? 1 : (tiffPages(found, 1)[0]?.orientation ?? 1)
@@ -26,7 +26,7 @@ function exifOfJpeg(bytes: Uint8Array): Uint8Array | undefined {
   return undefined
 }
 
-/** PNG names its chunk after the length, WebP before it. */
+/** PNG puts the chunk name after the length, WebP before it. */
 function exifOfChunks(bytes: Uint8Array): Uint8Array | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const png = latin1(bytes, 1, 3) === 'PNG'

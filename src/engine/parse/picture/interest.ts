@@ -1,11 +1,11 @@
 import type { Picture } from '../parsed.js'
 import type { PixelSize } from './size.js'
 
-/** Bullets, spacers, rules and icons: narrower or lower than this, in pixels. */
+/** Pictures narrower or lower than this, in pixels, are bullets, spacers, rules or icons. */
 const LEAST_SIDE = 24
-/** … or smaller altogether. */
+/** Pictures with a smaller area, in pixels, are, too. */
 const LEAST_AREA = 40 * 40
-/** A picture that stands in a document so often is a logo or an ornament. */
+/** A picture that occurs this often in a document is a logo or an ornament. */
 const ORNAMENT_TIMES = 4
 
 /** Whether a picture is a bullet, a spacer, a rule or an icon. */
@@ -14,9 +14,10 @@ export function isTiny({ width, height }: PixelSize): boolean {
 }
 
 /**
- * Tells of each picture of a document, in its order, whether it repeats one that stands everywhere, such as a logo.
+ * Creates a predicate that is called with each picture of a document in order. It returns true for repetitions of a
+ * picture that occurs often, such as a logo.
  *
- * @param pictures all of them
+ * @param pictures all pictures of the document
  */
 export function repeatedAmong(pictures: Iterable<Picture>): (picture: Picture) => boolean {
   const times = new Map<string, number>()
@@ -34,7 +35,7 @@ export function repeatedAmong(pictures: Iterable<Picture>): (picture: Picture) =
   }
 }
 
-/** Alike for the same picture. The ends of its bytes are enough: checksums and sizes stand there. */
+/** Equal for equal pictures. Samples of the bytes are enough: checksums and sizes are at the ends. */
 function keyOf(picture: Picture): string {
   if ('uri' in picture) return picture.uri
   if ('drawn' in picture) return `${picture.page}:${JSON.stringify(picture.drawn)}`

@@ -20,13 +20,13 @@ import { upright } from './transform.js'
 
 const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/bmp', 'image/webp', 'image/tiff']
 
-/** One picture of a file, not decoded yet. */
+/** A page or picture of a file, not decoded yet. */
 interface Sheet {
   number: number
   decode(reader: Recogniser): Bitmap
 }
 
-/** Reads the text in a picture: a scan, a photograph of a page, a screenshot. A TIFF may have many pages. */
+/** Recognises the text in a picture: a scan, a photograph of a page, a screenshot. A TIFF may have many pages. */
 export const pictureParser: Parser = {
   accepts: (mediaType) => TYPES.includes(mediaType),
   async parse(input) {
@@ -39,7 +39,7 @@ export const pictureParser: Parser = {
       try {
         const page = input.ocr.page(sheet.number, () => readSheet(sheet, reader))
         if (page === undefined) continue
-        // a page of a TIFF was scanned; any other picture may be a photograph of something else
+        // a page of a TIFF was scanned; any other picture may be a photograph of something other than text
         const words = input.mediaType === 'image/tiff' ? page : withoutSemblance(page)
         read.push(words)
         pages.push({ number: sheet.number, lines: linesWithTables(words) })
@@ -86,7 +86,7 @@ function parsedOf(
   }
 }
 
-/** The picture itself, to be looked at. Where no text could be read in it, it is found by its name. */
+/** The picture itself. When no text was recognised, search finds it by its file name. */
 function pictureOf(bytes: Uint8Array, filename: string, hasText: boolean): Block {
   return { type: 'image', text: hasText ? '' : filename, pageNumber: 1, picture: { bytes } }
 }
@@ -108,25 +108,25 @@ function sheetsOf({ bytes, filename, mediaType, limits }: ParserInput): Sheet[] 
   return [{ number: 1, decode: (reader) => decodePicture(reader, bytes, filename) }]
 }
 
-/** Any picture but TIFF, as it is looked at, in grey. @throws ReadError when it cannot be decoded */
+/** Decodes any picture except TIFF to grey, upright. @throws ReadError when it cannot be decoded */
 export function decodePicture({ core }: Recogniser, bytes: Uint8Array, filename: string): Bitmap {
   const bitmap = decodeGrey(core, bytes, filename)
   if (bitmap === undefined) throw new ReadError('malformed', `${filename} is a picture that cannot be decoded`)
   return upright(bitmap, exifOrientation(bytes))
 }
 
-/** One page of a TIFF, as it is looked at, in grey. @throws ReadError when it cannot be decoded */
+/** Decodes one page of a TIFF to grey, upright. @throws ReadError when it cannot be decoded */
 export function decodeTiffPage({ core }: Recogniser, bytes: Uint8Array, page: TiffPage, filename: string): Bitmap {
   checkSize(page, filename)
   const alone = onlyPage(bytes, page)
   if (isOther(page)) return upright(decodeOther(alone, page, filename), page.orientation)
-  // Leptonica turns it as the file says
+  // Leptonica applies the orientation itself
   const bitmap = decodeGrey(core, alone, filename)
   if (bitmap === undefined) throw new ReadError('malformed', `${filename} has a page that cannot be decoded`)
   return bitmap
 }
 
-/** What goes wrong in the decoder is the file's fault. */
+/** Attributes any failure of the decoder to the file. */
 export function asReadError(error: unknown, filename: string): ReadError {
   if (error instanceof ReadError) return error
   const detail = error instanceof Error ? error.message : String(error)

@@ -2,12 +2,12 @@ import { isRecord } from '../../../lib/json/values.js'
 import type { CompiledElement, CompiledItem, CompiledNode, ShownItem } from '../compiled.js'
 import { itemName } from '../stored.js'
 
-/** A passage names so many items at most: a page of thumbnails is not a figure. */
+/** Maximal number of items of a passage: a page of thumbnails is not a figure. */
 const MAX_SHOWN = 12
 
 /**
- * Notes at each passage which tables, pictures and code blocks it is made of. A picture without a word of its own belongs
- * to the passage that it stands in, or that has its caption.
+ * Sets on each passage the tables, pictures and code blocks that it consists of. A picture without recognised words
+ * belongs to the passage in which it is, or which has its caption.
  */
 export function noteShown(
   nodes: readonly CompiledNode[],
@@ -42,7 +42,7 @@ function add(byElement: Map<string, ShownItem[]>, id: string, shown: ShownItem):
   else known.push(shown)
 }
 
-/** Of pictures that hold words, and tables that were read in pictures: how sure those words are. */
+/** Confidence of recognised words, by element: pictures that contain words, and tables recognised in pictures. */
 function confidencesIn(elements: readonly CompiledElement[]): Map<string, number> {
   return new Map(
     elements.flatMap(({ id, type, metadata: { ocrText, ocr } }) => {

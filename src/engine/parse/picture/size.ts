@@ -1,15 +1,15 @@
 import { disableTypes, imageSize } from 'image-size'
 
-/** Pixels of a picture, as its own header claims them. */
+/** Size of a picture in pixels, as its header claims it. */
 export interface PixelSize {
   width: number
   height: number
 }
 
-/** What can be drawn again at another size; the size of anything else is nobody's concern. */
+/** Types that can be drawn at another size; the size of other types is not needed. */
 const MEASURED = new Set(['png', 'jpg', 'gif', 'webp', 'bmp', 'tiff'])
 
-// those readers walk through containers of boxes, which is more than a header
+// the readers of these types walk nested containers, more than a header
 disableTypes([
   'heif',
   'jxl',
@@ -27,7 +27,7 @@ disableTypes([
   'j2c',
 ])
 
-/** The pixels that a picture says it has; nothing for what is no picture of a known kind. Nothing is decoded. */
+/** Reads the size of a picture from its header, without decoding it; undefined for unknown types. */
 export function sizeOfPicture(bytes: Uint8Array): PixelSize | undefined {
   try {
     const { width, height, type } = imageSize(bytes)

@@ -3,16 +3,16 @@ import { ReadError } from '../limits.js'
 import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
 import type { TiffPage } from './tiff.js'
 
-/** Deflate and JPEG, which Tesseract's Leptonica was compiled without for TIFF. */
+/** Old and new JPEG, and Deflate: the Leptonica of Tesseract is compiled without them for TIFF. */
 const OTHER = [6, 7, 8, 32_946]
 
-/** Whether a page is packed in a way that `decodeOther` is for. */
+/** Whether the compression of a page needs `decodeWithUtif`. */
 export function isOther({ compression }: TiffPage): boolean {
   return OTHER.includes(compression)
 }
 
 /**
- * Decodes the only page of a TIFF to grey; larger ones than `MAX_PIXELS` at half the size, a third, and so on.
+ * Decodes the only page of a TIFF to grey. Pages larger than `MAX_PIXELS` are reduced to a half, a third and so on.
  *
  * @throws ReadError when it cannot be decoded
  */

@@ -4,13 +4,13 @@ import { ReadError } from '../limits.js'
 export interface TiffPage {
   width: number
   height: number
-  /** as in EXIF, 1 to 8 */
+  /** As in EXIF, 1 to 8. */
   orientation: number
-  /** tag 259 */
+  /** Value of tag 259. */
   compression: number
-  /** place of its directory */
+  /** Offset of its directory in the file, in bytes. */
   at: number
-  /** place of the address of the next directory, in bytes from the start of the file */
+  /** Offset in the file of the pointer to the next directory, in bytes. */
   next: number
 }
 
@@ -22,8 +22,8 @@ const SHORT = 3
 const ENTRY_BYTES = 12
 
 /**
- * The directories of a TIFF file (TIFF 6.0, section 2), which EXIF data is, too. They form a chain, of which no more than
- * `most` are followed; one that leads back to itself or out of the file ends there.
+ * Parses the directories of a TIFF file (TIFF 6.0, section 2), which is also the form of EXIF data. The directories
+ * form a chain; at most `maxPages` are followed. A chain that leads back to itself or out of the file ends there.
  */
 export function tiffPages(bytes: Uint8Array, most: number): TiffPage[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -54,7 +54,7 @@ export function tiffPages(bytes: Uint8Array, most: number): TiffPage[] {
   return pages
 }
 
-/** The same file with one page alone, for decoders that know the first only. */
+/** A copy of the file with only one page, for decoders that read only the first. */
 export function onlyPage(bytes: Uint8Array, page: TiffPage): Uint8Array {
   const copy = Uint8Array.from(bytes)
   const view = new DataView(copy.buffer)
@@ -64,7 +64,7 @@ export function onlyPage(bytes: Uint8Array, page: TiffPage): Uint8Array {
   return copy
 }
 
-/** @throws ReadError when there is no page, or there are more than `most` */
+/** @throws ReadError when there is no page, or there are more than `maxPages` */
 export function pagesOfTiff(bytes: Uint8Array, filename: string, most: number): TiffPage[] {
   const pages = tiffPages(bytes, most + 1)
   if (pages.length === 0) throw new ReadError('malformed', `${filename} is a TIFF file without a page`)

@@ -1,6 +1,6 @@
 import type { Bitmap } from '../render/bitmap.js'
 
-/** Turned clockwise by 90, 180 or 270 degrees; grey. */
+/** Rotates a grey bitmap clockwise by 90, 180 or 270 degrees. */
 export function turned(bitmap: Bitmap, degrees: number): Bitmap {
   const { width, height, data } = bitmap
   if (degrees % 360 === 0) return bitmap
@@ -18,7 +18,7 @@ export function turned(bitmap: Bitmap, degrees: number): Bitmap {
   return { width: across, height: sideways ? width : height, channels: 1, data: out }
 }
 
-/** Left and right exchanged; grey. */
+/** Mirrors a grey bitmap horizontally. */
 export function mirrored(bitmap: Bitmap): Bitmap {
   const { width, height, data } = bitmap
   const out = new Uint8Array(data.length)
@@ -28,7 +28,7 @@ export function mirrored(bitmap: Bitmap): Bitmap {
   return { width, height, channels: 1, data: out }
 }
 
-/** The part of a grey picture that begins at a point. */
+/** Copies a rectangle of a grey bitmap. */
 export function cropped(bitmap: Bitmap, left: number, top: number, width: number, height: number): Bitmap {
   const out = new Uint8Array(width * height)
   for (let y = 0; y < height; y++) {
@@ -38,7 +38,7 @@ export function cropped(bitmap: Bitmap, left: number, top: number, width: number
   return { width, height, channels: 1, data: out }
 }
 
-/** Grey, by another size; between the pixels it is interpolated. For shrinking to less than half there is `decodeGrey`. */
+/** Scales a grey bitmap by linear interpolation. To shrink to less than half, see `decodeGrey`. */
 export function scaled(bitmap: Bitmap, factor: number): Bitmap {
   const width = Math.max(1, Math.round(bitmap.width * factor))
   const height = Math.max(1, Math.round(bitmap.height * factor))
@@ -68,7 +68,7 @@ interface Weights {
   share: Float32Array
 }
 
-/** For each place of a line its two neighbours in the other, and how much of the second. */
+/** For each target pixel of a line its two source neighbours, and the weight of the second. */
 function weights(to: number, from: number): Weights {
   const first = new Int32Array(to)
   const second = new Int32Array(to)
@@ -82,7 +82,7 @@ function weights(to: number, from: number): Weights {
   return { first, second, share }
 }
 
-/** As a camera held it (EXIF orientation, 1 to 8) to as it is looked at. */
+/** Converts from the orientation of the camera (EXIF, 1 to 8) to upright. */
 export function upright(bitmap: Bitmap, orientation: number): Bitmap {
   if (orientation === 2) return mirrored(bitmap)
   if (orientation === 3) return turned(bitmap, 180)

@@ -1,4 +1,7 @@
-/** A picture in memory: rows from the top, without gaps. Grey has one byte a pixel, colour four (red, green, blue, alpha). */
+/**
+ * A picture in memory: rows from the top, without gaps. Grey has one byte a pixel; colour has four (red, green, blue,
+ * alpha).
+ */
 export interface Bitmap {
   width: number
   height: number
@@ -6,5 +9,5 @@ export interface Bitmap {
   data: Uint8Array
 }
 
-/** More pixels than these are never held: a sheet of A4 at 400 dpi. */
+/** Maximal number of pixels of a bitmap: a sheet of A4 at 400 dpi. */
 export const MAX_PIXELS = 16_000_000

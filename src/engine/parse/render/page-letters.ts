@@ -3,26 +3,29 @@ import type { Box } from './page-objects.js'
 
 type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
 
-/** A character of a page and where it is shown. */
+/** A character of a page with its box as it is shown. */
 export interface PlacedLetter extends Box {
   text: string
 }
 
-/** Pages of a newspaper have some 30,000; what comes behind these has no place. */
+/** A page of a newspaper has some 30,000 characters; those beyond this count are dropped. */
 const MAX_LETTERS = 60_000
-/** Parts of a point that coordinates are told in. */
+/** PDFium returns integers; this is the number of units in a point. */
 const FINE = 16
-/** Some fonts claim heights that their letters do not have: a box this much higher than the letter, or this share of the page, is not taken. */
+/**
+ * Some fonts claim heights that their letters do not have. A line box is used only up to this multiple of the letter's
+ * height plus this fraction of the page.
+ */
 const TALLEST = 3
 const TALLEST_SHARE = 0.03
 
 type Bounds = [left: number, bottom: number, right: number, top: number]
 
 /**
- * The characters of an open page in the order of its file, with the boxes of their lines' height. What has no box or is no
- * character, such as spaces that PDFium adds, is left out.
+ * The characters of an open page in the order of its file, with boxes of the height of their lines. Leaves out what has
+ * no box or is not a character, such as spaces that PDFium adds.
  *
- * @param size of the page as it is shown, in points
+ * @param size size of the page as it is shown, in points
  */
 export function lettersOf(pdfium: Pdfium, page: number, size: { width: number; height: number }): PlacedLetter[] {
   const text = pdfium._FPDFText_LoadPage(page)
@@ -39,7 +42,7 @@ export function lettersOf(pdfium: Pdfium, page: number, size: { width: number; h
     call('FPDF_PageToDevice', page, 0, 0, width, height, 0, x, y, scratch, scratch + 4)
     return [view().getInt32(0, true) / FINE, view().getInt32(4, true) / FINE]
   }
-  /** left, bottom, right, top in the space of the page */
+  /** Left, bottom, right and top in the coordinates of the page. */
   const boundsOf = (place: number): Bounds | undefined => {
     const found = call('FPDFText_GetCharBox', text, place, scratch, scratch + 8, scratch + 16, scratch + 24)
     const [left = 0, right = 0, bottom = 0, top = 0] = [0, 8, 16, 24].map((at) => view().getFloat64(at, true))

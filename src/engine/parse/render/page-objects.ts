@@ -2,7 +2,7 @@ import type { PDFiumModule } from '@hyzyla/pdfium'
 
 type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
 
-/** What stands on a page beside text, by its box. */
+/** A picture or drawing on a page, with its box. */
 interface PlacedObject extends Box {
   kind: 'image' | 'drawing'
 }
@@ -21,32 +21,32 @@ const IMAGE = 3
 const SHADING = 4
 const FORM = 5
 
-/** A map of a town has tens of thousands of lines; what comes behind these is not looked at. */
+/** A town map has tens of thousands of lines; objects beyond this count are skipped. */
 const MAX_OBJECTS = 20_000
-/** Forms within forms: figures of papers are one or two deep. */
+/** Maximal nesting of forms; those of papers are one or two deep. */
 const MAX_DEPTH = 4
-/** A form that covers more of the page than this holds the page's own content. */
+/** A form that covers more than this fraction of the page contains the page's own content. */
 const PAGE_SHARE = 0.6
-/** Parts of a point that coordinates are told in. */
+/** PDFium returns integers; this is the number of units in a point. */
 const FINE = 16
 
 /** `a b c d e f` of a transformation, as in a PDF */
 type Matrix = readonly [number, number, number, number, number, number]
 const SAME: Matrix = [1, 0, 0, 1, 0, 0]
 
-/** What is where on a page. */
+/** The objects of a page and their locations. */
 export interface PageLayout {
   /** in points, as the page is shown */
   size: { width: number; height: number }
   objects: PlacedObject[]
-  /** the points that were asked for, from the top left corner of the page as it is shown */
+  /** The requested points, measured from the top left corner of the page as it is shown. */
   points: [x: number, y: number][]
 }
 
 /**
- * The pictures and drawings of an open page, those of forms as one drawing each. Nothing is decoded or drawn.
+ * The pictures and drawings of an open page; a form counts as one drawing. Decodes and draws nothing.
  *
- * @param points in the page's own space, as text is placed in
+ * @param points points in the coordinates of the page, as for text
  */
 export function layoutOf(
   pdfium: Pdfium,
@@ -74,10 +74,10 @@ export function layoutOf(
     const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = floats(6)
     return found === 0 ? SAME : [a, b, c, d, e, f]
   }
-  /** as the page is shown: turned, and cut to its crop box */
+  /** Converts to the page as it is shown: rotated, and cut to its crop box. */
   const shown = (x: number, y: number): [number, number] => {
     const [width, height] = [Math.round(size.width * FINE), Math.round(size.height * FINE)]
-    // the last two parameters of the call are doubles and the places of two integers
+    // the last two parameters are doubles; the two before them are addresses of the resulting integers
     call('FPDF_PageToDevice', page, 0, 0, width, height, 0, x, y, scratch, scratch + 4)
     const view = new DataView(pdfium.HEAPU8.buffer, scratch, 8)
     return [view.getInt32(0, true) / FINE, view.getInt32(4, true) / FINE]

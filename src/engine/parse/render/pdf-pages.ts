@@ -19,31 +19,33 @@ export interface Region {
 
 interface RenderOptions {
   dpi: number
-  /** default: the whole page */
+  /** Default: the entire page. */
   region?: Region
-  /** one byte a pixel, without colours; default false */
+  /** One byte a pixel, without colours; default false. */
   grey?: boolean
-  /** the resolution is lowered until it holds; default and most: `MAX_PIXELS` */
+  /** The resolution is lowered until the page fits; default and maximum: `MAX_PIXELS`. */
   maxPixels?: number
 }
 
-/** What was drawn, with the resolution that it has, which is lower than asked for on very large pages. */
+/** A drawn page with its actual resolution; on very large pages it is lower than requested. */
 export interface RenderedPage extends Bitmap {
   dpi: number
 }
 
-/** The pages of an open PDF as pictures. Pages are counted from 1. */
+/** The pages of an open PDF, numbered from 1. */
 export interface PdfPages {
   readonly count: number
   /** in points, as the page is shown */
   size(page: number): { width: number; height: number }
-  /** the pictures and drawings of a page by their boxes, and where points of its own space are shown */
+  /**
+   * The pictures and drawings of a page with their boxes, and where points in the coordinates of the page are shown.
+   */
   layout(page: number, points: readonly (readonly [x: number, y: number])[]): PageLayout
-  /** the characters of a page, where they are shown */
+  /** The characters of a page, where they are shown. */
   letters(page: number): PlacedLetter[]
   /** @throws ReadError when the page cannot be drawn */
   render(page: number, options: RenderOptions): RenderedPage
-  /** Gives the memory back; nothing may be called afterwards. */
+  /** Frees the memory; no method may be called afterwards. */
   close(): void
 }
 
@@ -59,8 +61,8 @@ const WHITE = 0xffffffff
 let program: ArrayBuffer | undefined
 
 /**
- * Opens a PDF to draw its pages. Each document has a PDFium of its own: WebAssembly gives no memory back, and one that a
- * hostile file has broken is never used again.
+ * Opens a PDF to draw its pages. Each document has a separate PDFium: WebAssembly never returns memory, and an instance
+ * broken by a hostile file must not be used again.
  *
  * @throws ReadError `encrypted` or `malformed`
  */
@@ -77,7 +79,7 @@ export async function openPages(bytes: Uint8Array, filename: string): Promise<Pd
     if (pdfium._FPDF_GetLastError() === NEEDS_PASSWORD) {
       throw new ReadError('encrypted', `${filename} is protected by a password`)
     }
-    throw new ReadError('malformed', `the pages of ${filename} cannot be drawn: it is no PDF that PDFium can open`)
+    throw new ReadError('malformed', `the pages of ${filename} cannot be drawn: PDFium cannot open it`)
   }
   return {
     count: pdfium._FPDF_GetPageCount(document),
@@ -94,7 +96,7 @@ export async function openPages(bytes: Uint8Array, filename: string): Promise<Pd
         pdfium.wasmExports.free(memory)
         pdfium._FPDF_DestroyLibrary()
       } catch {
-        // a broken one is left to the garbage collector as it is
+        // a broken instance is left to the garbage collector
       }
     },
   }
@@ -153,7 +155,7 @@ function draw(pdfium: Pdfium, handle: number, options: RenderOptions, filename: 
   }
 }
 
-/** The part of a region that lies on the page. */
+/** Clips a region to the page. */
 function inside(region: Region, page: { width: number; height: number }): Region {
   const left = Math.max(0, region.left)
   const top = Math.max(0, region.top)
@@ -165,7 +167,7 @@ function inside(region: Region, page: { width: number; height: number }): Region
   }
 }
 
-/** Pixels a point, as few as the bound on pixels asks for. */
+/** Pixels per point, limited by the maximal number of pixels. */
 function scaleOf({ width, height }: Region, { dpi, maxPixels = MAX_PIXELS }: RenderOptions): number {
   const most = Math.sqrt(Math.min(maxPixels, MAX_PIXELS) / (Math.max(1, width) * Math.max(1, height)))
   return Math.min(dpi / POINTS_PER_INCH, most)
@@ -173,11 +175,11 @@ function scaleOf({ width, height }: Region, { dpi, maxPixels = MAX_PIXELS }: Ren
 
 function allocate(pdfium: Pdfium, bytes: number): number {
   const at = pdfium.wasmExports.malloc(bytes)
-  if (at === 0) throw new Error('no memory is left')
+  if (at === 0) throw new Error('out of memory')
   return at
 }
 
-/** What goes wrong inside PDFium is the file's fault and becomes its failure. */
+/** Runs an action; any failure inside PDFium is attributed to the file and becomes a ReadError. */
 function guarded<T>(filename: string, what: string, action: () => T): T {
   try {
     return action()

@@ -2,12 +2,12 @@ import { crc32, deflateSync } from 'node:zlib'
 import type { Bitmap } from './bitmap.js'
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
-/** filter of PNG: each byte as the difference to the one above, which packs pages of text well */
+/** Filter `Up` of PNG: each byte is the difference to the one above, which compresses pages of text well. */
 const UP = 2
-/** as Z_BEST_SPEED packs pages to within a fifth of the best at a fraction of the time */
+/** About as fast as Z_BEST_SPEED; compresses pages to within a fifth of the best ratio. */
 const LEVEL = 3
 
-/** The bitmap as a PNG file (ISO 15948), 8 bits a channel. */
+/** Encodes a bitmap as a PNG file (ISO 15948) with 8 bits a channel. */
 export function encodePng({ width, height, channels, data }: Bitmap): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)

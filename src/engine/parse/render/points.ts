@@ -1,7 +1,7 @@
-/** Lengths of pages are told in points. */
+/** Lengths on pages are given in points. */
 export const POINTS_PER_INCH = 72
 
-/** A length or place to a tenth, which is as exact as anybody sees it. */
+/** Rounds a length or coordinate to a tenth, finer than what is visible. */
 export function tenths(value: number): number {
   return Math.round(value * 10) / 10
 }

@@ -1,6 +1,6 @@
 import { CELL_SEPARATOR, cellsOfLine } from '../../../lib/text/table-lines.js'
 
-/** A cell that takes more than one place; rows and columns count from 0, heads included. */
+/** A cell that spans several rows or columns; rows and columns count from 0, header rows included. */
 export interface Span {
   row: number
   column: number
@@ -8,7 +8,7 @@ export interface Span {
   columns: number
 }
 
-/** A table as its readers want it: every row with as many cells as there are columns. */
+/** A table in which every row has a cell for each column. */
 export interface TableCells {
   rows: string[][]
   headerRows: number
@@ -17,7 +17,7 @@ export interface TableCells {
   caption?: string
 }
 
-/** A row as a line of text: cells without line breaks or wide space, those that are empty at the end left out. */
+/** Formats a row as a line of text: collapses white space in cells and drops empty cells at the end. */
 export function rowText(row: readonly string[]): string {
   let last = row.length
   while (last > 0 && row[last - 1]?.trim() === '') last--
@@ -28,16 +28,19 @@ function cellText(cell: string): string {
   return /\s\s|[^\S ]/.test(cell) ? cell.replace(/\s+/g, ' ').trim() : cell.trim()
 }
 
-/** The rows as they have to be told beside their text, where a cell that holds a bar makes the text ambiguous. */
+/**
+ * The rows to store next to the text when a cell contains a bar, so that the text alone would be ambiguous; else
+ * undefined.
+ */
 export function ambiguousRows(rows: readonly (readonly string[])[]): string[][] | undefined {
   if (!rows.some((row) => row.some((cell) => cell.includes('|')))) return undefined
   return rows.map((row) => row.map(cellText))
 }
 
 /**
- * The table of an element, from its text and from what its metadata say of it.
+ * Builds the table of an element from its text and metadata.
  *
- * Runs of white space in a cell are one space: that is how the text of a document holds them.
+ * Runs of white space in a cell become one space, as in the text of a document.
  */
 export function tableOf(text: string, metadata: Readonly<Record<string, unknown>>): TableCells {
   const told = rowsIn(metadata.cells)
@@ -52,7 +55,7 @@ export function tableOf(text: string, metadata: Readonly<Record<string, unknown>
   }
 }
 
-/** Parts of one long table as one; heads that later parts repeat are there once. */
+/** Joins the parts of one long table; header rows that later parts repeat are kept once. */
 export function joinedTable(parts: readonly TableCells[]): TableCells | undefined {
   const [first, ...rest] = parts
   if (first === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { TableCells } from './cells.js'
 
-/** Forms in which a table can be had, by the name of the variant. */
+/** Formats in which a table is available, by the name of the variant. */
 export const TABLE_FORMATS = { csv: 'text/csv', json: 'application/json', md: 'text/markdown' } as const
 export type TableFormat = keyof typeof TABLE_FORMATS
 
@@ -8,13 +8,13 @@ export function isTableFormat(name: string): name is TableFormat {
   return Object.hasOwn(TABLE_FORMATS, name)
 }
 
-/** A table as text in one of the forms. */
+/** Formats a table as text. */
 export function formatTable(table: TableCells, format: TableFormat): string {
   if (format === 'csv') return toCsv(table)
   return format === 'md' ? toMarkdown(table) : `${JSON.stringify(table)}\n`
 }
 
-/** RFC 4180: a line per row, heads first; cells as they are, also those that begin like a formula. */
+/** RFC 4180: a line per row, header rows first. Cells are not changed, even when they start like a formula. */
 function toCsv({ rows }: TableCells): string {
   return rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
 }
@@ -23,7 +23,7 @@ function csvCell(cell: string): string {
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** A table of GitHub's Markdown, which has one row of heads: several are put together, column by column. */
+/** A table in GitHub's Markdown, which has one header row: several header rows are joined column by column. */
 function toMarkdown({ rows, headerRows, spans, caption }: TableCells): string {
   const width = rows[0]?.length ?? 0
   const heads = Array.from({ length: width }, (_, column) => {

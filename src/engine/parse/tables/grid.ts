@@ -1,6 +1,6 @@
 import type { Span } from './cells.js'
 
-/** A cell where it stands in its row, before columns that hold nothing are left out. */
+/** A cell at its column in the row, before empty columns are removed. */
 export interface PlacedCell {
   text: string
   column: number
@@ -11,19 +11,19 @@ export interface PlacedCell {
 const PREFIXES = '$€£¥('
 const SUFFIXES = ')%'
 
-/** Rows are made equally wide up to so many places of a table; a larger one is wide in few of its rows. */
+/** Rows get equal width up to this number of cells in the table; in a larger one few rows are that wide. */
 const MAX_PLACES = 4_000_000
 
-/** Whether all cells that stand alone in a column are signs of the one kind or the other. */
+/** Whether all cells that occupy only one column are prefix signs or suffix signs. */
 interface Signs {
   prefixes: boolean
   suffixes: boolean
 }
 
 /**
- * Rows of equal width from cells that take several places, without columns that only part others: those in which no
- * cell stands alone, and those of lone `$`, `(`, `)` and `%`, which join their figures. A column is left out for all rows
- * or for none, so that figures stay below their heads.
+ * Builds rows of equal width from cells that span several columns, and removes separator columns: those in which no
+ * cell stands alone, and those with only `$`, `(`, `)` or `%`, which join their numbers. A column is removed from all
+ * rows or from none, so that numbers stay below their headers.
  */
 export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spans: Span[] } {
   const filled = rows.map((row) => row.filter((cell) => cell.text !== ''))
@@ -54,7 +54,7 @@ export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spa
   return { rows: tidy, spans }
 }
 
-/** For each place of a row the column that it becomes part of. */
+/** For each column of the input, the index of the output column it becomes part of. */
 function groupsOf(rows: readonly PlacedCell[][]): number[] {
   const starts: boolean[] = []
   let width = 0
@@ -64,7 +64,7 @@ function groupsOf(rows: readonly PlacedCell[][]): number[] {
       width = Math.max(width, cell.column + cell.columns)
     }
   }
-  // Places at which no cell begins belong to the one before them.
+  // Columns at which no cell starts belong to the column before them.
   const origin: number[] = []
   for (let place = 0; place < width; place++)
     origin.push(place === 0 || starts[place] === true ? place : (origin[place - 1] ?? 0))
@@ -98,7 +98,7 @@ function numbered(origin: readonly number[], alone: readonly (Signs | undefined)
       continue
     }
     groups.push(next)
-    // a currency, or the left edge of heads, waits for the column that it stands before
+    // a currency, or the left edge of headers, joins the column after it
     open = signs === undefined || signs.prefixes
     if (!open) next++
   }

@@ -1,7 +1,7 @@
 import type { Span } from './cells.js'
 import { isNumeric } from './figures.js'
 
-/** Rows and columns at the edge of a table that name the others. */
+/** Counts of rows and columns at the edge of a table that name the others. */
 export interface Heads {
   headerRows: number
   headColumns: number
@@ -11,8 +11,8 @@ const MAX_HEADER_ROWS = 6
 const YEAR = /^(?:FY ?|CY ?)?(?:19|20)\d\d[*†]?$/
 
 /**
- * How many rows at the top name the columns, by what the cells hold: rows of words and years above the first row with
- * other figures. Rows that only head a section of rows are no heads of columns.
+ * Detects the header rows by the contents of the cells: rows of words and years above the first row with other numbers.
+ * Rows that head a section of rows are not header rows.
  */
 export function headsOf(rows: readonly (readonly string[])[], spans: readonly Span[] = []): Heads {
   const figures = rows.some((row) => row.some((cell, column) => column > 0 && isFigure(cell)))
@@ -30,7 +30,7 @@ function headsOverFigures(rows: readonly (readonly string[])[]): number {
     const values = row.slice(1).filter((cell) => cell.trim() !== '')
     if (values.some(isFigure) || (row[0] !== undefined && values.length === 0 && isFigure(row[0]))) break
     if (values.length === 0) continue
-    // a second row of names goes on with the first, or is one of years: else it may be a row of words
+    // a second row of names must continue the first or consist of years; otherwise it may be a row of words
     const above = rows.slice(0, index).every((one) => (one[0] ?? '').trim() === '')
     const goesOn = (row[0] ?? '').trim() === '' || values.every((cell) => YEAR.test(cell.trim()))
     if (heads > 0 && !above && !goesOn) break
@@ -39,7 +39,7 @@ function headsOverFigures(rows: readonly (readonly string[])[]): number {
   return heads < rows.length ? Math.min(heads, MAX_HEADER_ROWS) : 0
 }
 
-/** The first row, when it is full and short, with those above the end of its spans. */
+/** The first row when it is full and short, with the rows down to the end of its spans. */
 function headsOverWords(rows: readonly (readonly string[])[], spans: readonly Span[]): number {
   const [first, ...rest] = rows
   if (first === undefined || rest.length === 0) return 0
@@ -52,7 +52,10 @@ function headsOverWords(rows: readonly (readonly string[])[], spans: readonly Sp
   return Math.min(rest.length, Math.max(deepest, wide))
 }
 
-/** Columns of words at the left of a table whose others hold figures; else the first names the rows of three or more. */
+/**
+ * Columns of words left of the first column of numbers. Without such a column the first one, in tables with two or more
+ * columns.
+ */
 function headColumns(body: readonly (readonly string[])[]): number {
   const filled: number[] = []
   const numeric: number[] = []

@@ -1,20 +1,20 @@
 import { CELL_SEPARATOR } from '../../../lib/text/table-lines.js'
 
-/** More of a table than this, in UTF-16 units, is not repeated in each of its passages. */
+/** Longer header rows are not repeated in each passage, in UTF-16 units. */
 const MAX_HEADS = 1500
 const MAX_CAPTION = 400
 
 /** What the passages of a long table have in common. */
 export interface TableHeads {
-  /** units at the start of the text of the table that are its header rows */
+  /** Offset in the text of the table at which its header rows end. */
   end: number
-  /** what stands above the rows of a later passage, which begins at this place of the text */
+  /** The text to put above a later passage that starts at this offset of the text. */
   above(start: number): string
 }
 
 /**
- * Heads of a table that is cut between its rows: caption and header rows for each passage, and the row that heads the
- * section of rows in which a passage begins (`Operating expenses:`), so that a figure is not without its names.
+ * Heads of a table that is split between its rows: the caption and header rows for each passage, and the row that heads
+ * the section in which a passage starts (`Operating expenses:`), so that a number keeps its names.
  */
 export function tableHeads(text: string, metadata: Readonly<Record<string, unknown>>): TableHeads {
   const end = endOfLines(text, typeof metadata.headerRows === 'number' ? metadata.headerRows : 0)
@@ -44,15 +44,15 @@ function endOfLines(text: string, lines: number): number {
 interface Row {
   start: number
   end: number
-  /** where its last cell is parted from the one before; -1 for a row of one cell */
+  /** Offset of the separator before its last cell; -1 for a row of one cell. */
   lastBorder: number
-  /** the last row above it that is one cell with words */
+  /** The last row above it that consists of one cell. */
   head: Pick<Row, 'start' | 'end'> | undefined
 }
 
 /**
- * The rows of a table in one pass: a table may be one row of a million cells, or a million rows, and has a passage for some
- * hundred of them.
+ * Splits a table into rows in one pass: it may be one row of a million cells or a million rows, with a passage for
+ * every few hundred of them.
  */
 function rowsOf(text: string, from: number): Row[] {
   const rows: Row[] = []
@@ -69,14 +69,14 @@ function rowsOf(text: string, from: number): Row[] {
   return rows
 }
 
-/** The last row of one cell before a place, where more than one cell follows in the row there. */
+/** The last one-cell row before an offset, when more than one cell follows in the row at the offset. */
 function sectionRow(text: string, rows: readonly Row[], start: number): string {
   const here = rows[rowAt(rows, start)]
   if (here?.head === undefined || here.lastBorder < start) return ''
   return `${text.slice(here.head.start, here.head.end)}\n`
 }
 
-/** Number of the row in which a place lies. */
+/** Index of the row that contains an offset. */
 function rowAt(rows: readonly Row[], place: number): number {
   let low = 0
   let high = rows.length - 1

@@ -1,4 +1,7 @@
-/** A line of AsciiDoc as text: marks go, links and references by their words, attributes by their values. */
+/**
+ * Converts a line of AsciiDoc to text: removes marks, keeps the text of links and references, replaces attributes by
+ * their values.
+ */
 export function inlineAsciidoc(source: string, attributes: ReadonlyMap<string, string>): string {
   let text = source
   if (text.includes('{')) {
@@ -43,7 +46,7 @@ const KNOWN = new Map(
   }),
 )
 
-/** The words of a link, without its options. */
+/** The text of a link, without its options. */
 function firstOf(words: string): string {
   return (words.split(/,(?=\w+=)/)[0] ?? '').replace(/^"|"$|\^$/g, '')
 }
@@ -53,8 +56,8 @@ const MAX_COLUMNS = 500
 /**
  * The rows of a table.
  *
- * @param style what stands in square brackets above it
- * @param kind the first sign of its delimiter, which is what parts its cells unless the style says otherwise
+ * @param style content of the square brackets above it
+ * @param kind first character of its delimiter, which separates its cells unless the style says otherwise
  */
 export function asciidocCells(
   body: readonly string[],
@@ -79,7 +82,7 @@ export function asciidocCells(
       for (const part of parts.slice(1)) cells.push(part.replaceAll('\\|', '|').trim())
       if (columns === 0 && index === first) columns = parts.length - 1
     } else if (line.trim() !== '' && cells.length > 0) cells[cells.length - 1] += ` ${line.trim()}`
-    // one line with all heads, and an empty one below it
+    // One line with all headers, followed by an empty one.
     if (index === first && parts.length - 1 === columns && columns > 0 && body[index + 1]?.trim() === '') headed = true
   }
   const rows: string[][] = []

@@ -13,7 +13,7 @@ const ADMONITION = /^(NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s/
 const FENCE = /^(?:-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|\/{4,}|--|```[\w+#-]{0,30}|\|={3,}|,={3,}|:={3,})\s*$/
 const MAX_INCLUDES = 20
 
-/** Reads AsciiDoc: headings, lists, tables with heads, code, pictures; what it includes is told, not followed. */
+/** Reads AsciiDoc: headings, lists, tables with headers, code, pictures. Included files are listed, not read. */
 export const asciidocParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-asciidoc',
   parse: parseAsciidoc,
@@ -47,10 +47,10 @@ class AsciidocReader {
   #at = 0
   #held: string[] = []
   #items: string[] = []
-  /** of the next block: what is in square brackets above it, and its title */
+  /** style in square brackets and title of the next block */
   #style = ''
   #caption = ''
-  /** delimiters of blocks whose content is read as text */
+  /** delimiters of open blocks whose content is read as text */
   #open: string[] = []
 
   constructor(all: string[]) {
@@ -105,7 +105,7 @@ class AsciidocReader {
     this.#blocks.push({ type: 'heading', text: words, level: Math.max(1, marks.length - 1) })
   }
 
-  /** Author and revision stand right below the title. */
+  /** Reads author and revision, which follow the title. */
   #byline(): void {
     const author = /^([\p{L}][\p{L}\s.'-]{1,100}?)(?:\s<[^<>\n]{1,100}>)?(?:;|$)/u
     const line = this.#lines[this.#at] ?? ''
@@ -151,7 +151,7 @@ class AsciidocReader {
     this.#style = ''
   }
 
-  /** The lines up to the delimiter, which is what it began with. */
+  /** The lines up to the closing delimiter, which equals the opening one. */
   #body(mark: string): string[] {
     const end = mark.startsWith('`') ? '```' : mark
     const body: string[] = []
@@ -208,7 +208,7 @@ class AsciidocReader {
     this.#ended = false
   }
 
-  /** a blank line ended the item before */
+  /** a blank line ended the previous item */
   #ended = false
 
   #flushText(): void {

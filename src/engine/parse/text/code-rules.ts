@@ -1,6 +1,9 @@
-/** What declares a symbol in a programming language: one look at one line, never further than its first characters. */
+/**
+ * Rules that find the symbol which a line declares in a programming language. They examine only the first characters of
+ * one line.
+ */
 
-/** A symbol that holds others (a class), one that does not (a function), a value or a type of its own. */
+/** A symbol that contains others (a class), one that does not (a function), or a value or type. */
 export type SymbolKind = 'container' | 'function' | 'value'
 
 export interface Declared {
@@ -9,14 +12,14 @@ export interface Declared {
 }
 
 interface Rule {
-  /** the first group that is there is the name */
+  /** the first group that matched is the name */
   pattern: RegExp
   kind: SymbolKind
-  /** only right at the left margin, or only within a container */
+  /** matches only at the left margin, or only within a container */
   where?: 'margin' | 'inside'
 }
 
-/** A line is looked at so far. */
+/** Characters of a line that are examined. */
 const LOOKED_AT = 300
 const WORDS = String.raw`(?:(?:export|default|declare|public|private|protected|internal|static|final|sealed|abstract|partial|override|open|data|inline|value|virtual|readonly|unsafe|async|pub|pub\(\w+\)|extern|extern "C"|const|unsafe|native|synchronized|suspend|tailrec|operator|infix|fileprivate|mutating|indirect|required|convenience|lateinit|enum|annotation|inner|companion|case|implicit|lazy|new|file|ref) )*`
 
@@ -120,9 +123,9 @@ const RULES: Record<string, readonly Rule[]> = {
   haskell: [value(/^(?:data|newtype|class|type|instance) ([\w ]{1,60})/), value(/^([a-z][\w']*) ::/)],
 }
 
-/** Languages whose methods have no word before their name: a type stands there, or nothing. */
+/** Languages whose methods have no keyword before their name, only a type or nothing. */
 const TYPED = new Set(['java', 'csharp', 'cpp', 'c', 'dart'])
-/** Of these, those that have functions outside of containers. */
+/** Those of them that have functions outside of containers. */
 const FREE = new Set(['cpp', 'c', 'dart'])
 const NO_NAMES = new Set(
   'if for while switch catch return new else do throw sizeof assert using lock foreach await case delete super this static_assert'.split(
@@ -130,16 +133,17 @@ const NO_NAMES = new Set(
   ),
 )
 
-/** Whether symbols of a language can be told. */
+/** Whether there are rules for the symbols of a language. */
 export function hasSymbols(language: string): boolean {
   return RULES[language] !== undefined
 }
 
 /**
- * What a line declares, if anything.
+ * The declaration on a line, if any.
  *
  * @param line without its indentation
- * @param inside whether the innermost symbol around it is a container
+ * @param margin whether it has none
+ * @param inside whether the innermost enclosing symbol is a container
  */
 export function declaredIn(line: string, language: string, margin: boolean, inside: boolean): Declared | undefined {
   const text = line.slice(0, LOOKED_AT).replace(/\s+/g, ' ').trimEnd()
@@ -150,7 +154,7 @@ export function declaredIn(line: string, language: string, margin: boolean, insi
       ?.slice(1)
       .filter((part) => part !== undefined)
       .join('.')
-    // a forward declaration says nothing of its own
+    // A forward declaration has no content.
     if (name !== undefined && name !== '' && !(kind === 'container' && /^[^{(]*;$/.test(text))) return { name, kind }
   }
   if (!TYPED.has(language) || !(inside || (margin && FREE.has(language)))) return undefined
@@ -158,7 +162,7 @@ export function declaredIn(line: string, language: string, margin: boolean, insi
   return name === undefined ? undefined : { name, kind: 'function' }
 }
 
-/** `static List<String> names(int a) {`: words of types, a name, a bracket, and no statement. */
+/** `static List<String> names(int a) {`: types, a name, a bracket, and no statement. */
 function typedFunction(text: string): string | undefined {
   const bracket = text.indexOf('(')
   if (bracket <= 0 || /;$/.test(text) || !/[{),:]$|\b(?:const|override|noexcept|throws [\w., ]{1,80})$/.test(text))

@@ -3,18 +3,18 @@ import type { Block, Parser } from '../parsed.js'
 import { declaredIn, hasSymbols, type SymbolKind } from './code-rules.js'
 import { lines } from './text.js'
 
-/** Declarations are gathered up to this many lines, so that a passage is more than a one-line import. */
+/** Declarations are collected up to this many lines, so that a node is more than a one-line import. */
 const ENOUGH_LINES = 25
 const MAX_LINES = 120
 const MAX_CHARACTERS = 6000
 /** Symbols shorter than this share a section with their neighbours. */
 const SMALL_SYMBOL = 8
-/** Names of a shared section that its title has. */
+/** Maximum number of names in the title of a shared section. */
 const MAX_NAMES = 6
-/** Classes within classes are sections to this depth. */
+/** Nested classes are sections up to this depth. */
 const MAX_DEPTH = 4
 
-/** Reads source code: a section for each class and function, and short ones together; else runs of declarations. */
+/** Reads source code: a section for each class and function, short ones together; without symbols, runs of lines. */
 export const codeParser: Parser = {
   accepts: (mediaType) =>
     mediaType.startsWith('text/x-') || mediaType === 'text/css' || mediaType === 'text/javascript',
@@ -29,7 +29,7 @@ export const codeParser: Parser = {
   },
 }
 
-/** Source code as sections by its symbols. */
+/** Splits source code into sections by its symbols. */
 export function sourceBlocks(text: string, language: string): Block[] {
   const all = [...lines(text)].map((line) => line.trimEnd())
   const symbols = hasSymbols(language) ? symbolsOf(all, language) : []
@@ -50,7 +50,7 @@ interface CodeSymbol {
   start: number
 }
 
-/** Nesting is told by indentation, as people see it; what is declared within a function is part of it. */
+/** Indentation determines nesting, as people see it; declarations within a function are part of it. */
 function symbolsOf(all: readonly string[], language: string): CodeSymbol[] {
   const symbols: CodeSymbol[] = []
   const open: CodeSymbol[] = []
@@ -76,7 +76,7 @@ function symbolsOf(all: readonly string[], language: string): CodeSymbol[] {
   return symbols
 }
 
-/** Comments, decorators and attributes right above a declaration belong to it. */
+/** First line of the comments, decorators and attributes right above a declaration. */
 function withComments(all: readonly string[], number: number, after: number): number {
   let start = number
   while (
@@ -87,7 +87,7 @@ function withComments(all: readonly string[], number: number, after: number): nu
   return start
 }
 
-/** Comments and texts of several lines, whose lines may look like declarations. */
+/** Tracks comments and texts of several lines, whose lines may look like declarations. */
 class SkippedText {
   readonly #python: boolean
   #end = ''
@@ -96,7 +96,7 @@ class SkippedText {
     this.#python = language === 'python' || language === 'julia' || language === 'elixir'
   }
 
-  /** Whether a line lies in one of them, its first line not counted. */
+  /** Whether a line is within one of them, except for its first line. */
   has(body: string): boolean {
     if (this.#end !== '') {
       if (body.includes(this.#end)) this.#end = ''
@@ -138,7 +138,7 @@ function sectionsOf(symbols: readonly CodeSymbol[], total: number): CodeSection[
   return sections
 }
 
-/** Runs of lines, cut where a blank line meets the left margin. */
+/** Runs of lines, split at lines at the left margin after a blank line. */
 function codeBlocks(all: readonly string[], from: number, to: number, language: string): Block[] {
   const blocks: Block[] = []
   let held: string[] = []

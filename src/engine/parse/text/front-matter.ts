@@ -1,18 +1,18 @@
 import { parse as parseYaml } from 'yaml'
 import { isRecord } from '../../../lib/json/values.js'
 
-/** Front matter is a header, not a body; a `---` further down than this is a rule. */
+/** Front matter is a header: a `---` further down than this is a horizontal rule. */
 const MAX_LENGTH = 64 * 1024
 
 export interface FrontMatter {
-  /** units at the start of the text that are front matter, 0 when there is none */
+  /** length of the front matter at the start of the text in UTF-16 units, 0 without any */
   length: number
   data?: Record<string, unknown>
 }
 
 /**
- * YAML front matter at the start of a text: `---`, keys, `---`. Values come back as plain JSON data.
- * A block that is not a YAML mapping is no front matter, so its words stay in the document.
+ * Parses YAML front matter at the start of a text: `---`, keys, `---`. Values are plain JSON data. A block that is no
+ * YAML mapping is no front matter, so its text stays in the document.
  */
 export function readFrontMatter(text: string): FrontMatter {
   if (!text.startsWith('---')) return { length: 0 }
@@ -28,7 +28,7 @@ export function readFrontMatter(text: string): FrontMatter {
   return { length: start + closing.index + closing[0].length, data }
 }
 
-/** `key: plain words` lines only, which most notes have; a YAML parser costs more than the rest of a note. */
+/** Parses lines of `key: plain words` only, which most notes have; a YAML parser costs more than the rest of a note. */
 function simpleMapping(body: string): Record<string, unknown> | undefined {
   const data: Record<string, unknown> = {}
   for (const line of body.split('\n')) {

@@ -1,26 +1,26 @@
 import { latexText } from './latex-text.js'
 
-/** What a document says of itself before it begins, and where it begins. */
+/** The head of a document, and the offset where its body begins. */
 export interface LatexHead {
   body: number
   title?: string
   authors: string[]
   date?: string
-  /** commands of the document's own that stand for a few words */
+  /** commands that the document defines as short texts */
   macros: Map<string, string>
 }
 
 const MAX_MACROS = 500
 const MAX_WORDS = 100
-/** Title and authors are looked for so far behind the beginning. */
+/** Title and authors are searched up to this distance after the body begins. */
 const HEAD = 20_000
 
-/** A text without what stands behind `%`; a line that is a comment alone goes whole. */
+/** Removes comments (`%`); lines that are only a comment are removed entirely. */
 export function withoutComments(source: string): string {
   return source.replace(/^[ \t]*%[^\n]*\n/gm, '').replace(/(^|[^\\])%[^\n]*/g, '$1')
 }
 
-/** Where each opening brace is closed, by the place of the opening one; 0 where it is not. */
+/** Offset of the closing brace for the offset of each opening one; 0 where it is not closed. */
 export function bracesOf(source: string): Int32Array {
   const closed = new Int32Array(source.length)
   const open: number[] = []
@@ -36,7 +36,7 @@ export function bracesOf(source: string): Int32Array {
   return closed
 }
 
-/** Where the end of an environment begins, or -1. */
+/** Offset of the end of an environment, or -1. */
 export function environmentEnd(source: string, name: string, at: number): number {
   return source.indexOf(`\\end{${name}}`, at)
 }
@@ -76,14 +76,14 @@ function withoutNotes(source: string): string {
   return source.replace(/\\(?:thanks|footnote)\{[^{}]{0,500}\}/g, '')
 }
 
-/** `\newcommand{\name}{words}` without arguments. */
+/** Parses `\newcommand{\name}{words}` without arguments. */
 function macrosOf(source: string): Map<string, string> {
   const macros = new Map<string, string>()
   const pattern = /\\(?:re)?(?:newcommand|providecommand|def)\*?\s?\{?\\([A-Za-z]{1,40})\}?\s?\{([^{}\n]{1,100})\}/g
   for (const [, name = '', words = ''] of source.matchAll(pattern)) {
     if (macros.size >= MAX_MACROS) break
     const text = latexText(words.replace(/\\xspace\b/g, ''))
-    // formulas stay as they are written, commands in them too
+    // Formulas keep their commands.
     if (text !== '' && !/[$#]/.test(words) && !words.includes('\\ensuremath')) macros.set(name, text)
   }
   return macros

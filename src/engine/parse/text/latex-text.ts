@@ -1,4 +1,4 @@
-/** LaTeX within a paragraph as text: commands go, their words stay, formulas stay as they are. */
+/** Converts LaTeX within a paragraph to text: removes commands, keeps their words and formulas. */
 
 const SYMBOLS: Record<string, string> = {
   ldots: '…',
@@ -57,7 +57,7 @@ const SYMBOLS: Record<string, string> = {
   textbraceright: '}',
 }
 
-/** Marks that go onto the next letter. */
+/** Combining marks for the next letter. */
 const ACCENTS: Record<string, string> = {
   "'": '\u0301',
   '`': '\u0300',
@@ -76,7 +76,7 @@ const ACCENTS: Record<string, string> = {
   d: '\u0323',
 }
 
-/** Commands whose arguments are no words, and how many of them they have. */
+/** Commands with arguments that are no text, and the number of these arguments. */
 const SILENT = new Map<string, number>()
 for (const name of 'label vspace hspace vskip hskip includegraphics index pagestyle thispagestyle bibliographystyle bibliography usepackage documentclass pagenumbering setcounter addtocounter setlength addtolength color rule phantom hphantom vphantom input include ref eqref cref Cref autoref pageref nameref vref hypersetup captionsetup graphicspath newtheorem theoremstyle RequirePackage PassOptionsToPackage bibitem footnotemark fontsize selectfont linespread geometry lstset markboth addcontentsline resizebox scalebox raisebox multirow cline cmidrule tabularnewline'.split(
   ' ',
@@ -115,7 +115,9 @@ const CITES = /^(?:cite|citep|citet|citeauthor|citeyear|parencite|textcite|autoc
 const TOKEN = /\\([A-Za-z@]+)\*?[ \t]*|\\([\s\S])|\$\$?|[{}~]|``|''|---?/g
 
 /**
- * @param macros what commands of the document's own stand for
+ * Converts LaTeX to text.
+ *
+ * @param macros texts of the commands that the document defines
  */
 export function latexText(source: string, macros: ReadonlyMap<string, string> = new Map()): string {
   if (!/[\\${}~`'-]/.test(source)) return tidy(source)
@@ -126,7 +128,7 @@ export function latexText(source: string, macros: ReadonlyMap<string, string> = 
     parts.push(source.slice(from, found.index))
     const { text, next } = replacement(source, found, pattern.lastIndex, macros)
     parts.push(text)
-    // an end is always behind its beginning
+    // A replacement never ends before its token.
     from = Math.max(next, pattern.lastIndex)
     pattern.lastIndex = from
   }
@@ -152,7 +154,7 @@ function replacement(
   return { text: '', next }
 }
 
-/** A formula as it is, up to its end sign, which comes soon or not at all. */
+/** A formula is kept up to its closing mark; one that is longer than this is taken as unclosed. */
 const MAX_FORMULA = 2000
 
 function formula(source: string, start: number, next: number, end: string): { text: string; next: number } {
@@ -208,10 +210,10 @@ function command(
 }
 
 const DEFINITIONS = /^(?:g?def|edef|let|(?:re)?newcommand|providecommand|DeclareMathOperator|(?:re)?newenvironment)$/
-/** Environments whose width stands behind their name. */
+/** Environments with a width after their name. */
 const SIZED = /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
 
-/** A command that is defined, and what it stands for. */
+/** Skips the name and the definition of a command that is defined. */
 function afterDefinition(source: string, at: number): number {
   const named = /^\s{0,5}\{?\\?[A-Za-z@]{1,60}\*?\}?(?:\s{0,3}(?:\[[^\]]{0,40}\]|#\d)){0,9}\s{0,3}/.exec(
     source.slice(at, at + 300),
@@ -220,7 +222,7 @@ function afterDefinition(source: string, at: number): number {
   return argument(source, start)?.next ?? start
 }
 
-/** An environment within a line: its name, options and width. */
+/** Skips the name, options and width of an environment within a line. */
 function afterBegin(source: string, at: number): number {
   const name = argument(source, at)
   if (name === undefined) return at
@@ -241,7 +243,7 @@ function afterOptions(source: string, at: number): number {
   return next
 }
 
-/** The short argument in braces at a place. */
+/** The short argument in braces at an offset. */
 function argument(source: string, at: number): { text: string; next: number } | undefined {
   if (source.charAt(at) !== '{') return undefined
   let depth = 0

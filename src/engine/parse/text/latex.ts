@@ -19,9 +19,9 @@ const FORMULA = /^(?:equation|align|alignat|gather|multline|eqnarray|displaymath
 const TABLE = /^(?:tabular|tabularx|tabulary|longtable|supertabular|xltabular|tabu|longtabu|tblr)\*?$/
 const LIST = /^(?:itemize|enumerate|description|compactitem|compactenum|inparaenum|asparaenum|enumerate\*|itemize\*)$/
 const DROPPED = /^(?:comment|tikzpicture|pgfpicture|pspicture|picture|filecontents|CCSXML)\*?$/
-/** Boxes with a width. */
+/** Environments with a width after their name. */
 const SIZED = /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
-/** What is called by its kind, as readers do. */
+/** Environments whose text gets their kind as a label, as in print. */
 const NAMED =
   /^(?:theorem|lemma|definition|corollary|proposition|proof|example|remark|claim|conjecture|axiom|algorithm|assumption)\*?$/
 const MAX_DEPTH = 8
@@ -29,7 +29,7 @@ const MAX_DEPTH = 8
 const MARK =
   /\\(begin|end)[ \t]*\{([A-Za-z]{1,40}\*?)\}|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|caption|captionof|footnote|footnotetext|thanks|item|bibitem|input|include|subfile|appendix|frametitle|title|author|date)\b\*?[ \t]*|\n[ \t]*\n\s*/g
 
-/** Reads LaTeX: sections, text without commands, formulas as they are, tables, captions, code, references. */
+/** Reads LaTeX: sections, text without commands, unchanged formulas, tables, captions, code, references. */
 export const latexParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-tex',
   parse: parseLatex,
@@ -58,11 +58,11 @@ function parseLatex(input: ParserInput): Parsed {
 
 class LatexReader {
   readonly blocks: Block[] = []
-  /** files that the document takes in, which are documents of their own */
+  /** files that the document includes, which are separate documents */
   readonly inputs: string[] = []
   readonly #source: string
   readonly #macros: ReadonlyMap<string, string>
-  /** where each brace is closed */
+  /** offset of the closing brace for each opening one */
   readonly #braces: Int32Array
   readonly #lost = new Set<string>()
   #lists: boolean[] = []
@@ -76,7 +76,7 @@ class LatexReader {
     this.#source = source
     this.#macros = macros
     this.#braces = bracesOf(source)
-    // the outermost division that the document has is its first level
+    // The outermost division that the document has is its first level.
     for (const [name, level] of Object.entries(LEVELS))
       if (source.includes(`\\${name}{`) || source.includes(`\\${name}*{`)) this.#top = Math.min(this.#top, level)
   }
@@ -107,7 +107,7 @@ class LatexReader {
     return latexText(source, this.#macros)
   }
 
-  /** What stands in braces at a place, and where it ends. */
+  /** The argument in braces at an offset, and the offset after it. */
   #argument(at: number): { text: string; next: number } {
     let start = at
     if (this.#source.charAt(start) === '[') {
@@ -129,7 +129,7 @@ class LatexReader {
     else if (name === 'caption' || name === 'captionof') this.#aside(text, 'caption')
     else if (name.startsWith('footnote') || name === 'thanks') this.#notes.push(text)
     else if (name === 'input' || name === 'include' || name === 'subfile') this.#input(text)
-    // title, author and date were read with the head
+    // Title, author and date were read with the head.
     return next
   }
 
@@ -164,7 +164,7 @@ class LatexReader {
       this.#label = `${name.charAt(0).toUpperCase()}${name.slice(1).replace('*', '')}: `
     else if (edge === 'begin' && name === 'frame') return this.#frame(at)
     if (edge === 'begin' && SIZED.test(name)) return this.#argument(at).next
-    // the place of a float is not text
+    // The position option of a float is not text.
     const option = edge === 'begin' ? /^[ \t]*\[[^[\]\n]{0,60}\]/.exec(this.#source.slice(at, at + 80)) : null
     return option === null || NAMED.test(name) ? at : at + option[0].length
   }
@@ -176,7 +176,7 @@ class LatexReader {
     return next
   }
 
-  /** An environment that is read as one: code, a formula, a table, a drawing. */
+  /** Reads an environment as one block: code, a formula, a table, a drawing. */
   #whole(name: string, at: number): number {
     const end = this.#lost.has(name) ? -1 : environmentEnd(this.#source, name, at)
     if (end === -1) {
@@ -203,7 +203,7 @@ class LatexReader {
     const head = /^(?:\s*\[[^\]]{0,500}\])?(?:\{([\w+#-]{1,30})\})?/.exec(body)?.[0] ?? ''
     const language =
       name === 'minted' ? /\{([\w+#-]{1,30})\}$/.exec(head)?.[1] : /language\s*=\s*\{?([\w+#-]{1,30})/.exec(head)?.[1]
-    // what colours code is made of commands
+    // Highlighted code consists of commands.
     const plain = (line: string): string =>
       `${/^\s*/.exec(line)?.[0] ?? ''}${latexText(line.replaceAll('\\NormalTok', ''))}`
     const text = body.slice(head.length)
@@ -279,10 +279,10 @@ class LatexReader {
   }
 }
 
-/** A table without what says how its columns look. */
+/** A table without the description of its columns. */
 function withoutColumns(body: string, name: string): string {
   let at = 0
-  // width, then columns; each in braces that may hold others
+  // Width, then columns; each in braces that may be nested.
   for (
     let count = name.startsWith('tabularx') || name.startsWith('tabulary') || name.endsWith('*') ? 2 : 1;
     count > 0;

@@ -1,14 +1,14 @@
 import type { Block, Parser } from '../parsed.js'
 import { lines } from './text.js'
 
-/** Lines of a block: whole lines, so that what belongs together stays so. */
+/** Bounds of a block, which consists of complete lines. */
 const BLOCK_LINES = 60
 const BLOCK_CHARACTERS = 6000
-/** A longer line is cut: a dump of memory in a log is no text. */
+/** A longer line is truncated: a memory dump in a log is no text. */
 const MAX_LINE = 10_000
 const HEAD = 300
 
-/** Times as logs have them: ISO, with blanks, of syslog, of Apache, of Java's date, seconds since 1970. */
+/** Times of logs: ISO, with slashes, of Apache, of syslog, of Java, and a time without a date. */
 const TIMES: readonly RegExp[] = [
   /(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})/,
   /(\d{4}\/\d{2}\/\d{2}) (\d{2}:\d{2})/,
@@ -18,7 +18,9 @@ const TIMES: readonly RegExp[] = [
   /^\[?()(\d{2}:\d{2}:\d{2})/,
 ]
 
-/** Reads logs: whole lines, a section for each hour that has some. Lines without a time belong to the one above. */
+/**
+ * Reads logs: complete lines, with a section for each hour that has some. Lines without a time belong to the one above.
+ */
 export const logParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-log',
   parse(input) {
@@ -34,7 +36,7 @@ export const logParser: Parser = {
   },
 }
 
-/** Whether most of the first lines of a text begin with a time. */
+/** Whether at least half of the first lines of a text begin with a time. */
 export function looksLikeLog(text: string): boolean {
   return timePattern(text) !== undefined
 }

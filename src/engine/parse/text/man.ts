@@ -4,7 +4,7 @@ import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
 import { lines } from './text.js'
 
-/** Requests that only look: breaks, indents, fonts for what follows, definitions. */
+/** Requests that only affect the layout: breaks, indents, fonts, definitions. */
 const BREAKS = new Set('PP LP P HP sp br RS RE Pp in ti ce IP Bl El Bd Ed It TP TQ'.split(' '))
 const FONTS = new Set(
   'B I BR RB BI IB IR RI SM SB R Nm Fl Ar Cm Pa Ev Op Xr Sy Em Ic Li Va Vt Ft Fn Fa Dv Er Ql Dq Sq Pq Nd'.split(' '),
@@ -29,7 +29,9 @@ const SIGNS: Record<string, string> = {
   '\\(rs': '\\',
 }
 
-/** Reads manual pages (man and mdoc macros of troff): headings, paragraphs, examples, options with what they do. */
+/**
+ * Reads manual pages (man and mdoc macros of troff): headings, paragraphs, examples, options with their descriptions.
+ */
 export const manParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/troff',
   parse: parseMan,
@@ -52,7 +54,7 @@ function parseMan(input: ParserInput): Parsed {
 interface TroffTable {
   lines: string[]
   inFormat: boolean
-  /** a cell of several lines and what stands before it in its row */
+  /** lines of a multi-line cell, after the cells before it in its row */
   cell: string[] | undefined
   parts: string
 }
@@ -66,7 +68,7 @@ class ManReader {
   /** the next line is the term of an item */
   #term = false
   #item = ''
-  /** a definition or a table goes on to this end */
+  /** skip lines up to this end of a definition */
   #until = ''
   #table: TroffTable | undefined
 
@@ -111,7 +113,10 @@ class ManReader {
     else if (name === 'UR' || name === 'MT' || name === 'Lk') this.#words(wordsOf(rest)[0] ?? '')
   }
 
-  /** Options, formats up to a full stop, then rows whose cells are parted by a sign; `T{` begins one of several lines. */
+  /**
+   * Reads a line of a table: options, formats up to a full stop, then rows whose cells are separated by a character;
+   * `T{` begins a cell of several lines.
+   */
   #tableLine(table: TroffTable, line: string): void {
     if (line.startsWith('.TE')) {
       this.#flush()
@@ -179,14 +184,14 @@ class ManReader {
   }
 }
 
-/** The arguments of a request; those in quotes are one. */
+/** The arguments of a request; quoted ones may contain spaces. */
 function wordsOf(rest: string): string[] {
   return [...rest.matchAll(/"((?:[^"]|""){0,2000})"|(\S+)/g)].map((found) =>
     plainTroff((found[1] ?? found[2] ?? '').replaceAll('""', '"')),
   )
 }
 
-/** Text without changes of font and size, signs by name as themselves. */
+/** Removes changes of font and size, and replaces named characters. */
 function plainTroff(text: string): string {
   if (!text.includes('\\')) return text
   return text

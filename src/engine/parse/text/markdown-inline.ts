@@ -2,23 +2,23 @@ import type { Token } from 'markdown-it'
 import type { Picture } from '../parsed.js'
 import { type Env, readInline } from './markdown-rules.js'
 
-/** Characters that can start markup; text without any of them is as it is, but for its line ends. */
+/** Characters that can start markup; text without any of them only changes its line ends. */
 const MARKUP = /[\\`*_~[\]<&]/
 
-/** Longer texts are read in pieces cut at white space: a token of the library takes more memory than a word. */
+/** Longer texts are parsed in pieces split at white space: a token of the library takes more memory than a word. */
 const LARGEST_PIECE = 32_000
 
-/** The text of a block, and whether it is nothing but a picture. */
+/** The text of a block, and whether it is only a picture. */
 export interface InlineText {
   text: string
   isPicture: boolean
 }
 
 /**
- * Markdown inline markup reduced to its text: link text and picture descriptions stay, targets, emphasis marks, tags
- * and comments go, code spans keep their content.
+ * Reduces inline Markdown to its text: keeps the text of links, descriptions of pictures and code; removes link
+ * targets, emphasis marks, tags and comments.
  *
- * @param pictures receives what `![…](target)` points to
+ * @param pictures receives the targets of `![…](target)`
  */
 export function inlineText(source: string, env: Env, pictures: Picture[] = []): InlineText {
   if (!MARKUP.test(source)) return { text: withoutLineEnds(source), isPicture: false }
@@ -65,7 +65,7 @@ function textOf(tokens: readonly Token[], pictures: Picture[]): string {
   return text
 }
 
-/** `<br>` and rows are line ends, cells and blocks are apart; other tags and comments vanish. */
+/** `<br>` and rows become line ends, cells and blocks are separated by a space; other tags and comments are removed. */
 function tagText(tag: string): string {
   const name = /^<\/?([a-z][a-z0-9-]*)/i.exec(tag)?.[1]?.toLowerCase()
   if (name === 'br' || name === 'tr') return '\n'

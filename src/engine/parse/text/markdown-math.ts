@@ -1,12 +1,13 @@
 import type { StateInline } from 'markdown-it'
 
-/** Longer formulas are text like any other. */
+/** Longer formulas are read as text. */
 const MAX_FORMULA = 2000
 const DOLLAR = 0x24
 
 /**
- * A formula, `$a*b$` or `$$…$$`, stays as it is written: its stars, lines and backslashes are no marks. As elsewhere, a dollar
- * opens none before white space, and closes none behind it or before a digit: amounts are amounts. `\(` is a bracket.
+ * Rule of the parser that keeps formulas, `$a*b$` or `$$…$$`: their asterisks, underscores and backslashes are no
+ * markup. As in other parsers, a dollar before white space opens none, and one after white space or before a digit
+ * closes none, so that amounts stay amounts. `\(` is an escaped bracket.
  */
 export function formula(state: StateInline, silent: boolean): boolean {
   const end = endOf(state.src, state.pos, state.posMax)
@@ -25,7 +26,7 @@ function endOf(source: string, start: number, max: number): number | undefined {
   return end === undefined || /\s/.test(source.charAt(end - 2)) || /\d/.test(source.charAt(end)) ? undefined : end
 }
 
-/** Where what begins here ends, its closing sign with it. What is empty is none. */
+/** Offset after the closing mark of a formula; `undefined` for an empty or unclosed one. */
 function closed(source: string, from: number, max: number, sign: string): number | undefined {
   const end = source.slice(from, Math.min(max, from + MAX_FORMULA)).indexOf(sign)
   return end <= 0 ? undefined : from + end + sign.length

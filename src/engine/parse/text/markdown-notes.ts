@@ -4,12 +4,12 @@ const NOTE = /^\[\^([^\]\s]{1,100})\]:/
 const REFERENCE = /\[\^([^\]\s]{1,100})\](?!:)/g
 
 /**
- * The blocks of a document, each note (`[^1]: words`, and what continues it) behind what refers to it first.
- * Notes that nothing refers to stay where they are.
+ * The blocks of a document, with each note (`[^1]: words`, and what continues it) after the first reference to it.
+ * Notes without a reference stay in place.
  *
- * @param drafts in their order
- * @param sourceOf the Markdown of one
- * @param read the blocks of one
+ * @param drafts in the order of the document
+ * @param sourceOf returns the Markdown of a draft
+ * @param read returns the blocks of a draft
  */
 export function withNotes<T extends { type: string; continues?: boolean }>(
   drafts: readonly T[],
@@ -25,7 +25,7 @@ export function withNotes<T extends { type: string; continues?: boolean }>(
     if (label !== undefined && referred.has(label) && !notes.has(label)) notes.set(label, place)
   }
   const waiting = new Set(notes.values())
-  /** the drafts of a note */
+  /** The drafts of the note at an index. */
   const whole = (place: number): T[] => {
     let end = place + 1
     while (drafts[end]?.continues === true) end++
@@ -44,7 +44,7 @@ export function withNotes<T extends { type: string; continues?: boolean }>(
       if (note !== undefined && waiting.delete(note)) addNote(note)
     }
   }
-  // those that only other notes refer to
+  // Notes that only other notes refer to.
   for (const place of waiting) addNote(place)
   return placed
 }

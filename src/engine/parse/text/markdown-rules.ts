@@ -2,32 +2,32 @@ import MarkdownIt, { type StateBlock, type StateInline, type Token } from 'markd
 import { formula } from './markdown-math.js'
 
 /**
- * What is known of a document beside its text; the library adds where its links point to. One object with fields: small notes
- * are many, and looking it up in maps by object was a tenth of what one costs.
+ * State of a document during parsing; the library adds link targets. It is one object with fields: there are many small
+ * notes, and lookups in maps by object took a tenth of the time for each.
  */
 export interface Env {
-  /** takes the tokens as they come, so that no large document ever lies there as tokens */
+  /** receives the tokens while they are parsed, so that a large document is never in memory as tokens */
   take: ((tokens: Token[]) => void) | undefined
-  /** there may be notes (`[^1]: words`) in it */
+  /** the document may have notes (`[^1]: words`) */
   readonly hasNotes: boolean
-  /** the last block was a note that indented blocks may belong to */
+  /** the last block was a note, which may continue in indented blocks */
   isAfterNote: boolean
-  /** lines from which on, up to another, no end of something unseen was found */
+  /** line from which on no end mark was found, by mark and last line */
   endless: Map<string, number> | undefined
-  /** descriptions of pictures around the text that is read now */
+  /** number of picture descriptions around the current text */
   pictureDepth: number
 }
 
-/** Blocks within blocks, as the library bounds them; what lies deeper is text. */
+/** Maximum depth of blocks, as the library limits it; deeper content is text. */
 const MAX_NESTING = 100
-/** The deepest block, a list, takes two levels for itself and two for what is in it. */
+/** The deepest block, a list, takes two levels for itself and two for its content. */
 const DEEPEST = MAX_NESTING - 4
-/** Pictures in the descriptions of pictures, each of which is parsed anew. */
+/** Maximum depth of pictures in descriptions of pictures: each is parsed again. */
 const MAX_PICTURE_NESTING = 5
 
 const EXCLAMATION = 0x21
 
-/** What has one text of its own: where no end mark follows, it is no markup. */
+/** HTML that is not displayed; without its end mark it is no markup. */
 const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
   [/<!--/y, '-->'],
   [/<script(?=[\s>]|$)/iy, '</script'],
@@ -36,7 +36,7 @@ const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
 
 const NOTE = /^\[\^[^\]\s]{1,100}\]:/
 
-/** The library's own rule `reference`, of which there is no other way to get hold. */
+/** The library's own rule `reference`, which is not exported. */
 const reference = (() => {
   const { ruler } = new MarkdownIt().block
   ruler.enableOnly('reference')
@@ -53,7 +53,7 @@ const md = createReader()
 
 function createReader() {
   const reader = new MarkdownIt({ html: true })
-  // addresses are kept as they are written: nothing is shown to a browser
+  // Addresses stay as they are written: no browser displays them.
   reader.normalizeLink = (url) => url
   reader.normalizeLinkText = (url) => url
   reader.validateLink = () => true
@@ -71,12 +71,12 @@ function createReader() {
 }
 
 /**
- * Reads the blocks of a document (CommonMark, GitHub's tables) and hands their tokens over as they come, a few at a
- * time. The text within them is read later by `readInline`, when all link definitions are known.
+ * Parses the blocks of a document (CommonMark, GitHub's tables) and passes on their tokens, a few at a time. The text
+ * within them is parsed later by `readInline`, when all link definitions are known.
  *
  * @param text with `\n` for line ends
- * @param hasNotes whether there may be notes in it
- * @returns what `readInline` needs to know of the document
+ * @param hasNotes whether it may have notes
+ * @returns the state that `readInline` needs
  */
 export function readBlocks(text: string, hasNotes: boolean, take: (tokens: Token[]) => void): Env {
   const env: Env = { take, hasNotes, isAfterNote: false, endless: undefined, pictureDepth: 0 }
@@ -87,14 +87,14 @@ export function readBlocks(text: string, hasNotes: boolean, take: (tokens: Token
   return env
 }
 
-/** Reads the text of one block: emphasis, links, code, pictures. Linear in its length. */
+/** Parses the text of one block: emphasis, links, code, pictures. Takes linear time. */
 export function readInline(text: string, env: Env): Token[] {
   const tokens: Token[] = []
   md.inline.parse(text, md, env, tokens)
   return tokens
 }
 
-/** Never matches; asked before every block and every row of a table, it takes away the tokens before them. */
+/** Never matches. It runs before every block and every table row, and passes on the tokens before them. */
 function handOver(state: StateBlock): boolean {
   if (state.tokens.length === 0) return false
   const env: Env = state.env
@@ -108,7 +108,7 @@ function endWithNote(tokens: readonly Token[]): boolean {
   return tokens.at(-1)?.type === 'paragraph_close' && NOTE.test(tokens.at(-2)?.content ?? '')
 }
 
-/** What is indented behind a note is more of it, not code. */
+/** Indented blocks after a note continue it; they are no code. */
 function restOfNote(state: StateBlock, start: number, end: number): boolean {
   const env: Env = state.env
   if (!env.isAfterNote || state.level > 0 || (state.sCount[start] ?? 0) < 4) return false
@@ -124,7 +124,7 @@ function restOfNote(state: StateBlock, start: number, end: number): boolean {
   return true
 }
 
-/** The library drops what is nested beyond its bound; here it is one paragraph. */
+/** The library drops what is nested too deeply; this rule makes one paragraph of it. */
 function tooDeep(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   if (state.level < DEEPEST || silent) return false
   let line = start
@@ -138,8 +138,8 @@ function tooDeep(state: StateBlock, start: number, end: number, silent: boolean)
 }
 
 /**
- * Comments, scripts and styles over whole lines vanish, with blank lines in them. All other HTML is text with tags, as
- * its parts may be Markdown.
+ * Comments, scripts and styles over complete lines are removed with the blank lines in them. All other HTML is text
+ * with tags, because it may contain Markdown.
  */
 function unseen(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   const from = textStart(state, start)
@@ -163,7 +163,7 @@ function unseen(state: StateBlock, start: number, end: number, silent: boolean):
   return false
 }
 
-/** The first line that holds a mark; lines that were searched in vain are not searched again. */
+/** The first line that contains a mark; lines that were searched without success are not searched again. */
 function lineWith(state: StateBlock, mark: string, start: number, end: number): number | undefined {
   const env: Env = state.env
   env.endless ??= new Map()
@@ -177,7 +177,7 @@ function lineWith(state: StateBlock, mark: string, start: number, end: number): 
   return undefined
 }
 
-/** `[label]: address` defines a link, but `[^1]: words` is a footnote, whose words stay. */
+/** `[label]: address` defines a link, but `[^1]: words` is a footnote, whose text is kept. */
 function definition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   if (state.src.startsWith('[^', textStart(state, start)) || reference?.(state, start, end, silent) !== true)
     return false
@@ -188,7 +188,7 @@ function definition(state: StateBlock, start: number, end: number, silent: boole
   return true
 }
 
-/** `[[Page]]` and `[[Page|shown]]`, as notebooks link their pages. */
+/** `[[Page]]` and `[[Page|label]]`, links of notebook programs. */
 function wikiLink(state: StateInline, silent: boolean): boolean {
   if (!state.src.startsWith('[[', state.pos)) return false
   const link = /\[\[([^[\]\n]{1,500})\]\]/y

@@ -8,29 +8,28 @@ import { inlineText } from './markdown-inline.js'
 import { withNotes } from './markdown-notes.js'
 import { type Env, readBlocks } from './markdown-rules.js'
 
-/** Lists within lists that are shown by indentation. */
+/** Maximum depth of nested lists that is indented. */
 const MAX_INDENT = 8
 
 const CALLOUT = /^\[![\w-]+\][+-]?[ \t]*/
-/** Before the first cell of a row: marks of the quote or list that the table is in. */
+/** Text before the first cell of a row: marks of the quote or list that contains the table. */
 const ROW_START = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?[\s>]*\|?/
 
-/** A block whose texts are still Markdown; what its links point to may be defined further down. */
+/** A block whose texts are still Markdown; its link targets may be defined further down. */
 type Draft = (
   | { type: 'heading' | 'paragraph'; source: string; level?: number }
   | { type: 'list'; lines: { before: string; source: string }[] }
   | { type: 'table'; rows: string[][] }
   | { type: 'code'; block: Block }
 ) & {
-  /** it is more of the note before it */
+  /** continues the note before it */
   continues?: boolean
 }
 
 /**
- * Reads Markdown: CommonMark, tables and task lists of GitHub, front matter, links and callouts of notebooks.
+ * Reads Markdown: CommonMark, GitHub's tables and task lists, front matter, links and callouts of notebook programs.
  *
- * A list with all its lists is one block, quotes are paragraphs; code and tables are blocks of their own wherever they
- * stand.
+ * A list with its nested lists is one block, quotes are paragraphs; code and tables are always separate blocks.
  */
 export const markdownParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/markdown',
@@ -59,7 +58,7 @@ function markdownBlocks(text: string): Block[] {
   const blocks = (draft: Draft): Block[] => {
     if (draft.type === 'code') return [draft.block]
     if (draft.type === 'table') {
-      // in place: long tables are the largest that a document has
+      // Changes the rows in place: long tables are the largest objects of a document.
       for (const row of draft.rows) for (const [at, cell] of row.entries()) row[at] = inlineText(cell, env).text
       return tableBlocks(draft.rows, true)
     }
@@ -78,7 +77,7 @@ function markdownBlocks(text: string): Block[] {
   return withNotes(drafts.flatMap(noteByNote), sourceOf, blocks)
 }
 
-/** Notes that follow each other line by line are one paragraph to CommonMark. */
+/** CommonMark reads notes on consecutive lines as one paragraph. */
 function noteByNote(draft: Draft): Draft[] {
   if (draft.type !== 'paragraph' || draft.continues === true || !draft.source.startsWith('[^')) return [draft]
   return draft.source.split(/\n(?=\[\^[^\]\s]{1,100}\]:)/).map((source) => ({ type: 'paragraph', source }))
@@ -103,7 +102,7 @@ function pictureBlocks(pictures: readonly Picture[], text: string): Block[] {
   })
 }
 
-/** Drafts from tokens, in the order of the document. */
+/** Builds drafts from tokens, in the order of the document. */
 class DraftReader {
   readonly drafts: Draft[] = []
   readonly #text: string
@@ -112,13 +111,13 @@ class DraftReader {
   /** the next text is the first of its quote */
   #opensQuote = false
   #lists = 0
-  /** what stands before the next text of the list: the mark of its item, or nothing but room */
+  /** prefix of the next text of the list: the mark of its item, or indentation */
   #before = ''
   #list: { before: string; source: string }[] = []
   #level: number | undefined
   #inNote = false
   #rows: string[][] | undefined
-  /** of the text, where the row stands */
+  /** line of the text with the current row */
   #rowLine = 0
 
   constructor(text: string) {
@@ -184,7 +183,7 @@ class DraftReader {
     this.#add({ type: 'code', block: { type: 'code', text: content, ...metadata } })
   }
 
-  /** Cells beyond those of the first row, which no browser shows, are words of the document all the same. */
+  /** Cells beyond those of the first row, which no browser displays, are kept as text. */
   #endRow(): void {
     const row = this.#rows?.at(-1) ?? []
     this.#lines ??= this.#text.split('\n')

@@ -5,11 +5,11 @@ import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { wikiBlocks } from './mediawiki.js'
 
 const DUMP = 'application/x-mediawiki-export+xml'
-/** Texts of all pages of a dump together, in characters. */
+/** Maximum text of all pages of a dump, in characters. */
 const MAX_TEXT = 64 * 1024 * 1024
 const REDIRECT = /^\s*#(?:redirect|weiterleitung|redirection|redirección)/i
 
-/** Reads pages in the markup of MediaWiki, and dumps of its pages, each of which is a section. */
+/** Reads pages in MediaWiki markup, and dumps of pages, each of which is a section. */
 export const mediawikiParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-mediawiki' || mediaType === DUMP,
   parse: parseWiki,
@@ -39,7 +39,7 @@ function parseDump(input: ParserInput): Parsed {
   }
 }
 
-/** Pages of a dump, the last revision of each; redirects are left out. */
+/** Reads the pages of a dump, the last revision of each; skips redirects. */
 class DumpReader implements MarkupHandler {
   readonly blocks: Block[] = []
   pages = 0

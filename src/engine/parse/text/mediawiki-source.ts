@@ -1,26 +1,26 @@
 import type { Block } from '../parsed.js'
 
-/** A page without its comments, references and templates; what must stay as it is stands apart. */
+/** A page without comments, references and templates; content that must not change is kept separately. */
 export interface WikiSource {
   text: string
-  /** the fields of infoboxes, `name: value` */
+  /** fields of infoboxes, `name: value` */
   fields: string[]
   categories: string[]
-  /** the block that a line stands for */
+  /** The kept block for the line that is its placeholder. */
   keptIn(line: string): Block | undefined
 }
 
 const MAX_FIELDS = 200
 const MAX_FIELD = 500
 const MAX_CATEGORIES = 100
-/** Stands in the text for what is kept as it is. */
+/** Marks a placeholder in the text. */
 const KEPT = '\u0001'
 
 const OPEN = 123
 const BAR = 124
 const CLOSE = 125
 
-/** Elements whose content is not markup: code, formulas, what shows markup itself. */
+/** Elements whose content is not markup: code, formulas, displayed markup. */
 const RAW = /<(syntaxhighlight|source|pre|math|nowiki)(\s[^<>]{0,200})?>/gi
 
 export function wikiSource(source: string): WikiSource {
@@ -59,7 +59,7 @@ function withoutComments(source: string): string {
   return parts.join('')
 }
 
-/** A text without the elements of a name and what is in them. */
+/** Removes the elements of a name with their content. */
 function withoutElements(text: string, name: string): string {
   const parts: string[] = []
   const start = new RegExp(`<${name}(?:\\s[^<>]{0,500})?>`, 'gi')
@@ -69,7 +69,7 @@ function withoutElements(text: string, name: string): string {
     from = found.index + found[0].length
     if (!found[0].endsWith('/>')) {
       const end = text.indexOf(`</${name}`, from)
-      // never closed: its words stay
+      // Never closed: keep its text.
       if (end === -1) break
       from = text.indexOf('>', end) + 1 || text.length
     }
@@ -79,7 +79,7 @@ function withoutElements(text: string, name: string): string {
   return parts.join('')
 }
 
-/** Takes out what is code or a formula; short ones stay in their line. */
+/** Takes out code and formulas; short ones stay in their line. */
 function takeRaw(text: string, kept: Block[]): string {
   const parts: string[] = []
   const lost = new Set<string>()
@@ -109,7 +109,7 @@ function takeRaw(text: string, kept: Block[]): string {
   return parts.join('')
 }
 
-/** Leaves templates out, in one pass however they nest; infoboxes give their fields. */
+/** Removes templates in one pass, whatever their nesting; collects the fields of infoboxes. */
 function withoutTemplates(text: string): { text: string; fields: string[] } {
   const parts: string[] = []
   const fields: string[] = []
@@ -128,7 +128,7 @@ function withoutTemplates(text: string): { text: string; fields: string[] } {
       depth++
       at++
     } else if (depth > 0 && (pair === '}}' || pair === '|}')) {
-      // a table within a template ends with its own sign
+      // A table within a template ends with its own mark.
       if (pair === '|}' && text.charAt(at + 2) === '}') continue
       depth--
       at++
@@ -136,12 +136,12 @@ function withoutTemplates(text: string): { text: string; fields: string[] } {
       if (depth === 0) parts.push(templateText(text.slice(start + 2, at - 1), fields))
     }
   }
-  // never closed: its words stay
+  // Never closed: keep its text.
   parts.push(text.slice(depth > 0 ? start + 2 : from))
   return { text: parts.join(''), fields }
 }
 
-/** What a template leaves in the text: words in another language and quotes do, most leave nothing. */
+/** The text that replaces a template: that of foreign words and quotes; most have none. */
 function templateText(body: string, fields: string[]): string {
   const name = /^[^|\n]{0,100}/.exec(body)?.[0].trim().toLowerCase() ?? ''
   if (name.startsWith('infobox') || name.startsWith('taxobox')) {
@@ -159,7 +159,7 @@ function templateText(body: string, fields: string[]): string {
   return ''
 }
 
-/** A line of markup as text: links by their words, no marks of bold and italics, no tags. */
+/** Converts a line of markup to text: link text without marks of bold and italics and without tags. */
 export function inlineWiki(source: string): string {
   let text = source
   if (text.includes('[')) {

@@ -5,7 +5,11 @@ import { lines } from './text.js'
 
 const HEADING = /^(={1,6})\s*([^=\n][^\n]{0,500}?)\s*={1,6}\s*$/
 
-/** What a page of MediaWiki markup says: headings, lists, tables, code, the fields of its infobox, its categories. */
+/**
+ * Reads a page of MediaWiki markup: headings, lists, tables, code, the fields of its infobox, its categories.
+ *
+ * @param above added to the levels of its headings
+ */
 export function wikiBlocks(source: string, above = 0): { blocks: Block[]; categories: string[] } {
   const prepared = wikiSource(source)
   const reader = new WikiReader(prepared, above)
@@ -19,7 +23,7 @@ class WikiReader {
   readonly #above: number
   #held: string[] = []
   #items: string[] = []
-  /** tables in tables are read as part of the cell that holds them */
+  /** depth of open tables; nested tables are read as part of their cell */
   #tables = 0
   #rows: string[][] = []
   #headed = false
@@ -123,7 +127,7 @@ class WikiReader {
   }
 }
 
-/** `style="x" | text`: what says how a cell looks stands before a bar. */
+/** Removes the format of a cell, which precedes a bar: `style="x" | text`. */
 function withoutFormat(cell: string): string {
   const bar = cell.indexOf('|')
   return bar > 0 && /^[^[\]{}|]*=[^[\]{}|]*$/.test(cell.slice(0, bar)) ? cell.slice(bar + 1) : cell

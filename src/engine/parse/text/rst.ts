@@ -20,7 +20,7 @@ function parseRst(text: string): Parsed {
 class RstReader {
   readonly #lines: string[]
   readonly #blocks: Block[] = []
-  /** adornments in the order they first appear, which is the order of their levels */
+  /** adornments in the order of their first use, which is the order of their levels */
   readonly #levels: string[] = []
   #next = 0
 
@@ -69,7 +69,7 @@ class RstReader {
     }
     if (/^\.\.(?:\s|$)/.test(line)) {
       this.#next++
-      // alone it only parts what stands before from what stands behind
+      // A lone `..` only separates the blocks around it.
       if (line.trim() === '..' && this.#peek(0).trim() === '') return
       this.#indented()
       return

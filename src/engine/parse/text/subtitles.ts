@@ -1,12 +1,12 @@
 import type { Block, Parser } from '../parsed.js'
 import { lines } from './text.js'
 
-/** Cues are joined to a paragraph of about so many characters, then up to the end of a sentence. */
+/** Cues are joined to paragraphs of about this many characters, then up to the end of a sentence. */
 const PARAGRAPH = 400
 const LONGEST_PARAGRAPH = 900
 /** A pause this long ends a paragraph. */
 const PAUSE_MS = 4000
-/** A section holds so much of the recording: a citation names it. */
+/** Duration of a section, which is named in citations. */
 const SECTION_MS = 120_000
 const MAX_HOURS = 10_000
 
@@ -19,7 +19,7 @@ export interface Cue {
   text: string
 }
 
-/** Reads subtitles, WebVTT and SubRip: cues joined to paragraphs that carry their times, two minutes a section. */
+/** Reads subtitles, WebVTT and SubRip: cues joined to paragraphs with their times, in sections of two minutes. */
 export const subtitlesParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/vtt' || mediaType === 'application/x-subrip',
   parse(input) {
@@ -34,7 +34,7 @@ export const subtitlesParser: Parser = {
   },
 }
 
-/** What is said in subtitles. */
+/** Parses the cues of subtitles. */
 export function cuesOf(text: string): Cue[] {
   const cues: Cue[] = []
   let cue: Cue | undefined
@@ -46,11 +46,11 @@ export function cuesOf(text: string): Cue[] {
     } else if (line.trim() === '') cue = undefined
     else if (cue !== undefined) cue.text = `${cue.text} ${spoken(line)}`.trim()
   }
-  // What runs over several cues, as live subtitles do, is said once.
+  // Live subtitles repeat a text over several cues: keep it once.
   return cues.filter((one, index) => one.text !== '' && one.text !== cues[index - 1]?.text)
 }
 
-/** A line without its tags; who speaks stands before it. */
+/** A line without its tags, with the speaker before it. */
 function spoken(line: string): string {
   return line
     .replace(VOICE, '$1: ')
@@ -67,7 +67,7 @@ export function milliseconds(time: string): number {
   return Math.round(((Math.min(hours, MAX_HOURS) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
-/** Pieces of speech with their times as paragraphs in sections. */
+/** Joins cues to paragraphs with their times, in sections. */
 export function transcriptBlocks(cues: readonly Cue[]): Block[] {
   const blocks: Block[] = []
   let section = Number.POSITIVE_INFINITY

@@ -1,18 +1,18 @@
 import type { Block, Parser } from '../parsed.js'
 
-/** A paragraph without a blank line for this many characters is cut at a line end: logs and lists have none. */
+/** A paragraph of this length without a blank line is split at a line end: logs and lists have none. */
 const MAX_PARAGRAPH = 12_000
 
-/** Headings of plain text are short lines on their own. */
+/** Headings of plain text are short separate lines. */
 const MAX_HEADING = 80
 
-/** Plain text: paragraphs between blank lines, and the few headings that cannot be mistaken. */
+/** Reads plain text: paragraphs between blank lines, and the few unmistakable headings. */
 export const textParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/plain',
   parse: (input) => ({ parser: 'unstructured', contentType: 'text', blocks: proseBlocks(input.text()), metadata: {} }),
 }
 
-/** Paragraphs and headings of a text. Lines stay as they are. */
+/** Splits a text into paragraphs and headings. Lines do not change. */
 export function proseBlocks(text: string): Block[] {
   const blocks: Block[] = []
   let held: string[] = []
@@ -49,7 +49,7 @@ function paragraphBlocks(paragraph: string[]): Block[] {
   return [{ type: 'paragraph', text: paragraph.join('\n') }]
 }
 
-/** `=====` or `-----` about as long as the line above. */
+/** Whether a line is `=====` or `-----`, about as long as the line above. */
 function isUnderline(line: string, above: string): boolean {
   const mark = line.trim()
   if (mark.length < 3 || above.trim().length > MAX_HEADING || !/^(?:=+|-+)$/.test(mark)) return false
@@ -65,7 +65,7 @@ function headingLevel(line: string): number {
   return /^[\p{L}\d][\p{L}\d\s'’:&().,/-]*$/u.test(line) ? 2 : 0
 }
 
-/** The lines of a text one by one, without an array of all of them. */
+/** Iterates over the lines of a text without an array of all of them. */
 export function* lines(text: string): Generator<string> {
   let start = 0
   for (;;) {

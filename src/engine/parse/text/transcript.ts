@@ -6,19 +6,19 @@ import { type Cue, clock, cuesOf, milliseconds, transcriptBlocks } from './subti
 import { lines } from './text.js'
 
 const TIME = '((?:\\d{1,4}:)?\\d{1,2}:\\d{2}[.,]\\d{1,3})'
-/** as programs of Whisper write on a terminal: `[00:01.000 --> 00:04.500]  Good morning.` */
+/** lines of the output of Whisper programs: `[00:01.000 --> 00:04.500] Good morning.` */
 const TIMED_LINE = new RegExp(`^\\s{0,20}\\[${TIME}\\s{0,5}-->\\s{0,5}${TIME}\\](.*)$`)
-/** seconds; longer than any recording, and what is beyond is no time */
+/** maximum duration of a recording in seconds; longer times are invalid */
 const LONGEST = 10_000 * 3600
 
-/** A reader of what is said in a recording: as of subtitles, with the times where there are some. */
+/** A parser for the transcript of a recording: like subtitles, with times where there are some. */
 export function transcriptParser(speech: RecordedSpeech): { parse(input: ParserInput): Parsed } {
   return {
     parse({ filename }) {
       const { cues, text } = said(speech)
       const blocks = cues.length > 0 ? transcriptBlocks(cues) : paragraphs(text)
       if (blocks.length === 0)
-        throw new ReadError('empty', `${filename}: ${speech.by} heard nothing in it that could be written down`)
+        throw new ReadError('empty', `${filename}: ${speech.by} found no speech that could be transcribed`)
       const duration = cues.reduce((last, { end }) => Math.max(last, end), 0)
       const times = cues.length === 0 ? {} : { cueCount: cues.length, duration: clock(duration) }
       return {
@@ -31,7 +31,7 @@ export function transcriptParser(speech: RecordedSpeech): { parse(input: ParserI
   }
 }
 
-/** Speech with its times; as text where none are told. */
+/** Parses a transcript to cues, or to text where it has no times. */
 function said({ text, segments = [] }: RecordedSpeech): { cues: Cue[]; text: string } {
   const timed = cuesOfSegments(segments)
   if (timed.length > 0) return { cues: timed, text: '' }
@@ -51,7 +51,7 @@ function cuesOfLines(text: string): Cue[] {
   return cues
 }
 
-/** JSON as Whisper and whisper.cpp write it; nothing for another text that begins like it. */
+/** Parses JSON of Whisper and whisper.cpp; `undefined` for text that only begins like JSON. */
 function cuesOfJson(text: string): { cues: Cue[]; text: string } | undefined {
   let json: unknown
   try {
@@ -70,7 +70,7 @@ function cuesOfSegments(segments: unknown): Cue[] {
   if (!Array.isArray(segments)) return []
   return segments.flatMap((one): Cue[] => {
     if (!isRecord(one) || typeof one.text !== 'string' || one.text.trim() === '') return []
-    // whisper.cpp counts milliseconds, in an object of their own
+    // whisper.cpp counts milliseconds in a separate object.
     const { from, to } = isRecord(one.offsets) ? one.offsets : { from: of(one.start), to: of(one.end) }
     const start = within(from)
     const speaker = typeof one.speaker === 'string' && one.speaker !== '' ? `${one.speaker.slice(0, 80)}: ` : ''

@@ -1,6 +1,6 @@
 /**
- * Runs that replace each other in two token lists: `tin` and `lead` of `the melting point of tin is #` and `the melting
- * point of lead is #`. By a longest common subsequence.
+ * Finds runs that replace each other in two token lists, by their longest common subsequence: `tin` and `lead` of `the
+ * melting point of tin is #` and `the melting point of lead is #`.
  *
  * @returns pairs of runs of indexes, both nonempty
  */

@@ -2,25 +2,26 @@ import { type AskedOf, answerConfidence } from '../confidence.js'
 import type { Features } from '../rerank.js'
 import { type Compared, contradictions, type Findings } from './contradictions.js'
 
-/** An item of evidence as contradictions are looked for in it. */
+/** An item of evidence that is compared for contradictions. */
 export interface ComparedItem extends Compared {
   /** final score, 0 to 1 */
   score: number
   features?: Features
 }
 
-/** A contradicting item must come this near to the best score, … */
+/** Minimum score of a contradicting item, as a fraction of the best score, … */
 const COMPARABLE = 0.25
-/** … or answer by itself with this confidence. */
+/** … or its minimum confidence on its own. */
 const ANSWERS_FROM = 0.5
-/** Share of the question that a sentence and the title hold at least, word by word: else no sentence is worth reading. */
+/** Minimum fraction of the question that a sentence and the title contain: otherwise no sentence is read. */
 const CONCERNS = 0.3
 
 /**
- * Contradictions among items that are comparable with the best one. Scores are relative to the candidates: of two that
- * state nearly the same the second may have half of the first's. So the confidence in each by itself counts too.
+ * Finds contradictions among items that are comparable with the best one. Scores are relative to the candidates: of two
+ * items that state nearly the same, the second may have half of the first's score. So each item's own confidence counts
+ * too.
  *
- * @param request `terms` of the question, weighed by `idf`; `agree` leaves out pairs of sentences
+ * @param request `terms` of the question, weighed by `idf`; `agree` excludes pairs of sentences
  * @param considered in rank order
  */
 export function conflictsAmong(
@@ -34,7 +35,7 @@ export function conflictsAmong(
     query: string
     terms: readonly string[]
     idf: (term: string) => number
-    /** absent: items are compared by their scores alone */
+    /** absent: items are compared by their scores only */
     asked?: AskedOf
     agree?: (one: string, other: string) => boolean
   },

@@ -2,33 +2,35 @@ import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/que
 import { askedTime, isWithin } from '../question/asked-time.js'
 import { comparedIn } from './note.js'
 
-/** The sentence of one of the documents that differ. */
+/** The sentence of one of the documents that contradict each other. */
 export interface Side {
   text: string
   /** index of its passage in the evidence, from 0 */
   evidenceIndex: number
-  /** the document's name, with its day where it has one */
+  /** name of the document, with its day if it has one */
   document: string
-  /** of what holds no more, or not yet, in the time that was asked for */
+  /** set when it is no longer valid, or not yet valid, at the time asked for */
   relation?: 'older' | 'newer'
 }
 
 export interface BothSides {
   sides: Side[]
-  /** the sides of a contradiction with their documents and citation marks, in lines; versions are quoted instead */
+  /**
+   * a contradiction's sides with their documents and citation marks, one per line; empty for versions, which are quoted
+   */
   text: string
-  /** whether the first of the sides holds, and the others held before */
+  /** whether the first side is valid and the others were valid earlier */
   isSuperseded: boolean
 }
 
-/** More than two documents rarely disagree; the rest remains in the evidence. */
+/** More than two documents rarely contradict each other; the others stay in the evidence. */
 const MAX_SIDES = 4
 const OPENING = 'The documents contradict each other.'
 
 /**
- * The sides of evidence that differs in one fact, each by its sentence, document and day. Contradictions: best first.
- * Where it is known which of them holds: that one first, the others as older; what the question asks of another year
- * first of all. Undefined where the sentences are not known, and where nothing differs.
+ * Finds the sides of evidence that differs in one fact, each with its sentence, document and day. Contradictions are
+ * listed best first. When it is known which side is valid, that one is first and the others are marked as older; a side
+ * of the year that the question asks for precedes all. Undefined when the sentences are unknown or nothing differs.
  */
 export function bothSides({
   state,
@@ -78,7 +80,7 @@ function contradiction(ordered: readonly (Side & { isNewer: boolean })[]): BothS
   return { sides, text: [OPENING, ...lines].join('\n'), isSuperseded: false }
 }
 
-/** The day is the document's own: the day of its ingest shows nothing of which of two holds. */
+/** Uses the document's own day: the day of its ingestion does not show which document is valid. */
 function documentName({ metadata }: EvidenceItem): string {
   const name = String(metadata.filename ?? metadata.documentTitle ?? metadata.title ?? '')
   const day = String(metadata.documentDate ?? '').slice(0, 'yyyy-mm-dd'.length)

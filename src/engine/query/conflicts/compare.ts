@@ -4,7 +4,7 @@ import { areTurned } from './polarity.js'
 import { exclude, type Quantity } from './quantities.js'
 import type { Moment, Statement, Word } from './statements.js'
 
-/** What is asked: its stems, and whether it asks for a time, or for one name, place or thing. */
+/** Stems of the question, and whether it asks for a time, or for a single name, place or object. */
 export interface AskedOf {
   stems: ReadonlySet<string>
   asksWhen: boolean
@@ -13,18 +13,18 @@ export interface AskedOf {
 
 export type DisagreementKind = 'number' | 'date' | 'negation' | 'opposite' | 'alternative'
 
-/** How two statements of one fact relate: they contradict each other, or differ in time or in another thing. */
+/** How two statements about one fact relate: they contradict each other, or are about different times or subjects. */
 export interface Relation {
   kind: 'conflict' | 'newer' | 'other'
   by: DisagreementKind
   reason: string
-  /** of `newer`: which of the two is, where the statements show it */
+  /** for `newer`: index of the newer statement, when the statements show it */
   newer?: 0 | 1
-  /** words that the two differ in */
+  /** words in which the two differ */
   values: ReadonlySet<Word>
 }
 
-/** Two statements, and what each has that the other and its heads lack. */
+/** Two statements, and the words of each that the other statement and its headings lack. */
 interface Pair {
   one: Statement
   two: Statement
@@ -34,27 +34,29 @@ interface Pair {
 
 type Found = Pick<Relation, 'by' | 'reason' | 'values'>
 
-/** Share of one fact that two statements need in common; a denial needs nearly the same words. */
+/** Minimum overlap of two statements about one fact; a denial needs nearly the same words. */
 const SAME_FACT = 0.5
 const SAME_BUT_DENIED = 0.6
-/** What a word costs that one statement alone has: where the other has one of its own, and where it has not. */
+/** Cost of a word that only one statement has: when the other has a different word instead, and when it has none. */
 const OWN_ON_BOTH = 0.9
 const OWN_ON_ONE = 0.12
-/** Verbs of the same meaning are many: kept, stored, retained. */
+/** Many verbs have the same meaning: kept, stored, retained. */
 const VERBS_ON_BOTH = 0.35
-/** A longer clause does more than to name a value. */
+/** A longer clause does more than name a value. */
 const MAX_NAMING_WORDS = 9
-/** Words besides the value that two statements of one value may have of their own. */
+/** Maximum words besides the value that only one of the two statements has. */
 const MAX_REST = 3
-/** A sentence of more numbers is a table in words. */
+/** A sentence with more numbers is a table in words. */
 const MAX_QUANTITIES = 4
 const MAX_VALUE_WORDS = 4
-/** Tokens of a phrase that replaces another one; longer runs are only different text. */
+/** Maximum tokens of a phrase that replaces another one; longer runs are unrelated text. */
 const MAX_REPLACED = 3
 
 /**
- * @param heads stems of the title and headings of each: what they name, the statement need not repeat
- * @returns undefined where the two are not about the same, or agree
+ * Compares two statements.
+ *
+ * @param heads stems of the title and headings of each; a statement need not repeat them
+ * @returns undefined when the two are about different facts, or agree
  */
 export function relationOf(
   one: Statement,
@@ -82,12 +84,12 @@ export function relationOf(
   return { by, reason, values, kind: 'conflict', ...order }
 }
 
-/** Words of one that the other and its headings lack. */
+/** Words of the first statement that the other one and its headings lack. */
 export function ownWords(one: Statement, two: Statement, heads: ReadonlySet<string>): Word[] {
   return one.words.filter(({ stem }) => !two.stems.has(stem) && !heads.has(stem))
 }
 
-/** 0 to 1: shared words against those of one side alone, less the values that the two disagree in. */
+/** 0 to 1: shared words compared with words of one side only, without the values in which the two disagree. */
 function support({ shared, own }: Pair, values: ReadonlySet<Word> = new Set(), more = 0): number {
   const count = (side: 0 | 1, isVerbal: boolean): number =>
     own[side].filter((word) => !values.has(word) && word.isVerbal === isVerbal).length
@@ -99,7 +101,7 @@ function support({ shared, own }: Pair, values: ReadonlySet<Word> = new Set(), m
   return common / (common + cost(false, OWN_ON_BOTH) + cost(true, VERBS_ON_BOTH))
 }
 
-/** What shows that the two are about different things: a subject, a name or a modifier that replaces the other's. */
+/** Reason why the two are about different subjects: a subject, name or modifier that replaces the other's. */
 function otherSubject(pair: Pair, values: ReadonlySet<Word>): string | undefined {
   const { one, two, own } = pair
   const [a, b] = own.map((words) => words.filter((word) => !word.isVerbal && !values.has(word)))
@@ -113,12 +115,12 @@ function otherSubject(pair: Pair, values: ReadonlySet<Word>): string | undefined
     if (x.length > 0 && y.length > 0) return differing('about', x, y)
   }
   const isPart = one.quantities.length !== two.quantities.length && one.subjectQuantities !== two.subjectQuantities
-  if (isPart) return 'one speaks of a part alone'
-  if (one.isHedged !== two.isHedged) return 'under a condition, or by report'
+  if (isPart) return 'one is about a part only'
+  if (one.isHedged !== two.isHedged) return 'one is conditional or reported speech'
   return undefined
 }
 
-/** What is denied in one case is not denied in another. */
+/** A denial for one case does not apply to another case. */
 function otherCase({ one, two, own }: Pair, values: ReadonlySet<Word>): string | undefined {
   const [a, b] = own.map((words) => words.filter((word) => !word.isVerbal && !values.has(word)))
   if (a !== undefined && b !== undefined && a.length > 0 && b.length > 0) return differing('about', a, b)
@@ -131,7 +133,7 @@ function differing(by: string, one: readonly Word[], two: readonly Word[]): stri
   return `${by} different things: ${a} and ${b}`
 }
 
-/** One describes what was or replaces it, or both are of times of their own. */
+/** One describes the past or replaces it, or each has its own time. */
 function orderOf({ one, two }: Pair, by: DisagreementKind): Pick<Relation, 'kind' | 'newer' | 'reason'> | undefined {
   if (one.order !== two.order && (one.order !== undefined || two.order !== undefined)) {
     const newer = one.order === 'newer' || two.order === 'older' ? 0 : 1
@@ -142,7 +144,7 @@ function orderOf({ one, two }: Pair, by: DisagreementKind): Pick<Relation, 'kind
   if (a.length === 0 && b.length === 0) return undefined
   if (a.length === 0 || b.length === 0) {
     const limit = [...a, ...b].find(({ year, month, quarter }) => (year ?? month ?? quarter) !== undefined)
-    return limit === undefined ? undefined : { kind: 'other', reason: `one speaks of ${limit.shown} alone` }
+    return limit === undefined ? undefined : { kind: 'other', reason: `one is about ${limit.shown} only` }
   }
   if (a.some((left) => b.some((right) => !areApart(left, right)))) return undefined
   const [first, second] = [a[0]?.year, b[0]?.year]
@@ -155,7 +157,7 @@ function shownIn(moments: readonly Moment[]): string {
   return moments.map(({ shown }) => shown).join(', ')
 }
 
-/** Whether two dates cannot be of the same day; parts that one does not write it does not deny. */
+/** Whether two dates cannot be the same day. A part that one of them omits is not compared. */
 function areApart(one: Moment, two: Moment): boolean {
   return (['year', 'month', 'day', 'weekday', 'quarter'] as const).some(
     (part) => one[part] !== undefined && two[part] !== undefined && one[part] !== two[part],
@@ -188,11 +190,13 @@ function byNumber(pair: Pair, asked: AskedOf): Found | undefined {
     if (support(pair, values, counted + (measure === 'count' ? 0 : 0.3)) < SAME_FACT) continue
     found.push({ by: 'number', reason: `different numbers: ${first.left.shown} and ${first.right.shown}`, values })
   }
-  // two measures that differ side by side: one is of what the other is
+  // Two measures that differ together belong to two different things.
   return found.length === 1 ? found[0] : undefined
 }
 
-/** Whether the other numbers differ as well: `boat 3 carries 13 sailors` and `boat 4 carries 14` are of two boats. */
+/**
+ * Whether the other numbers differ as well: `boat 3 carries 13 sailors` and `boat 4 carries 14` are about two boats.
+ */
 function differBeside(
   a: readonly Quantity[],
   b: readonly Quantity[],
@@ -203,13 +207,13 @@ function differBeside(
   return x.length > 0 && y.length > 0 && x.every((one) => y.every((other) => exclude(one, other) === true))
 }
 
-/** Numbers of a label that count and measure nothing: a telephone number, a code. */
+/** Numbers of a label that neither count nor measure: a telephone number, a code. */
 function codeOf({ value, quantities }: Statement): string | undefined {
   const isCode = value?.size === 0 && quantities.every(({ measure, counted }) => measure === 'count' && counted === '')
   return isCode && quantities.length > 1 ? quantities.map(({ shown }) => shown).join(' ') : undefined
 }
 
-/** The same is counted, or what one counts the question or the other statement names. */
+/** Whether both count the same thing, or each counts something that the question or the other statement names. */
 function countSame({ one, two }: Pair, left: Quantity, right: Quantity, { stems }: AskedOf): boolean {
   if (left.measure !== 'count') return true
   if (left.counted === right.counted && left.counted !== '') return true
@@ -257,7 +261,7 @@ function byDenial(pair: Pair): Found | undefined {
   if ([...one.ends].some(([scale, { end }]) => two.ends.get(scale)?.end === end)) return undefined
   const [denying, stating] = one.isDenied ? [one, two] : [two, one]
   if (support(pair) < SAME_BUT_DENIED) return undefined
-  // of what is denied for a case only, nothing is stated of other cases
+  // A denial for one case only says nothing about other cases.
   const narrower = own[denying === one ? 0 : 1].filter(({ isVerbal }) => !isVerbal)
   if (narrower.length > 1) return undefined
   const isLimited =
@@ -272,7 +276,7 @@ function byDate(pair: Pair, asked: AskedOf): Found | undefined {
   const isLabelled = one.value !== undefined && two.value !== undefined
   if (!isLabelled && !asked.asksWhen && support(pair) < SAME_BUT_DENIED) return undefined
   if (support(pair) < SAME_FACT) return undefined
-  // two verbs are two events, each with its year
+  // Two verbs are two events, each with its year.
   const areYears = [...one.moments, ...two.moments].every(({ year }) => year !== undefined)
   if (areYears && pair.own.every((words) => words.some(({ isVerbal }) => isVerbal))) return undefined
   return {
@@ -282,7 +286,7 @@ function byDate(pair: Pair, asked: AskedOf): Found | undefined {
   }
 }
 
-/** One value that replaces the other's, where a fact has one: a labelled value, or what the question asks one of. */
+/** Compares names: one value replaces the other's where a fact has a single value, by its label or by the question. */
 function byName(pair: Pair, asked: AskedOf): Found | undefined {
   const { one, two, own } = pair
   if (one.isDenied || two.isDenied) return undefined
@@ -300,7 +304,7 @@ function byName(pair: Pair, asked: AskedOf): Found | undefined {
   return { by: 'alternative', values, reason: `different names: ${left} and ${right}` }
 }
 
-/** The run of own words that is a value: of a label what follows it, of a clause its names, else what follows the verb. */
+/** Words of the value: after a label, all that follow; in a clause its names, or else what follows the verb. */
 function readValue({ one, two, own }: Pair, side: 0 | 1): readonly Word[] {
   const statement = side === 0 ? one : two
   const other = side === 0 ? two : one

@@ -15,19 +15,19 @@ export interface Contradiction {
   says: [string, string]
 }
 
-/** Two items that differ, but in different things, or one after the other. */
+/** Two items that differ without contradicting: they are about different things, or one replaced the other. */
 export interface Difference extends Contradiction {
   kind: 'newer' | 'other'
-  /** index of the item that holds today, where the two are about one fact */
+  /** index of the item that is valid today, when the two are about one fact */
   newer?: number
 }
 
 export interface Compared {
   title: string
   text: string
-  /** which document it is of; items of one document are not compared */
+  /** id of its document; items of one document are not compared */
   document?: string
-  /** day of the document, `yyyy-mm-dd` or longer, where it is known */
+  /** day of the document, `yyyy-mm-dd` or longer, when known */
   day?: string
   /** whether the document states that it replaces another one */
   replaces?: boolean
@@ -38,21 +38,23 @@ export interface Findings {
   differences: Difference[]
 }
 
-/** Share of the question that a unit must hold with its title to be worth reading. */
+/** Minimum fraction of the question that a unit and its title contain; other units are not read. */
 const CONCERNS = 0.4
-/** Of scripts without spaces: pairs of characters across two words are in no sentence. */
+/**
+ * The same for scripts without spaces: the question has character pairs across two words, which no sentence contains.
+ */
 const CONCERNS_UNSPACED = 0.33
-/** Units of an item that are read: those that hold most of the question. */
+/** Maximum units of an item that are read: those that contain most of the question. */
 const UNITS = 4
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const DAY_LENGTH = 'yyyy-mm-dd'.length
 
 /**
- * Which items contradict each other in what is asked: their sentences, labelled values and cells that hold the question
- * are read as statements, and those of different documents compared. Of two documents of different days, or of which
- * one replaces the other, the later holds: no contradiction.
+ * Finds items that contradict each other about the question. Their sentences, labelled values and cells that match the
+ * question are read as statements, and statements of different documents are compared. When the documents have
+ * different days, or one replaces the other, the later one is valid: that is a difference, not a contradiction.
  *
- * @param terms of the question, weighed by `idf`
+ * @param terms terms of the question, weighed by `idf`
  */
 export function contradictions(
   query: string,
@@ -69,7 +71,7 @@ export function contradictions(
     asksWhen: type === 'time',
     asksOne: type === 'person' || ASKS_ONE.test(query),
   }
-  // a word that no item holds tells none from another: `how long`
+  // A word that no item contains does not separate items: `how long`.
   const held = new Set(items.flatMap(({ title, text }) => [...sentenceTerms(title), ...sentenceTerms(text)]))
   const weighed = new Map([...weights].filter(([stem]) => held.has(stem)))
   const read = items.map((item) => readItem(item, weighed))
@@ -90,7 +92,7 @@ export function contradictions(
   return findings
 }
 
-/** One value is asked for: `where`, `what is the …`, `which room`; not `which offices`. */
+/** Questions for a single value: `where`, `what is the …`, `which room`; not `which offices`. */
 const ASKS_ONE =
   /(?<!\p{L})(?:where|wo|où|dónde)(?!\p{L})|(?<!\p{L})(?:what|which) (?:is|was|\p{L}+[^s\W](?!\p{L}))|(?<!\p{L})(?:welche[rsmn]|quel(?:le)?|cuál)(?!\p{L})|(?<!\p{L})(?:was|wie) (?:ist|heißt|lautet)(?!\p{L})/iu
 
@@ -103,7 +105,7 @@ function weightsOf(query: string, terms: readonly string[], idf: (term: string) 
   )
 }
 
-/** Which of two documents holds, where one replaces the other or their days differ. */
+/** Which of two documents is valid, when one replaces the other or their days differ. */
 function laterOf(one: Compared, two: Compared): 0 | 1 | undefined {
   const [a, b] = [one, two].map(({ day }) => day?.slice(0, DAY_LENGTH))
   if (a !== undefined && b !== undefined && a !== b) return a > b ? 0 : 1
@@ -114,7 +116,7 @@ function laterOf(one: Compared, two: Compared): 0 | 1 | undefined {
 interface ReadItem {
   title: string
   heads: ReadonlySet<string>
-  /** stems of each unit that concerns the question, and the unit */
+  /** units that concern the question */
   units: readonly Unit[]
   statements: () => Statement[]
 }
@@ -149,7 +151,7 @@ function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number
   }
 }
 
-/** The first contradiction of two items; where there is none, the first difference; nothing where they agree. */
+/** The first contradiction of two items, or else the first difference; undefined when they agree. */
 function compareItems(
   one: ReadItem,
   two: ReadItem,

@@ -1,7 +1,7 @@
 import { once } from '../../../lib/once.js'
 import { NAMED_LANGUAGES } from '../../../lib/text/calendar-names.js'
 
-/** A unit: what it measures, and how many of that measure's base unit it is. */
+/** A unit of measurement: its measure, and its factor to the measure's base unit. */
 export interface Unit {
   measure: string
   factor: number
@@ -12,7 +12,7 @@ export interface Unit {
 const DAY = 86_400
 const YEAR = 365.25 * DAY
 
-/** Units whose names the runtime has in every language, with their factors. */
+/** Units whose names the runtime knows in every language, with their factors. */
 const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   time: {
     second: 1,
@@ -44,7 +44,7 @@ const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 }
 const FAHRENHEIT_OFFSET = (-32 * 5) / 9
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'JPY', 'CHF', 'CNY'] as const
-/** What locale data do not have: British spellings, symbols, and short names of currencies. */
+/** Names that locale data lack: British spellings, symbols, and short names of currencies. */
 const FURTHER: readonly (readonly [string, string, number])[] = [
   ['time', 'hrs stunden', 3600],
   ['time', 'mins', 60],
@@ -80,7 +80,7 @@ const FURTHER: readonly (readonly [string, string, number])[] = [
   ['CNY', '元 rmb', 1],
 ]
 
-/** Short forms of a unit that are prepositions or articles, too. */
+/** Short forms of units that are also prepositions or articles. */
 const PREPOSITIONS = new Set(['in', 'a', 'an', 'de', 'd'])
 
 const units = once((): Map<string, Unit> => {
@@ -115,7 +115,7 @@ function partOf(format: Intl.NumberFormat, type: string, number: number): string
     .join(' ')
 }
 
-/** The unit that a word names in any of the languages, in lower case; of a German dative too. */
+/** Finds the unit that a word in lower case names in any of the languages; a German dative too. */
 export function unitNamed(word: string): Unit | undefined {
   if (PREPOSITIONS.has(word)) return undefined
   return units().get(word) ?? (/\p{L}{3}en$/u.test(word) ? units().get(word.slice(0, -1)) : undefined)
@@ -125,7 +125,7 @@ export function isMoney({ measure }: { measure: string }): boolean {
   return CURRENCIES.some((currency) => currency === measure)
 }
 
-/** A currency that is written before its number: a sign, or a code. */
+/** Whether a token is a currency that is written before its number: a sign or a code. */
 export function isCurrencySign(token: string): boolean {
   return /^(?:\p{Sc}|usd|eur|gbp|chf)$/u.test(token)
 }

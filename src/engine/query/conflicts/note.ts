@@ -3,24 +3,24 @@ import type { Verdict } from '../answerability.js'
 
 type Note = EvidenceItem['conflicts'][number]
 
-/** What an item's note of another is about; evidence does not list it. */
+/** Sentences that a conflict note compares; evidence does not list them. */
 interface Compared {
   /** sentences of the item and of the other */
   says: readonly [string, string]
-  /** whether the item holds, and the other held before; undefined where the two contradict each other */
+  /** whether the item is valid and the other was valid earlier; undefined when the two contradict each other */
   isNewer?: boolean
 }
 
 const COMPARED = new WeakMap<object, Compared>()
 
-/** @returns undefined for a note that others than the rules have made */
+/** @returns undefined for a note that the rules did not make */
 export function comparedIn(note: object): Compared | undefined {
   return COMPARED.get(note)
 }
 
 /**
- * Writes into the items which of the others contradict them. What differs without contradicting, since it is of another
- * time, version or thing, goes to `metadata.differs`: it is no conflict.
+ * Notes in each item which other items contradict it. Items that differ without contradicting, in time, version or
+ * subject, are listed in `metadata.differs`: they are no conflict.
  */
 export function noteConflicts(
   items: readonly EvidenceItem[],

@@ -1,4 +1,4 @@
-/** Number words up to twenty, tens of English and German, and the large ones. */
+/** Number words up to twenty, tens of English and German, and some large ones. */
 const SMALL = new Map<string, number>(
   [
     'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty',
@@ -49,16 +49,16 @@ const DECIMAL_COMMA = /^\d+,\d+$/
 
 export interface ReadNumber {
   value: number
-  /** digits that say something: `1,200` has two, `1,212` four */
+  /** significant digits: `1,200` has two, `1,212` four */
   digits: number
   hasFraction: boolean
-  /** tokens that it takes */
+  /** number of tokens that it covers */
   taken: number
-  /** it is written in digits without marks, as a year is */
+  /** written in digits without separators, as a year is */
   isPlain: boolean
 }
 
-/** The number that begins at a token, in digits or words, with the words that multiply it. */
+/** Parses the number that begins at a token, in digits or words, with the words that multiply it. */
 export function numberAt(tokens: readonly string[], at: number, isGerman: boolean): ReadNumber | undefined {
   const first = tokens[at]
   if (first === undefined) return undefined

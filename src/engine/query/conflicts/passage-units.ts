@@ -1,19 +1,19 @@
 import { splitSentences } from '../../../lib/text/sentences.js'
 import { CELL_SEPARATOR, cellsOfLine } from '../../../lib/text/table-lines.js'
 
-/** A part of a passage that states something: a sentence, a labelled value, or a cell with its heads. */
+/** A part of a passage that states something: a sentence, a labelled value, or a cell with its headers. */
 export interface Unit {
   /** sentence, or value of the label */
   text: string
-  /** what the value is of: a list label, or the heads of a cell */
+  /** label of the value: of a list entry, or the headers of a cell */
   label: string | undefined
-  /** what is quoted of it */
+  /** text that is quoted for it */
   quote: string
-  /** the sentence before it, which its pronouns refer to */
+  /** previous sentence, to which its pronouns refer */
   before: string
 }
 
-/** `Bin collection: Tuesday`, with list marks and emphasis; columns of spaces, too. */
+/** `Bin collection: Tuesday`, with list marks and emphasis; also columns separated by spaces. */
 const LABELLED =
   /^[\s>]*(?:[-*•‣–]\s+|\d{1,3}[.)]\s+)?[*_]{0,2}(?<label>[^:：|*_\n]{2,60}?)[*_]{0,2}\s?(?:[:：]|\s{3,}|\t+)[*_]{0,2}\s+(?<value>\S.*)$/u
 const MAX_LABEL_WORDS = 7
@@ -22,7 +22,7 @@ const MAX_VALUE_WORDS = 12
 const RULE = /^[\s|:+-]+$/u
 const QUESTION = /[?？]["'”’)]*\s*$/u
 
-/** Units of a passage in order; questions state nothing. */
+/** Splits a passage into units, in order. Questions state nothing and are dropped. */
 export function unitsOf(text: string): Unit[] {
   const units: Unit[] = []
   let prose: string[] = []
@@ -63,7 +63,7 @@ export function unitsOf(text: string): Unit[] {
   return units
 }
 
-/** A cell is of the first cell of its row, and of the head of its column. */
+/** A cell is labelled by the first cell of its row and the header of its column. */
 function rowUnits(heads: readonly string[], cells: readonly string[], line: string): Unit[] {
   const [row = ''] = cells
   return cells.slice(1).flatMap((cell, index) => {

@@ -1,8 +1,8 @@
 import { stemOf } from './stem.js'
 
 /**
- * Words of opposite meaning, `|` between the ends. No structure shows that two words exclude each other, and vectors
- * place them next to each other.
+ * Words of opposite meaning, `|` between the two ends of a scale. Neither grammar nor vectors show that two words
+ * exclude each other: vectors place them next to each other.
  */
 const OPPOSITES = `
 allow allowed permit permitted legal erlaubt gestattet zulässig autorisé permis permitido | forbid forbidden prohibit prohibited ban banned illegal disallowed verboten untersagt interdit prohibido
@@ -37,7 +37,7 @@ const NEGATORS = new Set(
     ' ',
   ),
 )
-/** Prefixes that turn an adjective: suitable, unsuitable. */
+/** Prefixes that negate an adjective: suitable, unsuitable. */
 const TURNING = /^(?:un|in|im|ir|il|dis|non)(?=\p{L}{4})/u
 
 export interface End {
@@ -47,7 +47,7 @@ export interface End {
 
 let known: Map<string, End> | undefined
 
-/** Which end of which scale a stem names. */
+/** Finds the scale that a stem belongs to, and its end. */
 export function endOf(stem: string): End | undefined {
   known ??= new Map(
     OPPOSITES.trim()
@@ -64,14 +64,14 @@ export function endOf(stem: string): End | undefined {
   return known.get(stem)
 }
 
-/** The scale of what is allowed. */
+/** Scale of permission. */
 export const PERMISSION = (): number => endOf(stemOf('allowed'))?.scale ?? 0
 
 export function isNegator(token: string): boolean {
   return NEGATORS.has(token) || /n['’]t$/u.test(token)
 }
 
-/** Whether one word is the other with a prefix that turns its meaning. */
+/** Whether one word is the other with a negating prefix. */
 export function areTurned(one: string, two: string): boolean {
   const [long, short] = one.length > two.length ? [one, two] : [two, one]
   return TURNING.test(long) && stemOf(long.replace(TURNING, '')) === stemOf(short)

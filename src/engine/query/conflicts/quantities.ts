@@ -3,32 +3,32 @@ import { numberAt, type ReadNumber } from './numbers.js'
 
 export type Bound = 'exact' | 'about' | 'at most' | 'at least' | 'over' | 'range'
 
-/** A number as a statement means it. */
+/** A number with its unit or the thing it counts, as a statement uses it. */
 export interface Quantity {
-  /** what is measured: `time`, `length`, `clock` (minutes of the day), `interval` (seconds), `count` */
+  /** measure: `time`, `length`, `clock` (minutes of the day), `interval` (seconds), `count` */
   measure: string
-  /** in base units of the measure; the same number twice unless it is a range */
+  /** in base units of the measure; equal to `high` unless it is a range */
   low: number
   high: number
   bound: Bound
-  /** what is counted, as a stem; empty where the statement does not say */
+  /** stem of the counted thing; empty when the statement does not name it */
   counted: string
-  /** `a day`, `per request`: what the number is for each of */
+  /** `a day`, `per request`: the number applies to each of these */
   per: string
-  /** as the text writes it */
+  /** as written in the text */
   shown: string
   precision: Pick<ReadNumber, 'digits' | 'hasFraction'>
-  /** the unit as it is written: other units are converted, which rounds */
+  /** unit as written: conversion from other units rounds */
   unit: string
   /** index of its first token */
   at: number
 }
 
-/** Tokens of a clause in lower case, and which of them a number or date has taken. */
+/** Tokens of a clause in lower case, with a flag for those that belong to a number or date. */
 export interface Reading {
   tokens: readonly string[]
   taken: boolean[]
-  /** whether a point groups thousands and a comma begins the fraction */
+  /** whether a point groups thousands and a comma starts the fraction */
   isGerman: boolean
   /** stem of a content word; undefined for others */
   stemAt: (index: number) => string | undefined
@@ -53,7 +53,7 @@ const TIMES = new Map([
   ['einmal', 1],
   ['zweimal', 2],
 ])
-/** Adverbs of how often, in days. */
+/** Frequency adverbs, with their interval in days. */
 const OFTEN = new Map([
   ['hourly', 1 / 24],
   ['daily', 1],
@@ -73,7 +73,7 @@ const DAY = 86_400
 const CLOCK = /^(\d{1,2}):(\d{2})$/
 const CLOCK_AFTER = /^(?:uhr|o['’]clock|h|heures?)$/u
 const LOOKED_BACK = 4
-/** Words between a number and its unit: `28 vacation days`, `three working days`. */
+/** Maximum words between a number and its unit: `28 vacation days`, `three working days`. */
 const UNIT_WITHIN = 3
 const NOON = 12 * 60
 
@@ -92,7 +92,7 @@ export function readQuantities(reading: Reading): Quantity[] {
 
 interface Found {
   quantity: Quantity
-  /** tokens from the first on */
+  /** number of tokens */
   length: number
 }
 
@@ -126,12 +126,12 @@ function intervalAt({ tokens, isGerman }: Reading, at: number): Found | undefine
     if (unit?.measure === 'time') return found(unit.factor / times, next + 2 - at)
   }
   const often = OFTEN.get(word)
-  // before a noun it names one: `the daily report`
+  // Before a noun it is part of a name: `the daily report`.
   const isAdverb = at > 1 && !/^\p{L}{4,}/u.test(tokens[at + 1] ?? '')
   return often !== undefined && isAdverb ? found(often * DAY, 1) : undefined
 }
 
-/** `8 pm`, `10:30`, `9 o'clock`, `7 Uhr`, `noon`; of `6–22 h` the first hour, too. */
+/** `8 pm`, `10:30`, `9 o'clock`, `7 Uhr`, `noon`; of `6–22 h` also the first hour. */
 function clockAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
   const word = tokens[at] ?? ''
   const written = CLOCK.exec(word)
@@ -207,7 +207,7 @@ function inBase(value: number, unit: Unit | undefined): number {
   return unit === undefined ? value : value * unit.factor + (unit.offset ?? 0)
 }
 
-/** The unit of a number; a word or two may stand before it. `end` is behind it. */
+/** Finds the unit of a number; one or two words may precede it. `end` is the index after it. */
 function unitAfter({ tokens, taken, stemAt }: Reading, at: number): { unit: Unit | undefined; end: number } {
   let place = at
   if (tokens[place] === '-') place++
@@ -227,7 +227,7 @@ function unitAfter({ tokens, taken, stemAt }: Reading, at: number): { unit: Unit
   return { unit: undefined, end: at }
 }
 
-/** What is counted: the first content word after the number, which stays one of the statement's words. */
+/** The counted thing: the first content word after the number, which remains a word of the statement. */
 function countedAfter({ tokens, stemAt }: Reading, at: number): { stem: string; end: number } | undefined {
   const place = tokens[at] === '-' || tokens[at] === 'of' ? at + 1 : at
   const stem = stemAt(place)
@@ -255,16 +255,16 @@ function boundOf(tokens: readonly string[], at: number): Bound {
   return 'exact'
 }
 
-/** Rounded numbers and converted units agree when they are this near. */
+/** Maximum relative difference of rounded numbers and converted units that agree. */
 const ROUNDED = 0.05
 const CONVERTED = 0.05
 const ABOUT_SHARE = 0.1
-/** Whole numbers below are counts and limits, which nobody rounds. */
+/** Smaller whole numbers are counts and limits, which are not rounded. */
 const ROUNDED_FROM = 1000
-/** Ranges that share no more of the narrower one than this say different things. */
+/** Ranges that share at most this fraction of the narrower one differ. */
 const RANGE_OVERLAP = 0.25
 
-/** Whether two quantities of one fact exclude each other; undefined where they do not measure the same. */
+/** Whether two quantities of one fact exclude each other; undefined when they measure different things. */
 export function exclude(one: Quantity, two: Quantity): boolean | undefined {
   if (one.measure !== two.measure) return undefined
   if (one.per !== '' && two.per !== '' && one.per !== two.per) return undefined

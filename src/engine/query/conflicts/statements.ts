@@ -10,11 +10,11 @@ import { type End, endOf, isNegator, PERMISSION } from './polarity.js'
 import { type Quantity, readQuantities } from './quantities.js'
 import { stemOf } from './stem.js'
 
-/** A content word of a statement; tokens of numbers and dates are none. */
+/** A content word of a statement; tokens of numbers and dates are excluded. */
 export interface Word {
   stem: string
   shown: string
-  /** capitalised within a sentence, where capitals are for names */
+  /** capitalised within a sentence, in languages where capitals mark names */
   isName: boolean
   /** before the verb */
   isSubject: boolean
@@ -23,39 +23,39 @@ export interface Word {
   index: number
 }
 
-/** An end of a scale, turned where it is denied; `isWeak` of a modal verb. */
+/** End of a scale that a statement asserts, inverted when it is denied; `isWeak` for a modal verb. */
 interface StatedEnd extends End {
   shown: string
   isWeak: boolean
 }
 
-/** A date of a statement, as it is written. */
+/** A date in a statement, as written. */
 export interface Moment extends WrittenDate {
   shown: string
 }
 
-/** A clause, a labelled value or a cell with its heads, as facts are compared. */
+/** A clause, a labelled value or a cell with its headers, prepared for comparison. */
 export interface Statement {
   /** the text that is quoted */
   sentence: string
   words: readonly Word[]
   stems: ReadonlySet<string>
   quantities: readonly Quantity[]
-  /** how many of them narrow the subject: `trainees under 18 work …` */
+  /** number of quantities that narrow the subject: `trainees under 18 work …` */
   subjectQuantities: number
   moments: readonly Moment[]
   /** by scale */
   ends: ReadonlyMap<number, StatedEnd>
   isDenied: boolean
-  /** stems of the value of a label or cell, less those of the label; undefined for a clause */
+  /** stems of the value of a label or cell, without those of the label; undefined for a clause */
   value: ReadonlySet<string> | undefined
-  /** true under a condition only, or according to someone */
+  /** true only under a condition, or according to a third party */
   isHedged: boolean
   /** true at a certain stage only */
   isStaged: boolean
-  /** whether it describes what was, or replaces what was */
+  /** whether it describes the past, or replaces it */
   order: 'older' | 'newer' | undefined
-  /** keys of its tokens, numbers and dates as one key: for alignment */
+  /** normalized tokens for alignment; each number or date becomes `#` */
   line: readonly string[]
 }
 
@@ -65,7 +65,7 @@ const CJK_RUN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+/gu
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
 /** A longer clause is text without stops. */
 const MAX_TOKENS = 80
-/** A sentence of more numbers is a row of results: which of its clauses belong together is not known. */
+/** A sentence with more numbers is a row of results: which of its clauses belong together is unknown. */
 const MAX_NUMBERS = 6
 const NUMBER = /\d+(?:[.,]\d+)*/gu
 const CLAUSE_END =
@@ -77,7 +77,7 @@ const CONDITION =
   /(?<!\p{L})(?:if|unless|would|might|could(?! not)|except|provided|proposed|planned|draft|wenn|falls|sofern|würde|außer|geplant|si|sauf|salvo|excepto)(?!\p{L})/iu
 const STAGED =
   /(?<!\p{L})(?:after|once|when|while|during|before|nach|sobald|während|bevor|après|avant|pendant|después|antes|cuando)(?!\p{L})/iu
-/** Somebody's word: `critics claim that …`. */
+/** Reported speech: `critics claim that …`. */
 const REPORTED = /\p{L}{3,}\s+(?:that|dass|que)\s+\p{L}|\b(?:allegedly|reportedly|angeblich)\b/iu
 /** Auxiliaries by language: the verb of most clauses that state a fact. */
 const AUXILIARIES = new Map(
@@ -90,7 +90,7 @@ const AUXILIARIES = new Map(
 )
 const MODALS = new Set('may can darf dürfen kann können peut peuvent puede pueden'.split(' '))
 const GENITIVES = new Set('of de du des der del della von la le el los las les d'.split(' '))
-/** Words that join phrases and mean nothing of their own; stop lists of questions leave some out. */
+/** Function words without their own meaning; stop lists of questions lack some of them. */
 const FURTHER_STOPS = new Set(
   'behind beside near around above inside outside until within per every once twice up at least away another further without toward onto off out after before since via still now all longer uhr h'.split(
     ' ',
@@ -98,7 +98,7 @@ const FURTHER_STOPS = new Set(
 )
 const PARTICIPLE = /\p{L}{3}ed$/u
 
-/** Statements of one unit of a passage; those of a sentence are its clauses. */
+/** Reads the statements of one unit of a passage; those of a sentence are its clauses. */
 export function readStatements(unit: Unit): Statement[] {
   const { text, label, quote } = unit
   if (label !== undefined) {
@@ -116,7 +116,7 @@ export function readStatements(unit: Unit): Statement[] {
     })
 }
 
-/** Stems of the content words of a text, as statements have them. */
+/** Stems of the content words of a text, as in statements. */
 export function contentStems(text: string): string[] {
   const stops = questionStopWords(languageOfQuestion(text))
   return tokensOf(spaced(text)).flatMap((token) => (isContent(token, stops) ? [stemAt(token)] : []))
@@ -132,7 +132,7 @@ function isContent({ lower }: Token, stops: ReadonlySet<string>): boolean {
   return /^\p{L}/u.test(lower) && !stops.has(lower) && !FURTHER_STOPS.has(lower) && !isNegator(lower)
 }
 
-/** Chinese and Japanese with spaces between words. */
+/** Puts spaces between the words of Chinese and Japanese. */
 function spaced(text: string): string {
   return text.replace(CJK_RUN, (run) => ` ${[...segmenter.segment(run)].map(({ segment }) => segment).join(' ')} `)
 }
@@ -143,7 +143,7 @@ interface Token {
   at: number
 }
 
-/** @param labelEnd offset at which the value starts; undefined for a clause */
+/** @param labelEnd offset where the value starts; undefined for a clause */
 function readClause(written: string, quote: string, labelEnd: number | undefined): Statement | undefined {
   const text = spaced(written)
   const tokens = tokensOf(text)
@@ -168,7 +168,7 @@ function readClause(written: string, quote: string, labelEnd: number | undefined
   const words: Word[] = []
   const ends = new Map<number, StatedEnd>()
   for (const [index, token] of tokens.entries()) {
-    // being able is being allowed, unless the clause has a word for that
+    // A modal verb counts as permission, unless the clause has its own word for it.
     if (MODALS.has(token.lower) && content[index] !== true && !ends.has(PERMISSION()))
       ends.set(PERMISSION(), { scale: PERMISSION(), end: isDenied ? -1 : 1, shown: token.shown, isWeak: true })
     if (taken[index] === true || (content[index] !== true && !/^\d/u.test(token.lower))) continue
@@ -206,7 +206,7 @@ function stemAt({ shown, lower }: Token): string {
   return /^\p{Lu}{2,}$/u.test(shown) ? lower : stemOf(lower)
 }
 
-/** Dates, with their tokens marked; a bare year before what it counts is a number. */
+/** Finds dates and marks their tokens. A bare year before a counted noun is a number. */
 function momentsOf(text: string, tokens: readonly Token[], taken: boolean[], content: readonly boolean[]): Moment[] {
   return datesIn(text).flatMap((date) => {
     const within = tokens.flatMap(({ at }, index) => (at >= date.start && at < date.end ? [index] : []))
@@ -223,7 +223,9 @@ function momentsOf(text: string, tokens: readonly Token[], taken: boolean[], con
   })
 }
 
-/** A number after a noun of the subject names one of its kind: `version 2 uses`, `since release 6.0 the editor`. */
+/**
+ * A number after a noun of the subject identifies one of its kind: `version 2 uses`, `since release 6.0 the editor`.
+ */
 function isIdentifier(tokens: readonly Token[], content: readonly boolean[], index: number, verbAt = 0): boolean {
   const isNumber = /^\d{1,4}(?:\.\d+)*$/u.test(tokens[index]?.lower ?? '')
   return (
@@ -231,7 +233,7 @@ function isIdentifier(tokens: readonly Token[], content: readonly boolean[], ind
   )
 }
 
-/** Index of the verb: an auxiliary, else the content word before the first phrase that follows the subject. */
+/** Index of the verb: an auxiliary, or else the content word before the first phrase that follows the subject. */
 function verbOf(
   tokens: readonly Token[],
   content: readonly boolean[],

@@ -4,7 +4,7 @@ import { forEachTerm } from '../../../lib/text/analyze.js'
 const RECENT = 4000
 const recent = new LRUCache<string, string>({ max: RECENT })
 
-/** The analyser's first term of a word in lower case: its stem. */
+/** Stem of a word in lower case: the analyser's first term. */
 export function stemOf(word: string): string {
   const known = recent.get(word)
   if (known !== undefined) return known

@@ -2,16 +2,17 @@ import { stemOf } from './stem.js'
 
 const TOKEN = /[\p{L}\p{M}\p{N}]+|[:：–—/|]/gu
 const SEPARATOR = /^[:：–—/|]$/u
-/** `part 2`, `b`: counts copies and names nothing. */
+/** `part 2`, `b`: numbers copies and names nothing. */
 const COUNTER = /^(?:\d{1,2}|\p{L})$/u
 
-/** A longer word before the differing one is no preposition. */
+/** A longer word before the differing one is not a preposition. */
 const MAX_PREPOSITION = 3
 
 /**
- * Whether two titles name two things of one kind: they are the same but for one word, `Manual of Atlas` and `Manual of
- * Borealis`. A topic is what follows a colon, what the question or the sentences use, and what ends the title of a kind
- * that they do not mention: `handbook-leave`, where `branch-oslo` is a branch in sentences about the branch.
+ * Whether two titles name two things of one kind, that is, differ in one word: `Manual of Atlas` and `Manual of
+ * Borealis`. A differing word is a topic instead when it follows a colon, when the question or the sentences use it, or
+ * when it ends the title of a kind that they do not mention: `handbook-leave`; but `branch-oslo` in sentences about the
+ * branch is a branch.
  */
 export function areTitlesOfThings(one: string, two: string, isTopic: (stem: string) => boolean): boolean {
   const [a, b] = [one, two].map((title) => title.toLowerCase().match(TOKEN) ?? [])

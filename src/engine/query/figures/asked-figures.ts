@@ -1,24 +1,24 @@
 import { MEASURES, type Measure } from './measures.js'
 import { LINES, type LineName, STATEMENTS, type StatementName } from './statement-lines.js'
 
-/** The rows that a question is about. */
+/** Rows of financial statements that a question is about. */
 export interface AskedFigures {
-  /** rows, by what they are called in reports; those of one entry stand for each other */
+  /** names of rows, as reports use them */
   lines: LineName[]
-  /** statements that it names, or that its rows stand in */
+  /** statements that the question names, or that contain its rows */
   statements: StatementName[]
-  /** years that it names, four digits each */
+  /** years that the question names, four digits each */
   years: string[]
 }
 
-/** A question that names more is a text of its own. */
+/** A question with more rows is a text, not a question. */
 const MOST_LINES = 8
-/** Questions are read so far, in UTF-16 units. */
+/** Maximum length of a question that is read, in UTF-16 units. */
 const MOST_READ = 2000
-/** Asked for are reasons, and not a figure. */
+/** The question asks for reasons, not for a figure. */
 const EXPLAINS = /\b(?:why|drivers?|drove|driven|reasons?|caus(?:e|ed|es)|explain|describe|discuss)\b/i
 const YEAR = /(?<!\d)(?:19|20)\d\d(?!\d)/g
-/** `FY22`, `FY'22`: of this century. */
+/** `FY22`, `FY'22`: years of this century. */
 const SHORT_YEAR = /\b(?:FY|CY)\s?['’]?(\d\d)(?!\d)/gi
 
 const CALLED = MEASURES.flatMap((measure) => measure.called.map((name) => ({ name: ` ${plainWords(name)} `, measure })))
@@ -26,7 +26,7 @@ const STATEMENT_NAMES = (['income', 'balance', 'cash'] as const).flatMap((statem
   STATEMENTS[statement].asked.map((name) => ({ name: ` ${plainWords(name)} `, statement })),
 )
 
-/** Which rows of financial statements a question is about; undefined where it is about none. */
+/** Finds the rows of financial statements that a question is about; undefined when there are none. */
 export function askedFigures(question: string): AskedFigures | undefined {
   const read = question.slice(0, MOST_READ)
   const words = ` ${plainWords(read)} `
@@ -42,7 +42,7 @@ export function askedFigures(question: string): AskedFigures | undefined {
   return { lines, statements: [...statements], years: yearsOf(read) }
 }
 
-/** The measures that a question names; a name within a longer one that it names too is not meant by itself. */
+/** Measures that a question names. A name inside a longer matching name does not count. */
 function measuresIn(words: string): Measure[] {
   const found = CALLED.filter(({ name }) => words.includes(name))
   const longest = found.filter(({ name }) => !found.some((other) => other.name !== name && other.name.includes(name)))
@@ -54,7 +54,7 @@ function yearsOf(question: string): string[] {
   return [...new Set([...(question.match(YEAR) ?? []), ...short])]
 }
 
-/** Words in small letters without their plural, parted by single spaces: both sides of a comparison. */
+/** Words in lower case and singular, separated by single spaces. Both sides of a comparison use this form. */
 export function plainWords(text: string): string {
   const words =
     text

@@ -1,17 +1,17 @@
 import type { LineName } from './statement-lines.js'
 
-/** What questions ask of financial statements, and the rows that it is read from. */
+/** A financial measure that questions ask for, and the rows that it is read or computed from. */
 export interface Measure {
-  /** what questions call it */
+  /** names used in questions */
   called: readonly string[]
   lines: readonly LineName[]
-  /** it is computed from its rows and mostly stands in none itself */
+  /** computed from its rows; reports mostly do not list it */
   isComputed: boolean
 }
 
 /**
- * General terms of accounting, in English: what a question calls `quick ratio` stands in no row of a report; its parts do,
- * in the balance sheet.
+ * General terms of accounting, in English. A `quick ratio` has no row in a report; its parts have, in the balance
+ * sheet.
  */
 export const MEASURES: readonly Measure[] = [
   computed('gross margin, gross profit margin', ['grossProfit', 'revenue', 'costOfSales']),
@@ -96,7 +96,7 @@ function told(called: string, lines: readonly LineName[]): Measure {
   return { called: called.split(', '), lines, isComputed: false }
 }
 
-/** Of these the question seldom names the rows. */
+/** A computed measure: questions seldom name its rows. */
 function computed(called: string, lines: readonly LineName[]): Measure {
   return { ...told(called, lines), isComputed: true }
 }

@@ -5,7 +5,7 @@ import type { QuestionName } from '../names/question-names.js'
 import { type AskedFigures, plainWords } from './asked-figures.js'
 import { LINES, type LineName, STATEMENTS, type StatementName } from './statement-lines.js'
 
-/** A passage that may hold rows of a table. */
+/** A passage that may contain rows of a table. */
 export interface TablePassage {
   key: number
   title: string
@@ -14,29 +14,29 @@ export interface TablePassage {
   document_title: string
 }
 
-/** What of a passage answers to what is asked. */
+/** The requested rows that a passage contains. */
 interface Found {
   key: number
-  /** rows by name, with how exactly their labels say it */
+  /** rows by name, with how exactly their labels match, 0 to 1 */
   lines: Map<LineName, number>
-  /** what counts beside its rows: statement, years */
+  /** score of its statement and years, in addition to its rows */
   worth: number
-  /** whether it, its document or its file is named in the question; true where no name is asked for */
+  /** whether the question names it, its document or its file; true when the question contains no name */
   isNamed: boolean
 }
 
-/** A label that only begins with what is asked for: `Net income attributable to …`. */
+/** Match of a label that only begins with the name: `Net income attributable to …`. */
 const BEGINS = 0.6
 const IN_STATEMENT = 0.8
 const OF_YEARS = 0.6
-/** A row that an earlier passage holds already. */
+/** Factor for a row that an earlier passage already contains. */
 const AGAIN = 0.15
-/** Where headings are looked for in a body: above the table. */
+/** Headings are searched in this many characters at the start of a body, above the table. */
 const HEAD_CHARACTERS = 400
 
 /**
- * Picks the passages whose tables hold the rows that are asked for, the best first: of the documents that the question
- * names, in the statement where such a row stands, of the years asked for; then those that add rows.
+ * Picks the passages whose tables contain the requested rows, best first. Preferred are the documents that the question
+ * names, the statement that the row belongs to, and the requested years; then passages that add rows.
  *
  * @param passages best first, which decides between equals
  */
@@ -104,7 +104,7 @@ const LABELS = new Map(
   Object.entries(LINES).map(([name, { labels }]) => [name, labels.map((label) => plainWords(label))]),
 )
 
-/** How exactly a label says what row it is, 0 to 1. */
+/** How exactly a label names a row, 0 to 1. */
 function saysLine(label: string, line: LineName): number {
   const bare = label.replace(/^total /, '')
   let best = 0
@@ -117,7 +117,7 @@ function saysLine(label: string, line: LineName): number {
 
 function statementIn(text: string): StatementName | undefined {
   const words = ` ${plainWords(text)} `
-  // a statement of comprehensive income is another one
+  // A statement of comprehensive income is a different statement.
   for (const statement of ['income', 'balance', 'cash'] as const)
     if (HEADS[statement].some((head) => words.includes(head))) return statement
   return undefined

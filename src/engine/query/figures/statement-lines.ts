@@ -1,4 +1,4 @@
-/** The statements of a report, by what their headings say and by what questions call them. */
+/** Financial statements, by their headings in reports (`heads`) and their names in questions (`asked`). */
 export const STATEMENTS = {
   income: {
     heads: listed('statements of income, statements of operations, statements of earnings, income statement'),
@@ -19,11 +19,11 @@ export type StatementName = keyof typeof STATEMENTS
 
 interface Line {
   statement: StatementName
-  /** how reports label it, the usual words first */
+  /** labels in reports, most usual first */
   labels: readonly string[]
 }
 
-/** Rows of statements. A label of one word is the whole label of its row, a longer one may be its beginning. */
+/** Rows of statements. A label of one word must equal the label of its row; a longer one may be its beginning. */
 export const LINES = {
   revenue: row(
     'income',

@@ -12,18 +12,18 @@ import { type AskedFigures, askedFigures } from './asked-figures.js'
 import { pickTables } from './rows.js'
 import { LINES, STATEMENTS } from './statement-lines.js'
 
-/** Passages whose rows are looked at. Of a report of 200 pages some 50 hold such words. */
+/** Maximum passages whose rows are examined. In a report of 200 pages some 50 contain such words. */
 const CANDIDATES = 100
-/** Places of the evidence that tables may take: a measure is computed from two statements, and one may be told twice. */
+/** Maximum tables in the evidence: a measure is computed from two statements, and a row may be reported twice. */
 const PLACES = 3
-/** Labels of a row, and headings of a statement, that are searched for: those of most reports. */
+/** Number of labels of a row, and of headings of a statement, that are searched for: those of most reports. */
 const LABELS_SEARCHED = 4
 const HEADS_SEARCHED = 3
 
 /**
- * Passages with the rows that a question about financial statements is answered or computed from, best first; none for
- * other questions, which cost nothing more. Words of such a question hardly ever stand in the table that has the row, so
- * it is looked for by what reports call it, and read row by row.
+ * Finds passages with the rows that answer a question about financial statements, best first; none for other questions,
+ * at no extra cost. Words of such a question hardly ever occur in the table with the row, so the search uses the labels
+ * in reports, and the tables are read row by row.
  */
 export async function findFigureTables(
   context: EngineContext,
@@ -53,7 +53,7 @@ export async function findFigureTables(
 
 const byText = (a: SearchHit, b: SearchHit): number => (b.bm25 ?? 0) - (a.bm25 ?? 0) || a.key - b.key
 
-/** Terms by which tables are found that hold rows: labels, headings of statements, names and years. */
+/** Search terms for tables with the rows: labels, headings of statements, names and years. */
 export function termsOfFigures({ lines, statements, years }: AskedFigures, names: readonly QuestionName[]): string[] {
   const labels = lines.flatMap((line) => LINES[line].labels.slice(0, LABELS_SEARCHED))
   const heads = statements.flatMap((statement) => STATEMENTS[statement].heads.slice(0, HEADS_SEARCHED))
@@ -61,7 +61,7 @@ export function termsOfFigures({ lines, statements, years }: AskedFigures, names
   return [...new Set(analyzeDocument(text))]
 }
 
-/** Has tables compared with the question like the candidates of hybrid recall. */
+/** Adds tables to the candidates that are compared with the question. */
 export function withTables(hits: SearchHit[], tables: readonly number[]): SearchHit[] {
   if (tables.length === 0) return hits
   const fused = fuse(hits)
@@ -71,8 +71,8 @@ export function withTables(hits: SearchHit[], tables: readonly number[]): Search
 }
 
 /**
- * Gives tables the places behind the best passage: compared with a question that names a ratio, a table that holds its
- * parts looks weak.
+ * Moves tables to the ranks after the best passage. A question that names a ratio matches a table with its parts
+ * poorly.
  */
 export function liftTables(ranked: readonly Ranked[], tables: readonly number[]): Ranked[] {
   const [first, second] = ranked

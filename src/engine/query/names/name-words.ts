@@ -1,6 +1,6 @@
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/).filter((word) => word !== ''))
 
-/** Words that begin a question or a request; no name although a capital begins them. */
+/** Words that begin a question or a request; capitalised there, they are not names. */
 export const FIRST_WORDS = words(`
   who whom whose what which when where why how whether if is are was were be been am do does did done has have had can
   could may might must shall should will would isn't aren't wasn't weren't don't doesn't didn't hasn't haven't can't
@@ -15,7 +15,7 @@ export const FIRST_WORDS = words(`
   wie wanneer waar hoe waarom welke hoeveel wat
 `)
 
-/** Words that many names share: of `Bank of England` only `England` tells which. */
+/** Words that many names share: in `Bank of England` only `England` is distinctive. */
 export const GENERIC_WORDS = words(`
   inc incorporated corp corporation co company companies ltd limited llc llp plc ag gmbh kg sa se nv bv spa ab group
   holding holdings trust fund bank university college school institute institution academy center centre department
@@ -31,7 +31,7 @@ export const GENERIC_WORDS = words(`
   celsius fahrenheit kelvin english test system model method theory effect law syndrome disease
 `)
 
-/** Words of small letters whose possessive names nobody. */
+/** Lower-case words whose possessive is not a name. */
 export const NOT_POSSESSORS = words(`
   what that there here where who how when it he she let today yesterday tomorrow tonight year month week day night
   morning people women men children everyone someone anyone everybody somebody anybody nobody else other another
@@ -39,7 +39,7 @@ export const NOT_POSSESSORS = words(`
   woman mother father brother sister master bachelor debtor creditor lender buyer seller government president
 `)
 
-/** Acronyms that say a measure, a role or a format: a passage may well spell them out or do without. */
+/** Acronyms of a measure, a role or a format: a passage may spell them out or omit them. */
 export const COMMON_ACRONYMS = words(`
   USD EUR GBP JPY CNY CHF US USA UK EU UN GDP CEO CFO COO CTO CIO HR IT PR PC TV DVD CD AI ML API URL URI HTTP HTTPS FTP
   SSH SQL CSV PDF XML JSON HTML CSS FAQ ID PIN OK VAT TAX IPO ROI ROA ROE EPS EBIT EBITDA COGS DPO DSO DIO SGA SG&A R&D

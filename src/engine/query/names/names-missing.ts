@@ -1,24 +1,24 @@
 import { namesIn, type QuestionName } from './question-names.js'
 
-/** A passage with everything that may name what it is about. */
+/** A passage with all texts that may name its subject. */
 export interface NamedPassage {
   text: string
   /** title of its document and its headings */
   title: string
-  /** name of its file, or whatever else names its document */
+  /** name of its file, or another name of its document */
   source?: string
 }
 
-/** Shorter words are compared whole: of four letters the first two say nothing. */
+/** Shorter words must match completely: of four letters the first two are not distinctive. */
 const INFLECTED_FROM = 5
-/** What inflection and derivation change at the end: `Italy`, `Italian`; `Москва`, `в Москве`. */
+/** Number of final letters that inflection and derivation change: `Italy`, `Italian`; `Москва`, `в Москве`. */
 const ENDING = 2
-/** Words of so many letters may differ in one; in a swap, those of four. */
+/** Minimum length of words that may differ in one letter, and of words that may have two letters swapped. */
 const MISSPELLED_FROM = 6
 const SWAPPED_FROM = 4
-/** Shorter names are not looked for in words that were run together. */
+/** Shorter names are not searched in words that were run together. */
 const JOINED_FROM = 4
-/** A word may be so many letters longer or shorter than the name it comes of. */
+/** Maximum difference in length between a word and the name that it is derived from. */
 const LONGEST_ENDING = 4
 const WORD = /[\p{L}\p{N}]+/gu
 const ASCII = /^[\x00-\x7f]*$/
@@ -26,7 +26,7 @@ const LINK = /^(?:of|the|and|for|in|de|la|du|des|et|y|und|von)$/
 const CAPITAL = /^[\p{Lu}\p{N}]/u
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
-/** The same in other words; each may stand for each. */
+/** Names of the same thing; each may replace the others in its group. */
 const ALIASES: readonly (readonly string[])[] = [
   ['us', 'usa', 'u.s.', 'u.s.a.', 'united states', 'america', 'american', 'americans'],
   ['uk', 'u.k.', 'united kingdom', 'great britain', 'britain', 'british', 'england', 'english'],
@@ -47,9 +47,10 @@ const ALIASES: readonly (readonly string[])[] = [
 ]
 
 /**
- * Names of a question that none of the passages mentions, in its text, its headings, its document's title or file, as
- * the question spells them: a passage on Amcor says nothing of Boeing. A name counts as mentioned where half of its
- * telling words are, inflected, run together (`ULTABEAUTY`), abbreviated or spelled out (`J&J`); in doubt it is.
+ * Finds the names of a question that no passage mentions in its text, headings, document title or file, spelled as in
+ * the question: a passage on Amcor does not answer a question about Boeing. A name counts as mentioned when half of its
+ * distinctive words occur, inflected, run together (`ULTABEAUTY`), abbreviated or spelled out (`J&J`). Doubtful cases
+ * count as mentioned.
  */
 export function namesMissing(question: string, passages: readonly NamedPassage[]): string[] {
   const names = namesIn(question)
@@ -58,17 +59,17 @@ export function namesMissing(question: string, passages: readonly NamedPassage[]
   return names.filter((name) => !held.some((words) => mentions(words, name))).map(({ name }) => name)
 }
 
-/** What of a passage names are looked up in. */
+/** Prepared texts of a passage in which names are looked up. */
 export interface MentionWords {
-  /** small letters without accents */
+  /** lower case without accents */
   text: string
-  /** distinct words of it */
+  /** distinct words of `text` */
   all: ReadonlySet<string>
-  /** those that it spells with a capital somewhere */
+  /** words that are capitalised at least once */
   capitalised: ReadonlySet<string>
   /** title and file name with their words run together */
   joined: string
-  /** initials of its words in order, of capitalised words alone, link words left out */
+  /** initials of its words in order (`all`), and of its capitalised words (`capital`), without link words */
   initials: { all: string; capital: string }
 }
 
@@ -96,7 +97,8 @@ export function wordsOf({ text, title, source = '' }: NamedPassage): MentionWord
 
 /** Whether a passage mentions a name. */
 export function mentions(words: MentionWords, { name, distinctive }: QuestionName): boolean {
-  // words of a longer name may be everyday ones, as `Best Buy`; a text without capitals is taken at its words
+  // Words of a longer name may be everyday words (`Best Buy`), so they must be capitalised, unless the text has no
+  // capitals.
   const asNames = distinctive.length > 1 && words.capitalised.size > 0
   if (asNames && words.text.includes(plain(name))) return true
   const all = asNames ? words.capitalised : words.all
@@ -117,7 +119,7 @@ function holdsWord({ text, joined }: MentionWords, all: ReadonlySet<string>, wor
   if (all.has(word)) return true
   const letters = word.replace(/[^\p{L}\p{N}]/gu, '')
   if (letters === '' || all.has(letters)) return true
-  // its own marks inside, or a script without spaces
+  // A name with inner punctuation, or of a script without spaces.
   if ((letters !== word || UNSPACED.test(word)) && text.includes(word)) return true
   if (letters.length >= JOINED_FROM && joined.includes(letters)) return true
   if (all.has(`${letters}s`)) return true
@@ -131,7 +133,7 @@ function holdsWord({ text, joined }: MentionWords, all: ReadonlySet<string>, wor
   return false
 }
 
-/** Whether two words begin alike and differ in one letter: another, one more, one less, or two neighbours swapped. */
+/** Whether two words begin alike and differ in one letter: replaced, added, removed, or swapped with its neighbour. */
 function isMisspelling(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || a[0] !== b[0]) return false
   let start = 1
@@ -139,7 +141,7 @@ function isMisspelling(a: string, b: string): boolean {
   let end = 0
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
   const left = Math.max(a.length, b.length) - start - end
-  // one letter more makes another word of a short one: `being`, `Boeing`
+  // In a short word one more letter makes a different word: `being`, `Boeing`.
   if (left <= 1) return start > 1 && a.length >= MISSPELLED_FROM
   return left === 2 && a.length === b.length && a[start] === b[start + 1] && a[start + 1] === b[start]
 }
@@ -150,14 +152,17 @@ function aliasHeld({ all, text }: MentionWords, name: string): boolean {
   return aliases?.some((alias) => all.has(alias) || (/[ .]/.test(alias) && text.includes(alias))) ?? false
 }
 
-/** Whether the letters of an abbreviation begin words that follow each other: `IBM`, `J&J`; of two letters, names. */
+/**
+ * Whether the letters of an abbreviation begin consecutive words (`IBM`, `J&J`); two letters must begin capitalised
+ * words.
+ */
 function isSpelledOut({ initials }: MentionWords, name: string): boolean {
   if (!/^\p{Lu}[\p{Lu}&.]{1,6}s?$/u.test(name)) return false
   const letters = plain(name.replace(/s$/u, '')).replace(/\P{L}/gu, '')
   return (letters.length > 2 ? initials.all : initials.capital).includes(letters)
 }
 
-/** Whether the initials of a name of several words stand for it: `Johnson & Johnson` as `J&J`. */
+/** Whether the initials of a name of several words occur: `Johnson & Johnson` as `J&J`. */
 function isAbbreviated({ all, text }: MentionWords, name: string): boolean {
   const words = (name.match(WORD) ?? []).filter((word) => CAPITAL.test(word))
   if (words.length < 2) return false

@@ -1,6 +1,6 @@
 import { COMMON_ACRONYMS, FIRST_WORDS, GENERIC_WORDS, NOT_POSSESSORS } from './name-words.js'
 
-/** A name in a question, as it is spelled there, and the words of it that tell it from others. */
+/** A name in a question, spelled as there, and its distinctive words. */
 export interface QuestionName {
   name: string
   /** as spelled; never empty */
@@ -8,12 +8,15 @@ export interface QuestionName {
 }
 
 const QUOTED = /["“„«]([^"“”„«»]{2,60})["”“»]|《([^《》]{1,40})》|「([^「」]{2,40})」/gu
-/** A word with its inner points, hyphens and ampersands: `AT&T`, `Rolls-Royce`, `U.S.`, `3M`; none of Han beside it. */
+/**
+ * A word with its inner points, hyphens and ampersands: `AT&T`, `Rolls-Royce`, `U.S.`, `3M`; adjacent Han characters
+ * are excluded.
+ */
 const LETTER = String.raw`(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[\p{L}\p{M}\p{N}]`
 const WORD = new RegExp(String.raw`(?:${LETTER})+(?:[&.\-–'’](?:${LETTER})+)*\.?`, 'gu')
-/** Both sides of the point of a transliterated name, of which two characters each tell it. */
+/** Two characters on each side of the point of a transliterated name; they identify it. */
 const HAN_NAME = /(\p{Script=Han}{2})[·・•](\p{Script=Han}{2})/gu
-/** `'s`, and what Turkish and others put after the apostrophe of a name. */
+/** `'s`, and suffixes that Turkish and other languages put after the apostrophe of a name. */
 const SUFFIX = /['’]\p{Ll}{1,4}$|['’]$/u
 const CAPITAL = /^\p{Lu}/u
 const ACRONYM = /^(?=.*\p{Lu}.*\p{Lu})[\p{Lu}\p{N}&.-]{2,8}s?$/u
@@ -23,21 +26,21 @@ const MIXED = /^(?:\p{N}+\p{Lu}\p{L}*|\p{L}*\p{Ll}\p{Lu}\p{L}*|\p{Lu}[\p{L}-]*-?
 const TIME = /^(?:FY|CY|(?:FY|CY|Q|H)['’]?\d{1,4}(?:[A-Z]{1,2}\d{2,4})?|[IVX]{1,5}|\d+(?:st|nd|rd|th|s)?)$/iu
 const GERMAN =
   /(?:^|\s)(?:wie|wer|wem|wen|wann|wo|welche[rsmn]?|warum|wieso|wieviele?|der|das|und|ist|sind|eine?[rmns]?|dem|des|im|vom|zum|zur|von|zu|hat|haben|wird|werden|wurden?|gibt|kann|auf|für|mit|nicht|bei|aus|über)(?=[\s?.,!]|$)/giu
-/** Joined by these words, capitalised words are one name: `Bank of England`. */
+/** Capitalised words that are joined by these words are one name: `Bank of England`. */
 const JOINS = /^(?:of|the|de|la|le|du|des|del|di|da|do|dos|van|von|der|den|&)$/u
-/** Capitalised words beside small ones; with more, capitals say nothing (a title, a heading, all in capitals). */
+/** With a higher fraction of capitalised words, capitals do not mark names (a title, a heading, a text in capitals). */
 const MOST_CAPITALS = 0.6
 
-/** A question that mentions more is a text of its own. */
+/** A question with more names is a text, not a question. */
 const MOST_NAMES = 12
-/** Words of a quoted title. */
+/** Maximum words of a quoted title. */
 const LONGEST_TITLE = 6
 const HAN = /\p{Script=Han}/u
-/** A question, by its mark or its words; a claim mentions what a passage may well call otherwise. */
+/** A question, by its mark or its words. A claim may use names that passages do not use. */
 const ASKS =
   /[?？؟]|^\s*(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|has|have|can|could|should|will|compare|list|name|give|tell|explain|describe|show|find|calculate)\b/iu
 
-/** Whether a text asks for something, with a mark at its end or without. */
+/** Whether a text is a question, with or without a question mark. */
 export function asks(text: string): boolean {
   return ASKS.test(text)
 }
@@ -50,9 +53,9 @@ interface Token {
 }
 
 /**
- * Names that a question mentions: quoted titles, words with capitals or digits inside, runs of capitalised words, what
- * stands in the possessive, Chinese transliterations. A capital alone at the beginning of a sentence makes no name, nor
- * does one in German, where all nouns have it. In doubt a word is no name.
+ * Finds the names that a question mentions: quoted titles, words with capitals or digits inside, runs of capitalised
+ * words, possessives, and Chinese transliterations. A capitalised word at the beginning of a sentence is not a name,
+ * nor is one in German, where all nouns are capitalised. Doubtful words are not names.
  */
 export function namesIn(question: string): QuestionName[] {
   const names: QuestionName[] = []
@@ -63,10 +66,10 @@ export function namesIn(question: string): QuestionName[] {
   const isTelling = capitalsTell(tokens)
   const isGerman = (rest.match(GERMAN)?.length ?? 0) > 0
   const isQuestion = asks(question)
-  // Chinese has words of its own for most abbreviations
+  // Chinese has its own words for most abbreviations.
   const codesTell = isQuestion && !HAN.test(question)
   for (const found of runsOf(rest, tokens, isTelling, !isGerman)) {
-    // a claim begins with any word
+    // The first word of a claim is capitalised in any case.
     const run = !isQuestion && found[0]?.isFirst === true ? withoutFirst(found) : found
     const [only] = run
     if (only === undefined) continue
@@ -88,7 +91,7 @@ function tokensOf(text: string): Token[] {
   return [...text.matchAll(WORD)].map((match) => {
     const at = match.index
     const isFirst = end < 0 || /[.!?:\n]/u.test(text.slice(end - 1, at)) === true
-    // a full stop belongs to a word with others inside, as in `U.S.`
+    // A full stop belongs to a word with other points, as in `U.S.`.
     const word = /\.\p{L}/u.test(match[0]) ? match[0] : match[0].replace(/\.$/u, '')
     end = at + match[0].length
     return { text: word, at, end: at + word.length, isFirst }
@@ -101,7 +104,10 @@ function capitalsTell(tokens: readonly Token[]): boolean {
   return inner.length < 4 || capitalised < MOST_CAPITALS * inner.length
 }
 
-/** Tokens that stand together as a name does. @param canJoin whether link words do; of German nouns they join any two */
+/**
+ * Runs of tokens that form a name. @param canJoin whether link words join them; between German nouns they would join
+ * any two
+ */
 function runsOf(text: string, tokens: readonly Token[], isTelling: boolean, canJoin: boolean): Token[][] {
   const runs: Token[][] = []
   let run: Token[] = []
@@ -113,7 +119,7 @@ function runsOf(text: string, tokens: readonly Token[], isTelling: boolean, canJ
   for (const [place, token] of tokens.entries()) {
     const before = tokens[place - 1]
     const isApart = before !== undefined && !/^\s(?:&\s)?$/u.test(text.slice(before.end, token.at))
-    // a possessive ends a name: what follows belongs to it
+    // A possessive ends a name: the next word is what it possesses.
     if (isApart || token.isFirst || (before !== undefined && SUFFIX.test(before.text))) close()
     const canBegin = isNameWord(token, isTelling) && !(token.isFirst && FIRST_WORDS.has(token.text.toLowerCase()))
     const joins = canJoin && run.length > 0 && JOINS.test(token.text) && isNameWord(tokens[place + 1], isTelling)
@@ -131,7 +137,7 @@ function isNameWord(token: Token | undefined, isTelling: boolean): boolean {
   return (isTelling && CAPITAL.test(word) && !isCommonCapital(word)) || (isTelling && MIXED.test(word))
 }
 
-/** A word of small letters in the possessive is a name where no article makes it a noun: `boeing's margin`. */
+/** A lower-case possessive is a name unless an article makes it a noun: `boeing's margin`. */
 function isPossessor({ text }: Token, before: Token | undefined): boolean {
   if (!/^\p{Ll}{4,}['’]s$/u.test(text)) return false
   const word = text.replace(SUFFIX, '')
@@ -164,13 +170,13 @@ const MONTHS_AND_DAYS =
 
 function add(names: QuestionName[], name: string, isQuoted: boolean): void {
   if (isQuoted && HAN.test(name)) names.push({ name, distinctive: [name] })
-  // of `French-language` the capitalised half is the name
+  // in `French-language` the capitalised half is the name
   const words = (name.match(WORD) ?? []).flatMap((word) => {
     const whole = word.replace(SUFFIX, '').replace(/\.$/u, '')
     return /^\p{Lu}[^-–]*[-–]\p{Ll}/u.test(whole) ? whole.split(/[-–]/u).slice(0, 1) : [whole]
   })
   const telling = words.filter((word) => isTellingWord(word))
-  // a name of generic words alone is told by nothing; a longer quotation is a sentence
+  // A name of generic words is not distinctive; a longer quotation is a sentence.
   if (telling.length === 0 || (isQuoted && words.length > LONGEST_TITLE)) return
   names.push({ name, distinctive: telling })
 }

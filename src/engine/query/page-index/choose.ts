@@ -5,19 +5,19 @@ import { type SummaryRow, summariesBefore, summariesOf } from '../../rows/page-i
 import type { Snapshot } from '../../spaces/snapshot.js'
 import type { Driver } from '../../storage/driver.js'
 
-/** Documents whose summaries are read for one question, newest first: some 60 ms. */
+/** Maximum document summaries that are read for one question, newest first: some 60 ms. */
 const MAX_SCANNED = 20_000
-/** Summaries read before other work gets its turn. */
+/** Summaries that are read before yielding to other work. */
 const BATCH = 1000
-/** Documents that are opened, at most. */
+/** Maximum documents that are opened. */
 const MAX_CHOSEN = 16
-/** Ranges of the documents that are opened, at most. */
+/** Maximum ranges of the documents that are opened. */
 const MAX_RANGES = 6000
-/** A document must come this near to the best one's score. */
+/** Minimum score of a document, as a fraction of the best one's. */
 const KEEP_FROM = 0.5
-/** Occurrences in 10,000 terms at which a term counts half. */
+/** Occurrences in 10,000 terms at which a term reaches half of its weight. */
 const HALF_DENSITY = 5
-/** What a term of the document's own name adds; the questions of the development sets name the document they mean. */
+/** Bonus of a term in the document's own name; the questions of the development sets name their document. */
 const NAME_WEIGHT = 1.5
 
 export interface ChosenDocument {
@@ -34,17 +34,17 @@ export interface Choice {
   chosen: ChosenDocument[]
   /** documents whose summary was compared */
   scanned: number
-  /** documents that hold a term of the question */
+  /** documents that contain a term of the question */
   matched: number
-  /** there are more documents than may be scanned, or more good ones than may be opened */
+  /** more documents exist than may be scanned, or more good ones than may be opened */
   truncated: boolean
-  /** how telling each term is among the documents, in the order of the terms */
+  /** weight of each term among the documents (rare terms weigh more), in the order of the terms */
   weights: number[]
   /** number of documents that contain each term, in the order of the terms */
   frequencies: number[]
 }
 
-/** What is looked for, and the documents (row keys) that it is not looked for in. */
+/** Terms to look for, and the documents (row keys) to skip. */
 interface Wanted {
   terms: readonly AskedTerm[]
   except: ReadonlySet<number>
@@ -57,10 +57,10 @@ interface Matched {
 }
 
 /**
- * Chooses documents by their summaries alone: which of the question's terms they hold, how densely, and whether their
- * names do.
+ * Chooses documents by their summaries: which terms of the question they contain, how densely, and whether their names
+ * contain them.
  *
- * @param known how telling a term is in the space, where a trained model says so
+ * @param known weight of a term in the space, when a trained model has it
  * @param docs only these documents (row keys); absent = all
  * @param except none of these documents (row keys)
  */
@@ -92,7 +92,7 @@ export async function chooseDocuments(
   const scored = found.map((one) => ({ one, score: scoreOf(one, terms, weights) }))
   scored.sort((a, b) => b.score - a.score || b.one.row.version_key - a.one.row.version_key)
   const top = scored[0]?.score ?? 0
-  // documents that were named by the caller are all opened
+  // Documents that the caller named are all opened.
   const near = docs === undefined ? scored.filter(({ score }) => score >= KEEP_FROM * top) : scored
   const chosen: ChosenDocument[] = []
   let ranges = 0

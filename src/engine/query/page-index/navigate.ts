@@ -4,36 +4,36 @@ import type { ChosenDocument } from './choose.js'
 
 export const SCORE_VERSION = 'page-index-1'
 
-/** Documents of fewer ranges take the space's term weights: in them a term is rare by chance. */
+/** Documents with fewer ranges use the space's term weights: in them a term is rare by chance. */
 const OWN_WEIGHTS_FROM = 20
-/** A term of the document's name stands on every page, so it says nothing of a page. */
+/** A term of the document's name occurs on every page, so it does not distinguish pages. */
 const NAME_WEIGHT = 0.1
 /** BM25's usual parameters. */
 const K1 = 1.2
 const B = 0.6
-/** Numbers on a page from which on it is a page of figures, and their share of its terms. */
+/** Minimum numbers on a page of figures, and their fraction of its terms. */
 const FIGURES = 80
 const FIGURE_SHARE = 0.5
 
 /**
- * What each part of a summary adds. Found by random search on the 25 questions of FinanceBench's sample (bench/research.ts)
- * and rounded; titles weigh more than there, since those filings have few.
+ * Weights of the parts of a summary. Found by random search on the 25 questions of FinanceBench's sample
+ * (bench/research.ts) and rounded; titles weigh more than the search found, since those filings have few.
  */
 const SUMMARY_WEIGHTS = { document: 0.8, density: 0.6, coverage: 0.3, lead: 0.6, title: 0.8, figures: 0.75 }
 
 export interface ScoredRange {
   document: ChosenDocument
   range: IndexedRange
-  /** what the summary says */
+  /** score of its summary */
   score: number
 }
 
 /**
- * Walks the section trees of the chosen documents: every range (a page of a section) is scored by its summary, that is
- * its section titles, its first line, its terms, and the figures in it where the question asks for figures.
+ * Walks the section trees of the chosen documents. Every range (a page of a section) is scored by its summary: its
+ * section titles, its first line, its terms, and its figures if the question asks for figures.
  *
- * @param weights how telling each term is in the space, in the order of the terms
- * @returns ranges that hold a term of the question, best first, and how many were looked at
+ * @param weights weight of each term in the space (rare terms weigh more), in the order of the terms
+ * @returns ranges that contain a term of the question, best first, and the number of ranges that were scored
  */
 export function scoreRanges(
   trees: readonly { document: ChosenDocument; ranges: readonly IndexedRange[] }[],
@@ -72,7 +72,7 @@ function weighTerms(
   })
 }
 
-/** How often a range holds each term, titles and first line included. */
+/** Counts each term in a range; terms of its titles and first line count at least once. */
 function countsOf(range: IndexedRange, places: ReadonlyMap<number, number>): number[] {
   const counts = new Array<number>(places.size).fill(0)
   for (const [index, hash] of range.terms.entries()) {
@@ -122,7 +122,7 @@ function summaryScore(of: {
   )
 }
 
-/** How much of a page of figures a range is, 0 to 1. */
+/** How much a range is a page of figures, 0 to 1. */
 function figureShare({ figures, length }: IndexedRange): number {
   return Math.min(1, figures / FIGURES) * Math.min(1, figures / Math.max(1, length) / FIGURE_SHARE)
 }

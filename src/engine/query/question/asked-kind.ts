@@ -2,14 +2,14 @@ import { splitSentences } from '../../../lib/text/sentences.js'
 import { signOf } from '../answer-signs.js'
 import { type AnswerType, answerType } from '../answer-type.js'
 
-/** Kinds of thing whose absence from a passage can be told by rules. */
+/** Kinds of answer whose absence from a passage rules can detect. */
 export type AskedKind = 'number' | 'time' | 'person' | 'contact' | 'other'
 
 const CONTACT = /\b(?:phone|telephone|fax|mobile) numbers?\b|\be-?mail(?: address)?\b/iu
-/** `who` that asks, and not one that begins a clause. */
+/** `who` as a question word, not as a relative pronoun. */
 const ASKS_WHO = /^\s*(?:who|whom|whose)\b|\b(?:and|by|to|from|for) whom?\b/iu
 
-/** What kind of thing a question wants, as far as passages can be told to lack it. */
+/** Finds the kind of answer that a question asks for, if rules can detect its absence. */
 export function kindAskedFor(question: string): AskedKind {
   if (CONTACT.test(question)) return 'contact'
   const type = answerType(question)
@@ -23,11 +23,11 @@ const TIME_WORDS =
   'monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december morning noon afternoon evening night midnight daily weekly monthly yearly year years month week day days hour hours century after before until since during when while within always never immediately once'
 const ANY_OF = (words: string) => new RegExp(`\\b(?:${words.replaceAll(' ', '|')})\\b`, 'iu')
 
-/** Passages that hold none of these hold nothing of the kind: broad on purpose. */
+/** A passage that matches none of these contains nothing of the kind: broad on purpose. */
 const PRESENT: Record<Exclude<AskedKind, 'other'>, readonly RegExp[]> = {
   number: [/\p{N}/u, ANY_OF(NUMBER_WORDS), /[一二三四五六七八九十百千万萬亿億两兩]/u],
   time: [/\p{N}/u, ANY_OF(TIME_WORDS), ANY_OF(NUMBER_WORDS), /[年月日时時]/u],
-  // a name, or a role that somebody has
+  // a name, or a role of a person
   person: [
     /(?<=[\p{L}\p{N},;:)|”"'’]\s+(?:["“(]\s*)?)\p{Lu}[\p{L}'’.-]+/u,
     /\b\p{L}{3,}(?:er|or|ist|ian|ant|man|woman|nurse|sister|staff|head|team|clerk|chief)s?\b/iu,
@@ -36,21 +36,21 @@ const PRESENT: Record<Exclude<AskedKind, 'other'>, readonly RegExp[]> = {
   contact: [/\d[\d\s()/+-]{4,}\d|@/u],
 }
 
-/** Whether a text holds nothing of the kind that is asked for. */
+/** Whether a text contains nothing of the requested kind. */
 export function lacksKind(kind: AskedKind, text: string): boolean {
-  // a line begins a sentence: its capital makes no name
+  // A line begins a sentence: its capital does not mark a name.
   const lines = text.replace(/\s*\n\s*/g, '. ')
   return kind !== 'other' && !PRESENT[kind].some((pattern) => pattern.test(lines))
 }
 
-/** Below this a sentence is no sign of such a thing: any number may be a price. */
+/** Minimum strength of a pattern that counts: any number may be a price. */
 const SIGN_FROM: Partial<Record<AnswerType, number>> = { money: 0.5, person: 0.5, place: 0.1, number: 0.1, time: 0.1 }
 const ASKS_YEAR = /\b(?:which|what) year\b|\bwelche[mn] jahr\b|\bquelle année\b|\bqué año\b|哪一?年/iu
 const YEAR = /(?<!\p{N})(?:1\d|20)\d\d(?!\p{N})|世[纪紀]|年代/u
-/** A cell says what it is by the name of its column, which patterns of sentences do not see. */
+/** The column header gives the kind of a cell, which patterns for sentences do not see. */
 const ROW = /\|.*\|/u
 
-/** A passage and the sentence of it that says most of what is asked for. */
+/** A passage and its sentence that matches the question best. */
 interface Nearest {
   title: string
   body: string
@@ -58,8 +58,9 @@ interface Nearest {
 }
 
 /**
- * Whether passages say nothing of the kind that a question asks for where they speak of its subject: neither the sentence
- * that says most of it nor those beside it hold a price, a year, a name and so on that the question does not name itself.
+ * Whether passages about the subject of a question contain nothing of the kind that it asks for: neither the
+ * best-matching sentence nor its neighbours contain a price, year, name and so on that the question does not already
+ * contain.
  */
 export function kindMissing(question: string, passages: readonly Nearest[]): boolean {
   if (passages.length === 0) return false
@@ -74,7 +75,7 @@ export function kindMissing(question: string, passages: readonly Nearest[]): boo
   return passages.every((passage) => !aroundBest(passage).some(shows))
 }
 
-/** Sentences before and after the best one that count. */
+/** Number of sentences before and after the best one that are read. */
 const BESIDE = 2
 
 /** The best sentence of a passage and its neighbours. */

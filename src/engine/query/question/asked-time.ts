@@ -1,6 +1,6 @@
 import { datesIn, type WrittenDate } from '../../../lib/text/dates.js'
 
-/** What a question asks of the days of documents: a period (days as `yyyy-mm-dd`, both included), or an order. */
+/** The days of documents that a question asks for: a period (days as `yyyy-mm-dd`, both included), or an order. */
 export type AskedTime = { from: string; to: string } | { order: 'latest' | 'earliest' }
 
 const words = (list: string): RegExp =>
@@ -12,7 +12,7 @@ const words = (list: string): RegExp =>
     'iu',
   )
 
-/** Words that ask for what holds today, a language a line; Chinese and Japanese have no spaces around them. */
+/** Words that ask for what is valid today, one language per line; Chinese and Japanese have no spaces around them. */
 const LATEST = words(`
 current|currently|latest|newest|most recent|now|nowadays|these days|at the moment|today|so far|up to date|(?:the|our|your|their|this|'s) last(?! \\d)|last (?:meeting|version|update|report|minutes)
 aktuell\\p{L}*|derzeit\\p{L}*|momentan\\p{L}*|neue?ste\\p{L}*|jüngste\\p{L}*|letzte[nrsm]?|heute|jetzt
@@ -37,8 +37,8 @@ el año pasado
 `)
 
 /**
- * The period or order that a question asks for: a year or a month that it writes, else a word of order. Two years
- * compare, and select nothing.
+ * Finds the period or order that a question asks for: by a year or month in it, or else by a word of order. A question
+ * with two years compares them and selects none.
  *
  * @param now in milliseconds, for `last year`
  */
@@ -85,7 +85,7 @@ const REPLACES =
 const NEW_EDITION =
   /(?<!\p{L})(?:(?:new|revised|updated|second|third|2nd|3rd) (?:version|edition)|neue fassung|neuauflage|nouvelle (?:version|édition)|nueva (?:versión|edición)|新版|修订版)/iu
 
-/** Whether a statement describes what was (`older`), or what holds instead of it (`newer`). */
+/** Whether a statement describes the past (`older`), or what is valid instead of it (`newer`). */
 export function timeOrder(statement: string): 'older' | 'newer' | undefined {
   if (OLDER.test(statement)) return 'older'
   return NEWER.test(statement) || /改为|改為|即日起/u.test(statement) ? 'newer' : undefined

@@ -5,36 +5,36 @@ import { facetsOf } from './facets.js'
 import { partsOf } from './parts.js'
 import { statementOf, type ToldIn, WANTED_BY_TYPE, type Wanted } from './statements.js'
 
-/** What would answer a question, said for a person who could write it or add a document. */
+/** A text that would answer a question, described for a person who could write it or add a document. */
 export interface ExpectedEvidence {
   /** a sentence fragment such as `a statement of the price: parking at the Basel office` */
   text: string
   /** what the question is about, in its own words */
   subject: string
-  /** kind of thing that is asked for; absent where the question does not tell */
+  /** kind of answer; absent when the question does not show it */
   kind?: Exclude<Wanted, 'any'>
 }
 
-/** A query of more questions is one that was pasted. */
+/** A query with more questions was pasted from elsewhere. */
 const MOST_PARTS = 5
-/** What would answer a question that names nothing. */
+/** Expected evidence of a question without a subject. */
 const NOTHING_NAMED = 'a text'
 const COLON: Readonly<Record<ToldIn, string>> = { en: ': ', de: ': ', fr: ' : ', es: ': ', zh: '：' }
 
-/** What opens an English question and says nothing of its subject, longest first. */
+/** Openings of English questions that are not part of the subject, longest first. */
 const OPENINGS =
   /^\s*(?:(?:please|hello|hi)[,!]?\s+)*(?:(?:can|could) you (?:tell|explain to) me\s+|(?:do you know|i (?:would like|want|need) to know|tell me)\s+)?(?:how (?:much|many|long|often|far|tall|high|large|big|old|fast|deep|heavy|hot|thick|expensive)|at (?:what|which)(?: time| place| temperature)?|in (?:what|which)(?: year| month| city| town| country| place)?|to (?:what|which|whom)|for (?:what|which|how long)|by (?:when|whom|what)|until (?:when|what time)|from (?:what|when|where)|who(?:m|se)?|when|where|why|how|what(?: time| year| date| day| month)?|which(?: year| date| day| month| person| people)?)\b\s*/iu
 const AUXILIARY =
   /^(?:is|are|was|were|am|be|do|does|did|can|could|may|might|must|should|shall|will|would|has|have|had)\b\s*(?:there\b\s*)?(?:(?:i|we|you|one|it)\b\s*)?(?:(?:the|a|an)\s+(?=(?:price|cost|fee|number|amount|date|name|reason|location|address|duration|length)\s+(?:of|for|to)\b))?/iu
-/** `price of`, `steps for`: the statement says it already. */
+/** `price of`, `steps for`: the statement already contains it. */
 const WANTED =
   /^(?:the\s+)?(?:price|cost|fee|number|amount|date|time|year|day|name|reason|location|place|address|duration|length|steps?|procedure|process|phone number|telephone number|e-?mail(?: address)?)\s+(?:of|for|to|at which|in which)\s+/iu
 const LONGEST_SUBJECT = 160
 
 /**
- * What would answer a question: the kind of thing that it asks for and what it asks it of, for the entry of missing
- * evidence, in the question's language where that is English, German, French, Spanish or Chinese, else in English. Of
- * several questions in one, each has its own.
+ * Describes what would answer a question, for the entry of missing evidence: the kind of answer and its subject. The
+ * text is in the question's language if that is English, German, French, Spanish or Chinese, otherwise in English. A
+ * query of several questions has one entry for each.
  */
 export function expectedEvidence(query: string): ExpectedEvidence[] {
   const language = toldIn(query)
@@ -63,7 +63,9 @@ function wantedBy(question: string, language: ToldIn): Wanted {
   return facet ?? byType
 }
 
-/** The question without what makes it one, in its own words; of another language than English the whole. */
+/**
+ * Subject of a question: its text without the question words. In languages other than English, the complete question.
+ */
 function subjectOf(question: string, language: ToldIn): string {
   const plain = question
     .replace(/^[\s¿¡]+/u, '')

@@ -1,6 +1,6 @@
 import { type AnswerType, answerType } from '../answer-type.js'
 
-/** What a question wants to know of its subject. */
+/** Property of its subject that a question asks for. */
 export type Facet =
   | 'price'
   | 'count'
@@ -17,7 +17,7 @@ export type Facet =
   | 'measure'
   | 'effect'
 
-/** Questions that begin so ask this; where several match, the first that is there counts. */
+/** Patterns of questions and the facets that they ask for; the first match counts. */
 const PATTERNS: readonly (readonly [readonly Facet[], RegExp])[] = [
   [['time', 'duration'], /\bhow (?:many days|long) do (?:i|we|you) have\b/iu],
   [['frequency'], /\bhow (?:often|frequently)\b|\b(?:after|every) how many\b|\bintervals?\b|\bhow many times\b/iu],
@@ -69,7 +69,7 @@ const PATTERNS: readonly (readonly [readonly Facet[], RegExp])[] = [
   [['role'], /\bfunctions?\b|\broles?\b|\bwhat does\b.*\bdo\b|\bpurpose\b/iu],
 ]
 
-/** What a question may want to know; nothing where its words do not tell. */
+/** Finds the facets that a question may ask for; none when its words do not show it. */
 export function facetsOf(question: string): readonly Facet[] {
   const english = PATTERNS.find(([, pattern]) => pattern.test(question))?.[0]
   if (english !== undefined) return english
@@ -77,7 +77,7 @@ export function facetsOf(question: string): readonly Facet[] {
   return told.length > 0 ? told : (KEYWORDS.find(([, pattern]) => pattern.test(question))?.[0] ?? [])
 }
 
-/** What keywords of other languages say is wanted: German, French, Spanish, Chinese and Japanese. */
+/** Facets by keywords of other languages: German, French, Spanish, Chinese and Japanese. */
 const KEYWORDS: readonly (readonly [readonly Facet[], RegExp])[] = [
   [
     ['price', 'count'],
@@ -111,7 +111,7 @@ const KEYWORDS: readonly (readonly [readonly Facet[], RegExp])[] = [
   [['reason'], /(?<!\p{L})(?:grund|gründe|ursache|raison|cause|motivo|causa)(?!\p{L})|原因|理由|なぜ/iu],
 ]
 
-/** What a question of another language wants, by the kind of answer that it asks for. */
+/** Facets of questions in other languages, by the kind of answer. */
 const OF_ANSWERS: Record<AnswerType, readonly Facet[]> = {
   person: ['person'],
   time: ['time', 'frequency'],
@@ -127,7 +127,7 @@ const OF_ANSWERS: Record<AnswerType, readonly Facet[]> = {
   any: [],
 }
 
-/** Whether two questions can want to know the same: what is not told is compatible with all. */
+/** Whether two questions may ask for the same facet; a question with unknown facets is compatible with all. */
 export function facetsAgree(one: readonly Facet[], other: readonly Facet[]): boolean {
   return one.length === 0 || other.length === 0 || one.some((facet) => other.includes(facet))
 }

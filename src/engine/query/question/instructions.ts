@@ -1,15 +1,15 @@
 import { analyzeContent, analyzeQuery } from '../../../lib/text/analyze.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
 
-/** Weight of a term that occurs only next to the question: `Give the answer in millions.` */
+/** Weight of a term that occurs only in sentences next to the question: `Give the answer in millions.` */
 const INSTRUCTION_WEIGHT = 0.3
 const PARAGRAPH = /\n[ \t]*\n/u
 const QUESTION = /[?？؟]["'”’»)\]]*\s*$/u
 
 /**
- * Returns the weights of a query's terms, 0 to 1. Terms that occur only in sentences next to a question of the same
- * paragraph have less: these mostly state how to answer. A paragraph without a question is a previous question, or terms
- * to search for.
+ * Computes the weights of a query's terms, 0 to 1. Terms that occur only in sentences next to a question of the same
+ * paragraph weigh less: such sentences mostly state how to answer. A paragraph without a question is a previous
+ * question or a list of search terms.
  */
 export function instructionWeights(query: string): (term: string) => number {
   const paragraphs = query
@@ -18,7 +18,7 @@ export function instructionWeights(query: string): (term: string) => number {
   if (paragraphs.every((sentences) => sentences.length < 2)) return () => 1
   const [questionTerms, instructionTerms] = [new Set<string>(), new Set<string>()]
   for (const sentences of paragraphs) {
-    // `What should we do?` has no content: the sentence before it is the subject
+    // `What should we do?` has no content: the sentence before it is the subject.
     const hasContent = sentences.some((one) => QUESTION.test(one) && analyzeContent(one).length > 0)
     for (const sentence of sentences) {
       const terms = hasContent && !QUESTION.test(sentence) ? instructionTerms : questionTerms

@@ -1,13 +1,13 @@
 import type { AnswerType } from '../answer-type.js'
 import type { Facet } from './facets.js'
 
-/** What a text that answers is to say. */
+/** Kind of answer that a question asks for. */
 export type Wanted = Facet | 'contact' | 'definition' | 'share' | 'name' | 'truth' | 'any'
 
-/** Languages in which it is told what would answer: those whose questions `answerType` reads. */
+/** Languages in which expected evidence is described: those that `answerType` understands. */
 export type ToldIn = 'en' | 'de' | 'fr' | 'es' | 'zh'
 
-/** Kinds of answer that questions of every language ask for, as what is wanted. */
+/** Kind of answer by the answer type, which is known in every language. */
 export const WANTED_BY_TYPE: Readonly<Record<AnswerType, Wanted>> = {
   person: 'person',
   time: 'time',
@@ -34,7 +34,7 @@ const ENGLISH: Readonly<Record<Wanted, string>> = {
   person: 'a text that names the person or organisation',
   method: 'a description of the steps',
   reason: 'an explanation of the reason',
-  permission: 'a rule that says whether it is allowed or so',
+  permission: 'a text that states whether it is allowed or true',
   role: 'a description of what it does',
   measure: 'a statement of the figure',
   effect: 'a description of the effects',
@@ -42,11 +42,11 @@ const ENGLISH: Readonly<Record<Wanted, string>> = {
   definition: 'a definition or description',
   share: 'a statement of the share',
   name: 'a text that names it',
-  truth: 'a text that says whether it is so',
+  truth: 'a text that states whether it is true',
   any: 'a text about this',
 }
 
-/** Other languages tell the kinds that are read from their questions. */
+/** Other languages have texts for the kinds that are recognized in their questions. */
 const OTHERS: Readonly<Record<Exclude<ToldIn, 'en'>, Partial<Record<Wanted, string>> & { any: string }>> = {
   de: {
     price: 'eine Angabe des Preises oder der Kosten',
@@ -106,7 +106,7 @@ const OTHERS: Readonly<Record<Exclude<ToldIn, 'en'>, Partial<Record<Wanted, stri
   },
 }
 
-/** How a text that answers is called, a sentence fragment in a language. */
+/** Describes a text that answers, as a sentence fragment in a language. */
 export function statementOf(wanted: Wanted, language: ToldIn): string {
   if (language === 'en') return ENGLISH[wanted]
   const told = OTHERS[language]

@@ -3,10 +3,10 @@ import { analyzeQuery } from '../../../lib/text/analyze.js'
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /**
- * Reads a question once, so that terms can be told as the question spells them.
+ * Parses a question once, so that terms can be shown as the question spells them.
  *
- * @returns the words of the question that make one of some terms, each once, in its order; of a run of an unspaced
- *   script, the stretches that do
+ * @returns a function that gives the words of the question that contain any of some terms, each once, in question
+ * order; in scripts without spaces, the matching ranges
  */
 export function questionWords(query: string): (terms: ReadonlySet<string>) => string[] {
   const words = [...query.matchAll(/[\p{L}\p{M}\p{N}_'’]+/gu)].map(([word]) => ({ word, terms: analyzeQuery(word) }))
@@ -22,7 +22,7 @@ export function questionWords(query: string): (terms: ReadonlySet<string>) => st
   }
 }
 
-/** Overlapping pairs as the stretches of text that they cover. */
+/** Merges overlapping character pairs to the ranges of text that they cover. */
 function joined(word: string, pairs: readonly string[]): string[] {
   const covered = new Set<number>()
   for (const pair of pairs) {

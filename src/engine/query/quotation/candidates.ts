@@ -4,7 +4,7 @@ import { sentenceTerms } from '../sentence-terms.js'
 import { matchedAmong, matchedTerms, type Question, shareOf } from './question.js'
 import { cellsOf, type Unit, unitsOf } from './units.js'
 
-/** A passage that quotations are chosen from. */
+/** A passage from which quotations are chosen. */
 export interface QuotablePassage {
   text: string
   /** title of its document and the headings above it */
@@ -18,8 +18,9 @@ export interface QuotablePassage {
 }
 
 /**
- * Features that rank a unit and estimate whether it answers. Shares are of the question's weight, 0 to 1. A term counts
- * once: in the unit, else in its lead, else in the headings above it in the passage, else in the title or file name.
+ * Features that rank a unit and estimate whether it answers. Fractions are of the question's weight, 0 to 1. A term
+ * counts once: in the unit, else in its lead, else in the headings above it in the passage, else in the title or file
+ * name.
  */
 export const FEATURES = [
   'inUnit',
@@ -31,7 +32,7 @@ export const FEATURES = [
   'missing',
   /** missing, but a word of the unit begins with the same four letters */
   'similar',
-  /** neighbours in the question that are neighbours in the unit */
+  /** adjacent terms of the question that are adjacent in the unit */
   'pairs',
   /** how close together the matched terms are */
   'density',
@@ -40,7 +41,7 @@ export const FEATURES = [
   'isFirst',
   'reciprocalRank',
   'passageScore',
-  /** confidence that the unit contains the number or time that the question asks for */
+  /** strength of a number or time in the unit, if the question asks for one */
   'containsExact',
   /** the same for a person or a place */
   'containsName',
@@ -61,14 +62,14 @@ export const FEATURES = [
   'length',
   'isStart',
   'hasHeading',
-  /** how far its matches are behind those of the best unit */
+  /** difference of its matches to those of the best unit */
   'behindBest',
   'isScrap',
   'numericRow',
   'inFirstCell',
-  /** how far a row is ahead of the other rows of its table */
+  /** difference of a row's matches to those of the other rows of its table */
   'rowMargin',
-  /** share of a table's matches that a single row has, with the header */
+  /** fraction of a table's matches that a single row contains, with the header */
   'singleRow',
 ] as const
 export type Feature = (typeof FEATURES)[number]
@@ -76,7 +77,7 @@ type Features = Record<Feature, number>
 
 /** A unit with its features. */
 export interface Candidate {
-  /** position of its passage */
+  /** index of its passage */
   passage: number
   unit: Unit
   features: Features
@@ -91,7 +92,7 @@ const MIN_TERMS = 3
 const SIMILAR_LETTERS = 4
 const USUAL_LENGTH = 150
 const MIN_LENGTH = 20
-/** Share of a table's matches from which its best row has all of them; sums of weights are not exact. */
+/** A row with this fraction of a table's matches has all of them; sums of weights are inexact. */
 const ALL_IN_ROW = 0.999
 
 /** Values that the units of a passage share. */
@@ -104,7 +105,7 @@ interface PassageContext {
   titleWords: MentionWords
 }
 
-/** Compares all units of some passages, best passage first, with a question. */
+/** Compares all units of some passages with a question. @param passages best first */
 export function candidatesOf(question: Question, passages: readonly QuotablePassage[]): Candidate[] {
   const candidates = passages.flatMap((passage, index) => {
     const context = contextOf(question, passage, index)
@@ -135,7 +136,7 @@ function contextOf(question: Question, passage: QuotablePassage, index: number):
   }
 }
 
-/** Share of the question that the matched terms carry, times the share of the text that they are. */
+/** Fraction of the question's weight that the matched terms have, times their fraction of the text. */
 function overlap(question: Question, terms: readonly string[], matched: ReadonlySet<string>): number {
   return matched.size === 0 ? 0 : (shareOf(question, matched) * matched.size) / new Set(terms).size
 }

@@ -10,9 +10,9 @@ export interface ScoredCandidate {
 }
 
 const MAX_UNITS = 3
-/** Characters of a quotation with its headings; its first unit may be longer. */
+/** Maximum characters of a quotation with its headings; its first unit may be longer. */
 const MAX_LENGTH = 420
-/** Maximum distance to the best unit, in logits: a less likely unit adds more text than answers. */
+/** Maximum distance to the best unit, in logits: less likely units add more text than answers. */
 const MAX_GAP = 3.5
 
 /** Returns all candidates of some passages, best first. */
@@ -22,7 +22,7 @@ export function scoreCandidates(model: LinearModel, candidates: readonly Candida
     .sort((a, b) => b.logit - a.logit)
 }
 
-/** Takes candidates in their order, each part of a text once, as long as they fit. */
+/** Selects candidates in their order while they fit; each part of a text is used once. */
 export function selectUnits(scored: readonly ScoredCandidate[]): Candidate[] {
   const chosen: Candidate[] = []
   let length = 0
@@ -42,7 +42,7 @@ function repeats({ passage, unit }: Candidate, other: Candidate): boolean {
   return passage === other.passage && unit.start < other.unit.end && other.unit.start < unit.end
 }
 
-/** Copies of a text differ in white space. */
+/** Copies of a text may differ in white space. */
 function comparable(text: string): string {
   return text.replace(/\s+/gu, '')
 }
@@ -52,7 +52,7 @@ function addedLength({ passage, unit }: Candidate, chosen: readonly Candidate[])
   return unit.text.length + (hasContext ? 0 : unit.heading.length + unit.lead.length)
 }
 
-/** Returns the features of a quotation; undefined without units. @param scored all candidates, best first */
+/** Computes the features of a quotation; undefined without units. @param scored all candidates, best first */
 export function quotationFeatures(
   question: Question,
   passages: readonly QuotablePassage[],

@@ -1,15 +1,15 @@
-/** A logistic model: the logarithm of the odds is the bias and the weighted sum of the values. */
+/** A logistic model: the logarithm of the odds is the bias plus the weighted sum of the values. */
 export interface LinearModel {
   weights: readonly number[]
   bias: number
 }
 
-/** Returns the logarithm of the odds. @param values one for each weight */
+/** Computes the logarithm of the odds. @param values one for each weight */
 export function logitOf({ weights, bias }: LinearModel, values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), bias)
 }
 
-/** Returns the probability, 0 to 1. @param values one for each weight */
+/** Computes the probability, 0 to 1. @param values one for each weight */
 export function probabilityOf(model: LinearModel, values: readonly number[]): number {
   return 1 / (1 + Math.exp(-logitOf(model, values)))
 }

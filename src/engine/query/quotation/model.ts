@@ -2,9 +2,9 @@ import { type Candidate, EXACT_TYPES, FEATURES } from './candidates.js'
 import { type LinearModel, logitOf } from './linear-model.js'
 import type { Question } from './question.js'
 
-/** Features that estimate whether a quotation contains the answer; some are those of its best unit. */
+/** Features that estimate whether a quotation contains the answer; some are features of its best unit. */
 export const ANSWER_FEATURES = [
-  /** margin of the best unit over the best one that is not quoted, in logits */
+  /** logit of the best unit minus that of the best unit that is not quoted */
   'ahead',
   'missing',
   'elsewhere',
@@ -28,12 +28,12 @@ export const ANSWER_FEATURES = [
   'wantsList',
   'wantsExact',
   'wantsPerson',
-  /** characters of the best unit, in logarithms */
+  /** logarithm of the characters of the best unit */
   'length',
 ] as const
 export type AnswerFeature = (typeof ANSWER_FEATURES)[number]
 
-/** Maximum margin: a small document has no rivals. */
+/** Maximum margin: a small document has no competing units. */
 const MAX_AHEAD = 3
 
 /** Returns the values of a unit in the order of `FEATURES`. */
@@ -41,16 +41,16 @@ export function unitValues({ features }: Candidate): number[] {
   return FEATURES.map((name) => features[name])
 }
 
-/** Returns how well a unit answers, as the logarithm of the odds; comparable between the units of one question. */
+/** Estimates how well a unit answers, as the logarithm of the odds; comparable between the units of one question. */
 export function unitLogit(model: LinearModel, candidate: Candidate): number {
   return logitOf(model, unitValues(candidate))
 }
 
 /**
- * Returns the features of a quotation.
+ * Computes the features of a quotation.
  *
  * @param best its best unit
- * @param logit of that unit
+ * @param logit logit of that unit
  * @param rival logit of the best unit that is not quoted
  * @param topScore relevance of the best passage, 0 to 1
  */

@@ -23,7 +23,7 @@ export interface Question {
   wantsList: boolean
 }
 
-/** A question that is answered by several things or steps: a plural after its question word, or asking for a list. */
+/** A question that several things or steps answer: a plural after its question word, or a request for a list. */
 const WANTS_LIST = new RegExp(
   [
     String.raw`^\s*(?:please )?(?:list|name|enumerate|give)\b|\b(?:what|which|who) (?:\p{L}+ ){0,3}?(?:are|were)\b`,
@@ -38,7 +38,7 @@ const WANTS_LIST = new RegExp(
 const NUMBER = /\d+(?:[.,]\d+)*/gu
 const YEAR = /^(?:19|20)\d\d$/u
 
-/** @param idf inverse document frequency of a term in the space */
+/** Parses a question. @param idf inverse document frequency of a term in the space */
 export function prepareQuestion(
   query: string,
   idf: (term: string) => number,
@@ -75,7 +75,7 @@ export function matchedAmong({ weights, rewordings }: Question, terms: readonly 
   return found
 }
 
-/** Returns the share of the question's weight that some of its terms carry, 0 to 1. */
+/** Fraction of the question's weight that some of its terms have, 0 to 1. */
 export function shareOf({ weights, totalWeight }: Question, terms: Iterable<string>): number {
   if (totalWeight === 0) return 0
   let sum = 0

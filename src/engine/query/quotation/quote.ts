@@ -14,15 +14,15 @@ import { ANSWER_WEIGHTS, UNIT_WEIGHTS } from './weights.js'
 
 const UNIT_MODEL = orderedModel(FEATURES, UNIT_WEIGHTS)
 const ANSWER_MODEL = orderedModel(ANSWER_FEATURES, ANSWER_WEIGHTS)
-/** Taken from the probability for the share of corrected words in the question: another word may be meant. */
+/** Penalty of the probability, times the fraction of corrected words in the question: a different word may be meant. */
 const CORRECTED = 0.5
 
 /** Complete blocks of the evidence that probably answer a question. */
 export interface Quotation {
   question: Question
-  /** one to three, and one of each further version; by passage and in reading order */
+  /** one to three, plus one of each further version; by passage and in reading order */
   units: Candidate[]
-  /** the passages that state one fact at different times, the wanted one first; empty if no unit is from one */
+  /** passages that state one fact at different times, the requested one first; empty if no unit belongs to one */
   versions: readonly PassageVersion[]
   /** probability that they contain the answer, 0 to 1 */
   probability: number
@@ -30,9 +30,9 @@ export interface Quotation {
 
 /** A passage that states a fact as of its time. */
 export interface PassageVersion {
-  /** its position */
+  /** index of the passage */
   passage: number
-  /** its time compared with that of the first version */
+  /** its time relative to that of the first version */
   relation?: 'older' | 'newer' | undefined
 }
 
@@ -44,27 +44,27 @@ export interface QuotationRequest {
   /** inverse document frequency of a term */
   idf: (term: string) => number
   rewordings?: readonly Rewording[] | undefined
-  /** words of the question that no passage contains, and that were searched for in another form */
+  /** words of the question that no passage contains, with the other forms that were searched for */
   searchedFor?: readonly SearchedFor[]
   /** absent: the question is complete */
   followUp?: FollowUp | undefined
-  /** passages that state one fact at different times, the wanted one first */
+  /** passages that state one fact at different times, the requested one first */
   versions?: readonly PassageVersion[] | undefined
 }
 
-/** An item of evidence as a passage to quote from. */
+/** Converts an item of evidence to a passage to quote from. */
 export function toQuotable({ text, score, metadata }: EvidenceItem): QuotablePassage {
   return { text, score, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') }
 }
 
-/** Passages of a lower rank are not quoted. */
+/** Passages with a lower rank are not quoted. */
 export const MAX_PASSAGES = 6
-/** Types of answers that restrict nothing: a follow-up without terms of its own, `and what?`, has no quotation. */
+/** Answer types that restrict nothing: a follow-up without terms of its own, `and what?`, has no quotation. */
 const OPEN_TYPES: ReadonlySet<string> = new Set(['any', 'definition', 'name', 'truth'])
 
 /**
- * Chooses the blocks that answer a question. A follow-up takes them from passages about the question that it continues;
- * one without terms of its own (`and when?`) asks for another type of answer to that question.
+ * Chooses the blocks that answer a question. For a follow-up they come from passages about the question that it
+ * continues; one without its own terms (`and when?`) asks for another type of answer to that question.
  *
  * @returns undefined if there is nothing to quote
  */
@@ -91,7 +91,9 @@ function byPosition(a: Candidate, b: Candidate): number {
 
 type ChosenUnits = Omit<Quotation, 'versions'> & { scored: readonly ScoredCandidate[] }
 
-/** The last quotation of each search, by its `idf`: the verdict on the evidence and the answer request the same one. */
+/**
+ * The last quotation of each search, by its `idf`: judging the evidence and writing the answer request the same one.
+ */
 const lastQuotations = new WeakMap<
   QuotationRequest['idf'],
   { request: QuotationRequest; chosen: ChosenUnits | undefined }
@@ -132,7 +134,7 @@ function unitsFor({ followUp, ...request }: QuotationRequest): ChosenUnits | und
   const passages = request.passages.slice(0, MAX_PASSAGES)
   if (followUp === undefined) return quoteFrom(prepareQuestion(query, idf, rewordings), passages)
   const { anchor, ownTerms, isShort } = followUp
-  // `matched` lists terms of the searched query, and a follow-up is compared by others
+  // `matched` lists terms of the searched query; a follow-up is compared by its own terms.
   const compared = passages.map(({ matched, ...passage }): QuotablePassage => passage)
   const type = answerType(query)
   if (ownTerms.length === 0) {

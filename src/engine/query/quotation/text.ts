@@ -9,7 +9,7 @@ import type { Quotation } from './quote.js'
 export interface QuotedBlock extends Span {
   /** number of the passage in the evidence, from 1 */
   cited: number
-  /** ranges of the answer that are most likely what was asked for */
+  /** ranges of the answer that most likely are the requested value */
   marks: Span[]
 }
 
@@ -19,16 +19,16 @@ export interface QuotationText {
   blocks: QuotedBlock[]
 }
 
-/** Characters of the authors of a document in a location. */
+/** Maximum characters of the authors in a citation line. */
 const MAX_AUTHORS = 60
-/** In place of what a quotation omits. */
+/** Replaces omitted text. */
 const OMITTED = '…'
 
 /**
- * Writes a quotation: for each passage a line with its citation mark, file, section, page and date, then its blocks as
- * they are laid out.
+ * Formats a quotation: for each passage a line with its citation mark, file, section, page and date, then its blocks
+ * with their layout.
  *
- * @param items the evidence that was quoted from
+ * @param items the quoted evidence
  */
 export function quotationText({ question, units, versions }: Quotation, items: readonly EvidenceItem[]): QuotationText {
   let text = ''
@@ -60,7 +60,7 @@ export function quotationText({ question, units, versions }: Quotation, items: r
   return { text, blocks }
 }
 
-/** What separates a unit from the previous one of its passage, with the lines that it depends on. */
+/** Separator between a unit and the previous one of its passage, with the lines that the unit depends on. */
 function contextOf({ unit }: Candidate, previous: Candidate | undefined, heading: string): string {
   const isSameBlock = previous?.unit.block === unit.block
   const separator = previous === undefined ? '' : isSameBlock ? '\n' : '\n\n'
@@ -81,14 +81,14 @@ function locationOf({ metadata, citations: [citation] }: EvidenceItem, heading: 
   return [distinct.join(' › '), ...page, ...date, ...authors].join(', ')
 }
 
-/** Authors up to a length, complete names only; papers have dozens of authors. */
+/** Truncates a list of authors at a complete name; papers have dozens of authors. */
 function shortened(authors: string): string {
   if (authors.length <= MAX_AUTHORS) return authors
   const end = authors.lastIndexOf(', ', MAX_AUTHORS)
   return `${authors.slice(0, end > 0 ? end : MAX_AUTHORS)} ${OMITTED}`
 }
 
-/** Finds the value of the type asked for in a unit, else the sentence or line that matches the question best. */
+/** Finds the value of the requested type in a unit, or else the sentence or line that matches the question best. */
 function answeringRange(question: Question, { unit: { kind, text } }: Candidate): Span | undefined {
   const parts = kind === 'paragraph' ? splitSentences(text) : linesOf(text)
   const shares = parts.map(({ start, end }) => shareOf(question, matchedTerms(question, text.slice(start, end))))

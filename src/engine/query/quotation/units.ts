@@ -1,19 +1,19 @@
 import { splitSentences } from '../../../lib/text/sentences.js'
 import { looksLikeHeader } from '../../parse/tables.js'
 
-/** A part of a passage that can be quoted as it is laid out. Offsets are UTF-16 units in the passage. */
+/** A part of a passage that can be quoted with its layout. Offsets are UTF-16 units in the passage. */
 export interface Unit {
   kind: 'paragraph' | 'list' | 'row' | 'table'
-  /** position of its block in the passage; the rows of one table and the windows of one paragraph share it */
+  /** index of its block in the passage; the rows of one table and the windows of one paragraph share it */
   block: number
   start: number
   end: number
   text: string
   /** whether its block begins before it, or continues after it */
   isCut: { before: boolean; after: boolean }
-  /** the headings above it within the passage; empty without one */
+  /** headings above it within the passage; empty without one */
   heading: string
-  /** the line that it depends on: the header row of its table, the line that introduces its list; empty without one */
+  /** line that it depends on: the header row of its table, the line that introduces its list; empty without one */
   lead: string
 }
 
@@ -24,14 +24,14 @@ interface Block {
   text: string
 }
 
-/** A longer paragraph, in characters, is quoted in windows of complete sentences. */
+/** A longer paragraph is quoted in windows of complete sentences. */
 const MAX_PARAGRAPH = 800
-/** A longer table, in characters, is quoted by its rows only. */
+/** A longer table is quoted by its rows only. */
 const MAX_TABLE = 420
 const COMPLETE = { before: false, after: false }
 const MAX_HEADING = 110
 const MAX_LEAD = 200
-/** Share of a block's lines that must have several cells for the block to be a table. */
+/** Minimum fraction of a block's lines with several cells for the block to be a table. */
 const TABLE_SHARE = 0.6
 const LIST_SHARE = 0.5
 const CELL_BAR = /(?<=^|\s)\|(?=\s|$)/u
@@ -80,13 +80,13 @@ function unitsIn(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lead'>
   }))
 }
 
-/** Returns the complete text if it is short, else a window of consecutive sentences from each sentence on. */
+/** Returns the complete text if it is short, else one window of consecutive sentences for each starting sentence. */
 function windowsOf(text: string): { start: number; end: number }[] {
   if (text.length <= MAX_PARAGRAPH) return [{ start: 0, end: text.length }]
   const sentences = splitSentences(text)
   const windows: { start: number; end: number }[] = []
   for (const [index, { start, end: firstEnd }] of sentences.entries()) {
-    // a sentence that is longer is not cut
+    // A longer sentence is not cut.
     const fitting = Math.max(
       0,
       sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH),
@@ -136,7 +136,7 @@ function blocksOf(passage: string): Block[] {
     from = index + gap.length
   }
   push(passage.length)
-  // the last block has nothing below it
+  // The last block has nothing below it, so it cannot be a heading.
   for (const block of blocks.slice(0, -1))
     if (block.kind === 'paragraph' && looksLikeHeading(block.text)) block.kind = 'heading'
   return blocks

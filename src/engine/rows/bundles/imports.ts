@@ -1,15 +1,12 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { SpaceRow } from '../spaces.js'
 
-/*
- * A space that is being imported has the row of a deleted space, so that nobody sees it, which its gateway holds: the purge
- * leaves it alone. Where the import fails, or its gateway dies, the row is let go, and is purged like any other.
- */
+/* A space during import has the row of a deleted space, so that no reader sees it, and is claimed by its gateway, so that the purge skips it. When the import fails, or its gateway dies, the claim is released, and the row is purged like any other. */
 
-/** A space's own row, as a bundle has it, and what the store adds. */
+/** The row of a space as a bundle contains it, plus the columns that the store adds. */
 export type ImportedSpace = Omit<SpaceRow, 'key' | 'deleted_at'>
 
-/** Whether any tenant has, or had and is still losing, a space with this id: the indexes know spaces by their ids alone. */
+/** The space with this id, of any tenant, deleted ones included: search indexes identify spaces by id alone. */
 export function* spaceWithId(id: string): Read<{ tenant: string; isDeleted: number } | undefined> {
   return yield* sql.get<{ tenant: string; isDeleted: number }>(
     'SELECT tenant, deleted_at IS NOT NULL isDeleted FROM spaces WHERE id = ? LIMIT 1',
@@ -17,7 +14,7 @@ export function* spaceWithId(id: string): Read<{ tenant: string; isDeleted: numb
   )
 }
 
-/** Makes the row of a space that is being imported. @returns its key */
+/** Inserts the row of a space that is being imported. @returns its key */
 export function* beginImport(space: ImportedSpace, gateway: string, now: number): Write<number> {
   return yield* sql.inserted(
     `INSERT INTO spaces (tenant, id, name, slug, description, created_at, updated_at, deleted_at, imported_by, manifest_id,
@@ -52,7 +49,7 @@ export function* beginImport(space: ImportedSpace, gateway: string, now: number)
   )
 }
 
-/** Whether a gateway still holds what it imports: who was taken for dead writes nothing any more. */
+/** Whether a gateway still has the claim on its import: a gateway that was taken for dead must not write any more. */
 export function* holdsImport(spaceKey: number, gateway: string): Read<boolean> {
   return (
     (yield* sql.get('SELECT 1 one FROM spaces WHERE key = ? AND imported_by = ? AND deleted_at IS NOT NULL', [
@@ -62,7 +59,7 @@ export function* holdsImport(spaceKey: number, gateway: string): Read<boolean> {
   )
 }
 
-/** Shows what was imported, inside the caller's transaction. @returns whether it was still there */
+/** Makes an imported space visible, inside the caller's transaction. @returns whether it still existed */
 export function* showImported(spaceKey: number, gateway: string): Write<boolean> {
   const { changes } = yield* sql.run(
     'UPDATE spaces SET deleted_at = NULL, imported_by = NULL WHERE key = ? AND imported_by = ? AND deleted_at IS NOT NULL',
@@ -71,22 +68,22 @@ export function* showImported(spaceKey: number, gateway: string): Write<boolean>
   return changes === 1
 }
 
-/** a deletion that waits for no question: nobody has ever seen such a space */
+/** marks a space for immediate purge: no reader has ever seen it */
 const NEVER_SEEN = 'imported_by = NULL, deleted_at = 0'
 
-/** Leaves what was imported so far to the purge. */
+/** Releases a failed import to the purge. */
 export function* dropImport(spaceKey: number, gateway: string): Write<void> {
   yield* sql.run(`UPDATE spaces SET ${NEVER_SEEN} WHERE key = ? AND imported_by = ?`, [spaceKey, gateway])
 }
 
-/** The same of all imports of gateways that are gone. @returns how many there were */
+/** Releases all imports of lost gateways to the purge. @returns their number */
 export function* dropLeftImports(): Write<number> {
   return (yield* sql.run(
     `UPDATE spaces SET ${NEVER_SEEN} WHERE imported_by IS NOT NULL AND imported_by NOT IN (SELECT id FROM gateways)`,
   )).changes
 }
 
-/** Notes what a provider owes of an imported space: passages of its current versions that came without a vector. */
+/** Marks as due the missing vectors of the current versions of an imported space. */
 export function* oweImported(spaceKey: number, vectorSpace: number | undefined): Write<void> {
   yield* sql.run(
     `INSERT INTO vectors_due (version_key, space_key, due)

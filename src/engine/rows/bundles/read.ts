@@ -7,9 +7,9 @@ import { READS, type WholeTable } from './tables.js'
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * The next rows of a table of a space, in the order in which a bundle has them.
+ * The next rows of a table of a space, in bundle order.
  *
- * @param after the columns that order the last row before; absent for the first
+ * @param after the previous row, of which the ordering columns are read; absent for the first rows
  */
 export function* rowsAfter(space: SpaceRow, wanted: WholeTable, after: Row | undefined): Read<Row[]> {
   for (const [table, where, order, most] of READS) {
@@ -24,12 +24,12 @@ export function* rowsAfter(space: SpaceRow, wanted: WholeTable, after: Row | und
   return []
 }
 
-/** How many rows `rowsAfter` gives at most. */
+/** The maximum number of rows that `rowsAfter` returns. */
 export function pageOf(wanted: WholeTable): number {
   return READS.find(([table]) => table === wanted)?.[3] ?? 0
 }
 
-/** Columns that order rows by numbers; all others are texts. */
+/** Ordering columns with numbers; all others contain text. */
 const NUMBERS: ReadonlySet<string> = new Set(['revision', 'sequence', 'place', 'seq', 'from_seq'])
 
 function beforeValue(after: Row | undefined, column: string): Bindable {
@@ -38,13 +38,13 @@ function beforeValue(after: Row | undefined, column: string): Bindable {
   return NUMBERS.has(column) ? -1 : ''
 }
 
-/** The tenant and the key of the space, as often as a condition asks for them. */
+/** The tenant and then the key of the space, one value for each parameter of a condition. */
 function owners({ tenant, key }: SpaceRow, where: string): Bindable[] {
   const asked = where.split('?').length - 1
   return [tenant, ...Array.from({ length: asked - 1 }, () => key)]
 }
 
-/** A document as a bundle has it. */
+/** A document as a bundle contains it. */
 export interface BundledDocument extends Row {
   key: number
   id: string
@@ -55,8 +55,8 @@ export interface BundledDocument extends Row {
 }
 
 /**
- * The next documents of a space by id: those that are published, and those that could not be read. What is still on its way
- * to its first publication has nothing yet that could be moved.
+ * The next documents of a space by id: published documents, and those that failed to parse. A document before its first
+ * publication has no content to export.
  */
 export function* documentsFor({ tenant, key }: SpaceRow, after: string, most: number): Read<BundledDocument[]> {
   return yield* sql.all<BundledDocument>(
@@ -70,7 +70,7 @@ export function* documentsFor({ tenant, key }: SpaceRow, after: string, most: nu
   )
 }
 
-/** A version as a bundle has it. */
+/** A version as a bundle contains it. */
 export interface BundledVersion extends Row {
   key: number
   doc_key: number
@@ -79,7 +79,7 @@ export interface BundledVersion extends Row {
   first_node: number | null
 }
 
-/** The published versions of documents, the superseded ones among them; not those that are about to be purged. */
+/** The published versions of documents, including superseded ones; without those that are about to be purged. */
 export function* versionsFor(spaceKey: number, documents: readonly number[]): Read<BundledVersion[]> {
   return yield* sql.all<BundledVersion>(
     `SELECT v.* FROM json_each(?) wanted CROSS JOIN versions v ON v.doc_key = wanted.value
@@ -89,7 +89,7 @@ export function* versionsFor(spaceKey: number, documents: readonly number[]): Re
   )
 }
 
-/** Of versions, those with something in a table beside them. */
+/** Of some versions, those that have rows in an additional table. */
 export function* versionsIn(table: 'version_parts' | 'item_assets', versions: readonly number[]): Read<Set<number>> {
   const rows = yield* sql.all<{ key: number }>(
     `SELECT wanted.value key FROM json_each(?) wanted
@@ -99,10 +99,10 @@ export function* versionsIn(table: 'version_parts' | 'item_assets', versions: re
   return new Set(rows.map(({ key }) => Number(key)))
 }
 
-/** large ones are hundreds of kilobytes, pictures some megabytes */
+/** large parts have hundreds of kilobytes, pictures some megabytes */
 const LARGE_ROWS = 4
 
-/** The next parts of a version, behind one of them. */
+/** The next parts of a version, after one of them. */
 export function* partsAfter(versionKey: number, after: { part: string; place: number }): Read<Row[]> {
   return yield* sql.all<Row>(
     `SELECT t.* FROM version_parts t WHERE t.version_key = ? AND (t.part, t.place) > (?, ?)
@@ -111,7 +111,7 @@ export function* partsAfter(versionKey: number, after: { part: string; place: nu
   )
 }
 
-/** The next pictures of a version, behind one of them. */
+/** The next pictures of a version, after one of them. */
 export function* assetsAfter(versionKey: number, after: string): Read<Row[]> {
   return yield* sql.all<Row>(
     `SELECT t.* FROM item_assets t WHERE t.version_key = ? AND t.item_id > ? ORDER BY t.item_id LIMIT ${LARGE_ROWS}`,
@@ -119,7 +119,7 @@ export function* assetsAfter(versionKey: number, after: string): Read<Row[]> {
   )
 }
 
-/** A passage with its vector, as a bundle has it. */
+/** A passage with its vector, as a bundle contains it. */
 export interface BundledNode extends Row {
   key: number
   version_key: number
@@ -127,7 +127,10 @@ export interface BundledNode extends Row {
   vector: Uint8Array | null
 }
 
-/** The next passages of versions, with their vectors of a vector space. @param after of the only version that is asked for */
+/**
+ * The next passages of versions, with their vectors of a vector space. @param after ordinal; not -1 only if one version
+ * is requested
+ */
 export function* nodesFor(
   versions: readonly number[],
   vectorSpace: number | undefined,
@@ -143,7 +146,7 @@ export function* nodesFor(
   )
 }
 
-/** What models said of a passage when they read it for the graph. */
+/** A model's reply about a passage, requested for the graph. */
 export interface ModelRead {
   node_key: number
   model: string
@@ -151,7 +154,7 @@ export interface ModelRead {
   said: string
 }
 
-/** What models said of passages; nothing where none was asked in the space. */
+/** Replies of models about passages; none if the space never asked a model. */
 export function* modelReadsFor(spaceKey: number, nodes: readonly number[]): Read<ModelRead[]> {
   if ((yield* sql.get('SELECT 1 one FROM graph_model_reads WHERE space_key = ? LIMIT 1', [spaceKey])) === undefined)
     return []

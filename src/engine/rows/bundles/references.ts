@@ -1,9 +1,6 @@
 import { type Read, sql } from '../../storage/program.js'
 
-/*
- * What a row of a bundle belongs to has to be in the same bundle: many of these rows have no space of their own, and would
- * stand beside those of another one.
- */
+/* The owner of a bundle's row must be in the same bundle: many of these rows have no space column and would otherwise attach to rows of another space. */
 
 interface Owner {
   tenant: string
@@ -23,12 +20,12 @@ const OWNERS = [
 
 const OTHERS: Readonly<Record<string, string>> = { quoted_sources: 'owner', evidence_bundles: 'trace_id' }
 
-/** The column in which rows of a table name what they belong to, where it is none of documents. */
+/** The column of a table that contains the id of a row's owner, if the owner is not a document. */
 export function ownerColumn(wanted: string): string | undefined {
   return OWNERS.find(([table]) => table === wanted)?.[1] ?? OTHERS[wanted]
 }
 
-/** Of ids that rows of a table belong to, one that is not in the space. */
+/** Of the owner ids in rows of a table, one that the space does not have. */
 export function* missingOwner(owner: Owner, wanted: string, ids: readonly string[]): Read<string | undefined> {
   const { tenant, spaceKey } = owner
   const list = JSON.stringify(ids)
@@ -43,7 +40,7 @@ export function* missingOwner(owner: Owner, wanted: string, ids: readonly string
   return wanted === 'evidence_bundles' ? yield* inNeither('traces', 'research_tasks', list, owner) : undefined
 }
 
-/** Of ids, one that is in neither of two tables of the space. */
+/** Of some ids, one that is in neither of two tables of the space. */
 function* inNeither(
   one: 'golden_questions' | 'traces',
   other: 'failed_queries' | 'research_tasks',
@@ -58,7 +55,7 @@ function* inNeither(
   ))?.id
 }
 
-/** A trace of a space whose evidence, or a failed query whose trace, is that of another space. */
+/** A trace whose evidence, or a failed query whose trace, belongs to another space. */
 export function* strayAnswer({ tenant, spaceKey }: Owner): Read<string | undefined> {
   const stray =
     (yield* sql.get<{ id: string }>(
@@ -74,7 +71,7 @@ export function* strayAnswer({ tenant, spaceKey }: Owner): Read<string | undefin
   return stray?.id
 }
 
-/** Whether the publication that a space shows is among its publications. */
+/** Whether the current publication of a space is among its publications. */
 export function* hasHead({ tenant, spaceKey }: Owner, id: string, revision: number): Read<boolean> {
   const found = yield* sql.get(
     'SELECT 1 one FROM publications WHERE tenant = ? AND id = ? AND space_key = ? AND revision = ?',

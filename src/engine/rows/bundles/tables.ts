@@ -1,7 +1,4 @@
-/*
- * The tables that a bundle holds rows of. A table that is not here is left out; `test/engine/bundles/tables.test.ts` has the
- * reason for each, and one for each column that is left out of the tables here.
- */
+/* The tables of a bundle. `test/engine/bundles/tables.test.ts` gives the reason for each table that is left out, and for each left-out column of these tables. */
 
 /** SQL: the rows `t` of a space, by its tenant and its row key. */
 const OWN = 't.tenant = ? AND t.space_key = ?'
@@ -20,8 +17,8 @@ const OF_ANSWER = `t.tenant = ? AND t.space_key = ? AND (
     AND task.completed_at IS NOT NULL))`
 
 /**
- * Tables that are read in one go over a space: where the rows stand, the columns that order them, which are public ids and
- * places so that two stores give the same order, and how many rows are read at a time.
+ * Tables that are exported for a space as one list: the condition on their rows, the columns that order them, and the
+ * number of rows per read. The order uses public ids and positions, so that two stores give the same order.
  */
 export const READS = [
   ['retrieval_profiles', OF_SPACE, ['revision'], 1],
@@ -51,7 +48,9 @@ export const READS = [
   ['snapshot_queries', OF_SNAPSHOT, ['snapshot_id', 'place'], 50],
 ] as const
 
-/** The columns that an import writes, by table. Those of `MADE` are not in the bundle: they are of the store. */
+/**
+ * The columns that an import writes, by table. Those in `STORE_COLUMNS` are not in the bundle: the store computes them.
+ */
 export const COLUMNS = [
   ['retrieval_profiles', 'space_key, revision, body', '?, ?, ?'],
   ['publications', 'tenant, space_key, id, revision, fingerprint, created_at', '?, ?, ?, ?, ?, ?'],
@@ -176,7 +175,7 @@ export const COLUMNS = [
 export type RowTable = (typeof COLUMNS)[number][0]
 export type WholeTable = (typeof READS)[number][0]
 
-/** Columns that an import fills by itself, of any table and of single ones. */
+/** Columns that an import computes, of any table and of single ones. */
 const MADE: ReadonlySet<string> = new Set([
   'tenant',
   'space_key',
@@ -201,12 +200,12 @@ export function writtenColumns(table: RowTable): readonly string[] {
   return WRITTEN.get(table) ?? []
 }
 
-/** The columns of a table that stand in a bundle as they stand in the database. */
+/** The columns of a table that a bundle contains unchanged. */
 export function carriedColumns(table: RowTable): readonly string[] {
   return CARRIED.get(table) ?? []
 }
 
-/** The columns of a space's own row that stand in a bundle. */
+/** The columns of a space's own row that a bundle contains. */
 export const SPACE_COLUMNS = [
   'id',
   'name',

@@ -2,13 +2,13 @@ import type { Bindable } from '../../base/statements.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { COLUMNS, type RowTable } from './tables.js'
 
-/** Writes a row of a bundle, inside the caller's transaction. @param cells in the order of `writtenColumns` */
+/** Inserts a row of a bundle, inside the caller's transaction. @param cells in the order of `listImportColumns` */
 export function* insertRow(wanted: RowTable, cells: readonly Bindable[]): Write<void> {
   for (const [table, columns, marks] of COLUMNS)
     if (table === wanted) yield* sql.run(`INSERT INTO ${table} (${columns}) VALUES (${marks})`, cells)
 }
 
-/** The same of a document or a version. @returns its row key */
+/** Like `insertRow`, for tables whose rows have keys. @returns the row key */
 export function* insertKeyed(
   wanted: 'documents' | 'versions' | 'vector_spaces',
   cells: readonly Bindable[],
@@ -19,7 +19,7 @@ export function* insertKeyed(
   return 0
 }
 
-/** A reader of a source; the row of the source may have made it already. */
+/** Inserts a reader of a source; the row of the source may have added it already. */
 export function* insertReader(spaceKey: number, sourceId: string, subject: string): Write<void> {
   yield* sql.run('INSERT OR IGNORE INTO source_readers (space_key, source_id, subject) VALUES (?, ?, ?)', [
     spaceKey,
@@ -28,7 +28,7 @@ export function* insertReader(spaceKey: number, sourceId: string, subject: strin
   ])
 }
 
-/** Stores the vector of a new passage as it came. */
+/** Stores the vector of a new passage unchanged. */
 export function* insertStoredVector(vectorSpace: number, nodeKey: number, vector: Uint8Array): Write<void> {
   yield* sql.run('INSERT INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)', [
     vectorSpace,
@@ -37,7 +37,7 @@ export function* insertStoredVector(vectorSpace: number, nodeKey: number, vector
   ])
 }
 
-/** Stores what a model said of a passage; the graph does not hold it yet. */
+/** Stores a model's reply about a passage; the graph does not contain it yet. */
 export function* insertModelRead(
   spaceKey: number,
   nodeKey: number,
@@ -49,7 +49,7 @@ export function* insertModelRead(
   )
 }
 
-/** Of ids, one that a passage of any space has. Ids of passages are unique in the store. */
+/** Of some node ids, one that already exists in any space. Node ids are unique in the store. */
 export function* takenNode(ids: readonly string[]): Read<string | undefined> {
   return (yield* sql.get<{ id: string }>(
     'SELECT n.id FROM json_each(?) wanted CROSS JOIN nodes n ON n.id = wanted.value LIMIT 1',
@@ -63,8 +63,8 @@ export function* isVectorSpaceTaken(id: string): Read<boolean> {
 }
 
 /**
- * Of ids of sources, one that stands in another space, whosever it is: readers of a source are found by its id alone, so
- * that of a bundle must be nobody else's.
+ * Of some source ids, one that exists in another space of any tenant: readers of a source are looked up by its id
+ * alone, so an imported id must be new.
  */
 export function* takenSource(spaceKey: number, ids: readonly string[]): Read<string | undefined> {
   const wanted = JSON.stringify(ids)
@@ -95,7 +95,7 @@ const IDS = [
   ['retention_policies', 'id'],
 ] as const
 
-/** Of ids, one that the tenant has already in a table whose ids are unique in it. */
+/** Of some ids, one that the tenant already has in a table whose ids are unique per tenant. */
 export function* takenId(tenant: string, wanted: string, ids: readonly string[]): Read<string | undefined> {
   for (const [table, column] of IDS)
     if (table === wanted)

@@ -11,7 +11,7 @@ export interface AnnotationJobRow {
   error: string
 }
 
-/** Jobs whose gateway is gone: they say so from now on. @returns how many */
+/** Marks jobs of lost gateways as failed. @returns their number */
 export function* failLeftJobs(): Write<number> {
   return (yield* sql.run(
     `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
@@ -19,7 +19,7 @@ export function* failLeftJobs(): Write<number> {
   )).changes
 }
 
-/** The job of a kind that is under way. */
+/** The running or waiting job of a kind. */
 export function* openJob({ tenant, appId }: OfApp, action: string): Read<Pick<AnnotationJobRow, 'id'> | undefined> {
   return yield* sql.get<Pick<AnnotationJobRow, 'id'>>(
     `SELECT id FROM chat_annotation_jobs
@@ -28,7 +28,7 @@ export function* openJob({ tenant, appId }: OfApp, action: string): Read<Pick<An
   )
 }
 
-/** A job that waits, for the gateway that makes it, inside the caller's transaction. @returns its id */
+/** Inserts a waiting job, to be run by the gateway, inside the caller's transaction. @returns its id */
 export function* insertJob(
   { tenant, appId }: OfApp,
   action: string,
@@ -56,7 +56,7 @@ export function* findAnnotationJob(
   )
 }
 
-/** Moves a job that has not ended, inside the caller's transaction. @returns whether it had not */
+/** Sets the status of a job that has not ended, inside the caller's transaction. @returns whether it had not ended */
 export function* moveAnnotationJob(
   { tenant }: OfApp,
   id: string,

@@ -40,7 +40,9 @@ export function* listAnnotations(of: OfApp, query: AnnotationsQuery): Read<Annot
   return { data: readable(rows, toAnnotation), has_more: page * limit < total, limit, total, page }
 }
 
-/** Inside the caller's transaction. @throws ChatError `too_many_requests` when the application holds as many as it may */
+/**
+ * Inside the caller's transaction. @throws ChatError `too_many_requests` when the application has the maximum number
+ */
 export function* createAnnotation(of: OfApp, body: AnnotationBody, now: number): Write<Annotation> {
   const { question, answer } = body
   const held = yield* sql.get<{ n: number }>(
@@ -75,7 +77,7 @@ export function* deleteAnnotation(of: OfApp, id: string): Write<void> {
   yield* sql.run('DELETE FROM chat_annotations WHERE tenant = ? AND app_id = ? AND id = ?', [of.tenant, of.appId, id])
 }
 
-/** Every annotation of an application, newest first: of two that match alike the newer answers. */
+/** Every annotation of an application, newest first: of two equal matches the newer one answers. */
 export function* allAnnotations(of: OfApp): Read<AnnotationRow[]> {
   return yield* sql.all<AnnotationRow>(
     `SELECT ${COLUMNS} FROM chat_annotations WHERE tenant = ? AND app_id = ? ORDER BY key DESC`,
@@ -92,7 +94,7 @@ export function* countHit(of: OfApp, id: string): Write<void> {
   ])
 }
 
-/** Off until a job switched it on. */
+/** Disabled until a job enables it. */
 export function* replySetting(of: OfApp): Read<ReplySetting> {
   const row = yield* sql.get<{ enabled: number; score_threshold: number }>(
     'SELECT enabled, score_threshold FROM chat_annotation_replies WHERE tenant = ? AND app_id = ?',
@@ -101,7 +103,7 @@ export function* replySetting(of: OfApp): Read<ReplySetting> {
   return { enabled: row?.enabled === 1, threshold: row?.score_threshold ?? 1 }
 }
 
-/** Inside the caller's transaction. Switching off keeps the threshold. */
+/** Inside the caller's transaction. Disabling keeps the threshold. */
 export function* setReply(of: OfApp, enabled: boolean, threshold: number | null): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_annotation_replies (tenant, app_id, enabled, score_threshold)

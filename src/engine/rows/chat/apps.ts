@@ -2,7 +2,7 @@ import { isUuid } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
-/** An application of a tenant: what belongs to it is looked up by both. */
+/** Identifies a chat application: all rows of an application are looked up by both. */
 export interface OfApp {
   tenant: string
   appId: string
@@ -47,7 +47,7 @@ export function* insertApp(
   ])
 }
 
-/** The applications that a subject made. */
+/** The applications that a subject created. */
 export function* ownApps({ tenant, subject }: Caller): Read<AppRow[]> {
   return yield* sql.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', [tenant, subject])
 }
@@ -77,7 +77,7 @@ export function* removeApp({ tenant, subject }: Caller, id: string): Write<void>
   yield* sql.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [tenant, subject, id])
 }
 
-/** The application of a key that was not revoked. */
+/** The application of a key that is not revoked. */
 export function* appOfKey(hash: Uint8Array): Read<AppRow | undefined> {
   return yield* sql.get<AppRow>(
     `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.tenant = k.tenant AND a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
@@ -112,7 +112,7 @@ export function* keysOf({ tenant, appId }: OfApp): Read<KeyRow[]> {
   return yield* sql.all<KeyRow>('SELECT * FROM chat_keys WHERE tenant = ? AND app_id = ? ORDER BY id', [tenant, appId])
 }
 
-/** Revokes a key, or leaves it revoked, inside the caller's transaction. @returns whether it is there */
+/** Revokes a key, or leaves it revoked, inside the caller's transaction. @returns whether the key exists */
 export function* markRevoked({ tenant, appId }: OfApp, keyId: string, now: number): Write<boolean> {
   const { changes } = yield* sql.run(
     'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE tenant = ? AND app_id = ? AND id = ?',

@@ -5,7 +5,7 @@ import { fromCell, replaceCells, unlessDamaged } from '../../storage/readable.js
 import { OF_THE_GONE } from '../gateways.js'
 import type { OfApp } from './apps.js'
 
-/** An end user of an application: everything below is looked up by both. */
+/** Identifies an end user of an application: all rows below are looked up by it. */
 export interface Who extends OfApp {
   userId: string
 }
@@ -37,7 +37,7 @@ export interface MessageRow {
   finished_at: number | null
 }
 
-/** How a turn ended; written in one statement. */
+/** How a turn ended; stored in one statement. */
 export interface Outcome {
   answer: string
   status: Exclude<MessageStatus, 'running'>
@@ -49,7 +49,7 @@ export interface Outcome {
 
 const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at, finished_at`
 
-/** Id of an end user that has sent something; undefined for one this application has not seen. */
+/** Id of an end user; undefined if the user never sent a message to this application. */
 export function* findUser(of: OfApp, name: string): Read<string | undefined> {
   return (yield* sql.get<{ id: string }>('SELECT id FROM chat_end_users WHERE tenant = ? AND app_id = ? AND name = ?', [
     of.tenant,
@@ -58,7 +58,7 @@ export function* findUser(of: OfApp, name: string): Read<string | undefined> {
   ]))?.id
 }
 
-/** The same, made where it is missing, inside the caller's transaction. */
+/** Id of an end user, created if missing, inside the caller's transaction. */
 export function* ensureUser(of: OfApp, name: string, now: number): Write<string> {
   const known = yield* findUser(of, name)
   if (known !== undefined) return known
@@ -81,7 +81,7 @@ export function* findConversation(who: Who, id: string): Read<ConversationRow | 
   )
 }
 
-/** The columns that a list of conversations may be in the order of, and how. */
+/** The sort orders of a list of conversations. */
 const ORDERS = {
   created_at: { column: 'created_at', after: '>', direction: 'ASC' },
   '-created_at': { column: 'created_at', after: '<', direction: 'DESC' },
@@ -89,7 +89,7 @@ const ORDERS = {
   '-updated_at': { column: 'updated_at', after: '<', direction: 'DESC' },
 } as const
 
-/** Conversations of an end user, after one of them or all. */
+/** Conversations of an end user, after `last` or from the first one. */
 export function* conversationsAfter(
   who: Who,
   last: ConversationRow | undefined,
@@ -115,7 +115,7 @@ export function* removeConversation(who: Who, id: string): Write<void> {
   ])
 }
 
-/** What a conversation of an application began with. */
+/** The first question of a conversation. */
 export function* firstQuery(of: OfApp, conversationId: string): Read<string | undefined> {
   return (yield* sql.get<{ query: string }>(
     'SELECT query FROM chat_messages WHERE tenant = ? AND app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
@@ -141,7 +141,7 @@ export function* renameRow(who: Who, id: string, name: string, by: 'model' | 'us
   )
 }
 
-/** A message whose answer is still to come from a gateway, inside the caller's transaction. */
+/** Inserts a message that a gateway will answer, inside the caller's transaction. */
 export function* insertMessage(
   who: Who,
   message: {
@@ -155,7 +155,7 @@ export function* insertMessage(
   },
 ): Write<void> {
   const { id, taskId, conversationId, query, inputs, gateway, now } = message
-  // first: who holds the conversation's row is the only one that counts its messages
+  // first: the lock on the conversation's row guards the numbering of its messages
   yield* touchConversation(who, conversationId, now, inputs)
   yield* sql.run(
     `INSERT INTO chat_messages
@@ -181,9 +181,10 @@ export function* insertMessage(
 }
 
 /**
- * The move away from running; a message that is gone stays gone.
+ * Stores the outcome of a running message; a message that was deleted stays deleted.
  *
- * @returns how its row ends: as was said here, now or before, by others that took this gateway for dead, or not at all
+ * @returns `stored` if the row has this outcome, from now or before; `taken` if others ended it because they took this
+ * gateway for dead; `gone` if it was deleted
  */
 export function* finishMessage(
   who: Who,
@@ -220,7 +221,7 @@ export function* finishMessage(
   return row.status === end.status && row.answer === end.answer ? 'stored' : 'taken'
 }
 
-/** The suggested questions of a message; undefined until a model generated them. */
+/** The suggested questions of a message; undefined until a model has generated them. */
 export function* storedSuggestions({ tenant }: OfApp, id: string): Read<string[] | undefined> {
   const row = yield* sql.get<{ suggestions: string | null }>(
     'SELECT suggestions FROM chat_messages WHERE tenant = ? AND id = ?',
@@ -245,7 +246,7 @@ function* touchConversation(who: Who, id: string, now: number, inputs?: object):
   )
 }
 
-/** Messages whose gateway is gone before their answer: they say so from now on. @returns how many */
+/** Marks running messages of lost gateways as failed. @returns their number */
 export function* failOrphans(): Write<number> {
   return (yield* sql.run(
     `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
@@ -262,7 +263,7 @@ export function* findMessage(who: Who, id: string): Read<MessageRow | undefined>
   return row === undefined ? undefined : yield* withoutDeleted(who, row)
 }
 
-/** What an answer has cost, once it is whole. */
+/** The token usage of a complete answer. */
 export function* usageOfMessage({ tenant }: OfApp, id: string): Read<ChatUsage | undefined> {
   const row = yield* sql.get<{ usage: string | null }>('SELECT usage FROM chat_messages WHERE tenant = ? AND id = ?', [
     tenant,
@@ -271,7 +272,7 @@ export function* usageOfMessage({ tenant }: OfApp, id: string): Read<ChatUsage |
   return row === undefined || row.usage === null ? undefined : fromCell<ChatUsage>(row.usage)
 }
 
-/** The place of a message in its conversation. */
+/** The position of a message in its conversation. */
 export function* placeOfMessage({ tenant }: OfApp, id: string): Read<number | undefined> {
   return (yield* sql.get<{ place: number }>('SELECT place FROM chat_messages WHERE tenant = ? AND id = ?', [
     tenant,
@@ -279,7 +280,7 @@ export function* placeOfMessage({ tenant }: OfApp, id: string): Read<number | un
   ]))?.place
 }
 
-/** Messages of a conversation before a place, newest first. */
+/** Messages of a conversation before a position, newest first. */
 export function* messagesBefore(who: Who, conversationId: string, place: number, limit: number): Read<MessageRow[]> {
   const rows = yield* sql.all<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
@@ -291,10 +292,10 @@ export function* messagesBefore(who: Who, conversationId: string, place: number,
   return shown
 }
 
-/** Stands in place of an answer that was made of a document which is gone. */
+/** Replaces an answer that quoted a document which was deleted since. */
 export const ANSWER_GONE = 'This answer quoted a document that was deleted.'
 
-/** Deletion is visible to every read at once: what an answer took from a document goes with it, its steps too. */
+/** Removes content of deleted documents from an answer and its steps: every read must show a deletion at once. */
 function* withoutDeleted({ tenant }: OfApp, row: MessageRow): Read<MessageRow> {
   const resources = unlessDamaged(() => fromCell<RetrieverResource[]>(row.resources))
   // the documents that the answer quotes are unknown

@@ -16,7 +16,7 @@ export interface FeedbackRow {
   updated_at: number
 }
 
-/** How an end user rated an answer. */
+/** The rating that an end user gave an answer. */
 export function* ratingOf(who: Who, messageId: string): Read<FeedbackRow['rating'] | undefined> {
   return (yield* sql.get<Pick<FeedbackRow, 'rating'>>(
     'SELECT rating FROM chat_feedback WHERE tenant = ? AND message_id = ? AND end_user_id = ?',
@@ -24,7 +24,7 @@ export function* ratingOf(who: Who, messageId: string): Read<FeedbackRow['rating
   ))?.rating
 }
 
-/** Takes a rating back, where there is one, inside the caller's transaction. */
+/** Removes a rating, if there is one, inside the caller's transaction. */
 export function* removeRating(who: Who, messageId: string): Write<void> {
   yield* sql.run('DELETE FROM chat_feedback WHERE tenant = ? AND message_id = ? AND end_user_id = ?', [
     who.tenant,

@@ -27,17 +27,17 @@ export interface AttachedRow extends FileRow {
   url: string | null
 }
 
-/** What a message is sent with. */
+/** A file that is sent with a message. */
 export interface Attachment {
   fileId: string
-  /** where it was fetched from; of an upload none */
+  /** address that the file was fetched from; absent for an upload */
   url?: string
 }
 
 const FILE_COLUMNS = `f.id, f.tenant, f.app_id, f.end_user_id, f.name, f.extension, f.mime_type, f.size_bytes, f.sha256,
   f.object_key, f.created_at`
 
-/** A file whose bytes are still to get their name; it is gone at `expiresAt` unless it becomes ready. */
+/** Inserts a file before its bytes are stored; it expires at `expiresAt` unless it becomes ready. */
 export function* insertFile(row: FileRow, expiresAt: number): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_files (id, tenant, app_id, end_user_id, name, extension, mime_type, size_bytes, sha256, object_key,
@@ -63,7 +63,7 @@ export function* readyFile({ tenant, id }: Pick<FileRow, 'tenant' | 'id'>, expir
   yield* sql.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE tenant = ? AND id = ?', [expiresAt, tenant, id])
 }
 
-/** A file that this end user of the application uploaded and that has not expired. */
+/** A file that this end user uploaded to the application and that has not expired. */
 export function* ownFile(who: Who, id: string, now: number): Read<FileRow | undefined> {
   return yield* sql.get<FileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE tenant = ? AND id = ? AND app_id = ? AND end_user_id = ? AND ready = 1
@@ -72,7 +72,10 @@ export function* ownFile(who: Who, id: string, now: number): Read<FileRow | unde
   )
 }
 
-/** What was uploaded, has not expired and is of no message: files of the end user, and bytes of the whole application. */
+/**
+ * Uploads that are not expired and not part of a message: number of the end user's files, and bytes of the whole
+ * application.
+ */
 export function* unusedUploads(who: Who, now: number): Read<{ files: number; bytes: number }> {
   const found = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) FILTER (WHERE end_user_id = ?) files, coalesce(sum(size_bytes), 0) bytes FROM chat_files
@@ -82,7 +85,7 @@ export function* unusedUploads(who: Who, now: number): Read<{ files: number; byt
   return found ?? { files: 0, bytes: 0 }
 }
 
-/** Binds files to a message, inside the caller's transaction. @returns the file that has expired meanwhile */
+/** Binds files to a message, inside the caller's transaction. @returns the id of a file that has expired meanwhile */
 export function* attachFiles(
   who: Who,
   messageId: string,
@@ -111,7 +114,7 @@ export function* filesOfMessage({ tenant }: OfApp, messageId: string): Read<Atta
   )
 }
 
-/** The files of the newest of some messages that has any. */
+/** The files of the newest message with files, of those in a range of positions. */
 export function* newestFiles(who: Who, conversationId: string, places: { after: number; to: number }) {
   const message = yield* sql.get<{ id: string }>(
     `SELECT id FROM chat_messages c
@@ -122,7 +125,7 @@ export function* newestFiles(who: Who, conversationId: string, places: { after: 
   return message === undefined ? [] : yield* filesOfMessage(who, message.id)
 }
 
-/** A file of a tenant by its own id or by its id in a message, and whether a message has it. */
+/** A file of a tenant by its own id or by its id in a message, and whether it is part of a message. */
 export function* fileNamed(tenant: string, id: string): Read<(FileRow & { attached: 0 | 1 }) | undefined> {
   return yield* sql.get<FileRow & { attached: 0 | 1 }>(
     `SELECT ${FILE_COLUMNS},
@@ -133,7 +136,10 @@ export function* fileNamed(tenant: string, id: string): Read<(FileRow & { attach
   )
 }
 
-/** The application of a file, by its own id or by its id in a message. Its signed address is the proof, and names no tenant. */
+/**
+ * The application of a file, by the file's own id or by its id in a message. The caller has checked the signed address,
+ * which contains no tenant.
+ */
 export function* appOfFile(id: string): Read<OfApp | undefined> {
   return yield* sql.get<OfApp>(
     `SELECT f.tenant, f.app_id appId FROM chat_files f WHERE f.id = ? AND f.ready = 1 UNION ALL
@@ -143,7 +149,7 @@ export function* appOfFile(id: string): Read<OfApp | undefined> {
   )
 }
 
-/** Takes the next file that has expired, inside the caller's transaction. */
+/** Deletes and returns the next file that has expired, inside the caller's transaction. */
 export function* takeExpired(now: number): Write<FileRow | undefined> {
   const row = yield* sql.get<FileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? AND ${holdsTime('expires_at')}
@@ -154,7 +160,7 @@ export function* takeExpired(now: number): Write<FileRow | undefined> {
   return row
 }
 
-/** @param linkTo the address that opens a file without a key */
+/** @param linkTo returns the address that opens a file without a key */
 export function toMessageFile(row: AttachedRow, linkTo: (id: string) => string): MessageFile {
   return {
     id: row.link_id,

@@ -3,16 +3,13 @@ import { DATABASE_NOW } from '../gateways.js'
 import type { OfApp } from './apps.js'
 import { findMessage, type MessageRow, type Who } from './conversations.js'
 
-/*
- * Turns of conversations, where several gateways answer: a message that is running is a turn that has begun or waits, and
- * turns go in the order of their places. What one gateway wants of another's turn is a row of `chat_turn_requests`.
- */
+/* Turns of conversations across gateways: a running message is a turn that is running or waiting, and turns run in the order of their positions. A gateway's request about another gateway's turn is a row of `chat_turn_requests`. */
 
-/** who follows says so again more often; then nobody does any more */
+/** a follower repeats its request more often; after this time without one it is gone */
 const FOLLOWED_MS = 15_000
-/** the id of a message is made right after that of its task */
+/** maximum time between creation of a task's id and of its message's id */
 const ID_GAP_MS = 1000
-/** where the milliseconds of an id end */
+/** the timestamp part of an id */
 const ID_TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
 
 /** Whether a turn of another gateway comes first in a conversation. */
@@ -26,7 +23,7 @@ export function* isBehindOthers(who: Who, turn: { messageId: string; conversatio
   return found !== undefined
 }
 
-/** Answers of an application that are under way, at all gateways. */
+/** Number of running answers of an application, at all gateways. */
 export function* countRunning({ tenant, appId }: OfApp): Read<number> {
   const row = yield* sql.get<{ n: number }>(
     "SELECT count(*) n FROM chat_messages WHERE tenant = ? AND app_id = ? AND status = 'running'",
@@ -35,7 +32,7 @@ export function* countRunning({ tenant, appId }: OfApp): Read<number> {
   return row?.n ?? 0
 }
 
-/** Who has sent a message, and with which variables. */
+/** The end user who sent a message, and its variables. */
 export function* senderOf({ tenant, appId }: OfApp, id: string): Read<{ userId: string; inputs: string } | undefined> {
   const row = yield* sql.get<{ end_user_id: string; inputs: string }>(
     'SELECT end_user_id, inputs FROM chat_messages WHERE tenant = ? AND app_id = ? AND id = ?',
@@ -44,7 +41,7 @@ export function* senderOf({ tenant, appId }: OfApp, id: string): Read<{ userId: 
   return row === undefined ? undefined : { userId: row.end_user_id, inputs: row.inputs }
 }
 
-/** A message of an end user by its task, and who answers it. */
+/** A message of an end user by its task, and the gateway that answers it. */
 export function* messageOfTask(
   who: Who,
   taskId: string,
@@ -61,17 +58,17 @@ export function* messageOfTask(
   return row === undefined || found === undefined ? undefined : { row, gateway: found.claimed_by }
 }
 
-/** What is asked of a gateway about a turn of its own. */
+/** A request to a gateway about one of its turns. */
 export interface TurnRequest {
   tenant: string
   message_id: string
-  /** 1 where somebody stopped it */
+  /** 1 if a user stopped it */
   stop: number
-  /** 1 as long as somebody reads its frames elsewhere */
+  /** 1 while its frames are read at another gateway */
   is_followed: number
 }
 
-/** Asks the gateway that answers a message to stop. */
+/** Requests the gateway of a message to stop. */
 export function* askToStop({ tenant }: OfApp, messageId: string, gateway: string): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_turn_requests (tenant, message_id, gateway, stop) VALUES (?, ?, ?, 1)
@@ -80,7 +77,7 @@ export function* askToStop({ tenant }: OfApp, messageId: string, gateway: string
   )
 }
 
-/** Asks it for the frames, or says that they are still read. */
+/** Requests the frames of a message from its gateway, or renews the request. */
 export function* askToFollow({ tenant }: OfApp, messageId: string, gateway: string): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_turn_requests (tenant, message_id, gateway, followed_at) VALUES (?, ?, ?, ${DATABASE_NOW})
@@ -89,7 +86,7 @@ export function* askToFollow({ tenant }: OfApp, messageId: string, gateway: stri
   )
 }
 
-/** What is asked of a gateway. */
+/** The requests to a gateway. */
 export function* requestsTo(gateway: string): Read<TurnRequest[]> {
   return yield* sql.all<TurnRequest>(
     `SELECT tenant, message_id, stop, CASE WHEN followed_at > ${DATABASE_NOW} - ${FOLLOWED_MS} THEN 1 ELSE 0 END is_followed
@@ -98,7 +95,7 @@ export function* requestsTo(gateway: string): Read<TurnRequest[]> {
   )
 }
 
-/** Ids of the messages that a gateway answers. */
+/** Ids of the messages that a gateway is answering. */
 export function* answeredBy(gateway: string): Read<string[]> {
   const rows = yield* sql.all<{ id: string }>(
     "SELECT id FROM chat_messages WHERE status = 'running' AND claimed_by = ?",
@@ -107,28 +104,28 @@ export function* answeredBy(gateway: string): Read<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Nothing is asked any more; frames that were stored for it go. */
+/** Removes a request, and with it the frames that were stored for it. */
 export function* removeRequest({ tenant, message_id }: Pick<TurnRequest, 'tenant' | 'message_id'>): Write<void> {
   yield* sql.run('DELETE FROM chat_turn_requests WHERE tenant = ? AND message_id = ?', [tenant, message_id])
 }
 
-/** Requests to gateways that are gone, which nobody fulfils. @returns none: they are nobody's work */
+/** Removes requests to lost gateways. @returns always 0: no work is left to resume */
 export function* dropRequests(): Write<number> {
   yield* sql.run('DELETE FROM chat_turn_requests WHERE gateway NOT IN (SELECT id FROM gateways)')
   return 0
 }
 
-/** Frames in the order in which they came. */
+/** Frames in the order in which they were sent. */
 export interface FrameBatch {
-  /** how many came before */
+  /** number of earlier frames */
   first: number
   /** JSON */
   frames: string
-  /** 1 where none come after them */
+  /** 1 if no frames follow */
   last: number
 }
 
-/** Stores frames for who follows elsewhere; nothing where nobody does any more. */
+/** Stores frames for a follower at another gateway; stores nothing if there is none any more. */
 export function* storeFrames(
   { tenant, message_id }: Pick<TurnRequest, 'tenant' | 'message_id'>,
   batch: FrameBatch & { count: number },
@@ -142,7 +139,7 @@ export function* storeFrames(
   )
 }
 
-/** Frames that hold the one with this number, and all after it. */
+/** Frames from the one with this number on. */
 export function* framesFrom({ tenant }: OfApp, messageId: string, next: number): Read<FrameBatch[]> {
   return yield* sql.all<FrameBatch>(
     `SELECT first, frames, last FROM chat_turn_frames

@@ -25,8 +25,9 @@ const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversati
   ON c.tenant = v.tenant AND c.id = v.conversation_id WHERE v.tenant = ? AND c.app_id = ? AND c.end_user_id = ? AND c.id = ?`
 
 /**
- * Gives a conversation the variables of its application, inside the caller's transaction: new ones begin with their
- * default, and so do those whose value is not of the type that they have now. What the application has no more stays.
+ * Updates the variables of a conversation to the declarations of its application, inside the caller's transaction: new
+ * variables get their default, and so do those whose value does not fit their current type. Variables that are no
+ * longer declared stay.
  */
 export function* alignVariables({ conversationVariables }: Declares, who: Who, id: string, now: number) {
   if (conversationVariables.length === 0) return
@@ -75,7 +76,7 @@ export function* variablesOf(who: Who, conversationId: string): Read<VariableRow
   ])
 }
 
-/** What the variables that the application has now stand for. */
+/** The values of the variables that the application declares now. */
 export function* currentValues(
   { conversationVariables }: Declares,
   who: Who,
@@ -97,7 +98,7 @@ export function* findVariable(who: Who, conversationId: string, id: string): Rea
   ])
 }
 
-/** Variables after one of them, in the order they were made. @param part of the name, in any case; empty for all */
+/** Variables after one of them, in creation order. @param part of the name, case-insensitive; empty for all */
 export function* variablesAfter(
   who: Who,
   conversationId: string,
@@ -109,7 +110,7 @@ export function* variablesAfter(
   )
 }
 
-/** Sets a value that was read, inside the caller's transaction. @returns the row as it is now */
+/** Sets a value that was parsed before, inside the caller's transaction. @returns the updated row */
 export function* writeValue({ tenant }: OfApp, row: VariableRow, value: string): Write<VariableRow> {
   const updated_at = Math.max(Date.now(), row.updated_at)
   yield* sql.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE tenant = ? AND key = ?', [

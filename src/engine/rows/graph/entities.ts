@@ -21,7 +21,7 @@ export interface RelationRow {
   subject_key: number
   object_key: number
   type: RelationType
-  /** what is stated more exactly; empty for the type alone */
+  /** more specific than the type; empty for the type alone */
   predicate: string
   confidence: number
   extraction_version: number
@@ -30,7 +30,7 @@ export interface RelationRow {
   updated_at: number
 }
 
-/** What one reader sees of a space's graph. */
+/** The part of a space's graph that one reader may see. */
 export interface Seen {
   space: { key: number }
   revision: number
@@ -38,10 +38,10 @@ export interface Seen {
   denied: readonly string[]
 }
 
-/** Versions whose spellings are looked at. */
+/** maximum number of rows that are read for an entity's spellings */
 const NAMES = 100
 
-// In the order of these joins a statement stops at the first row that is visible.
+// With this join order a statement stops at the first visible row.
 const SHOWN = `v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?) AND d.deleted_at IS NULL
   AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))`
 const OF_VERSION = `CROSS JOIN versions v ON v.key = m.version_key CROSS JOIN documents d ON d.key = v.doc_key`
@@ -55,7 +55,7 @@ const TABLES = {
   relation: { table: 'graph_relation_nodes', owner: 'relation_key' },
 } as const
 
-/** Whether some passage that the reader sees mentions the entity, or states the relation. */
+/** Whether a passage that the reader may read mentions the entity, or states the relation. */
 export function* isShown(view: Seen, kind: keyof typeof TABLES, key: number): Read<boolean> {
   const { table, owner } = TABLES[kind]
   const found = yield* sql.get<{ one: number }>(
@@ -65,7 +65,7 @@ export function* isShown(view: Seen, kind: keyof typeof TABLES, key: number): Re
   return found !== undefined
 }
 
-/** The entity of this id, if the reader sees it. */
+/** The entity with this id, if it is visible. */
 export function* entityById(view: Seen, id: string): Read<EntityRow | undefined> {
   const row = yield* sql.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND id = ?', [
     view.space.key,
@@ -74,7 +74,7 @@ export function* entityById(view: Seen, id: string): Read<EntityRow | undefined>
   return row !== undefined && (yield* isShown(view, 'entity', row.key)) ? row : undefined
 }
 
-/** The entity of this type and canonical key, if the reader sees it. */
+/** The entity with this type and canonical key, if it is visible. */
 export function* entityNamed(view: Seen, type: string, canonicalKey: string): Read<EntityRow | undefined> {
   const row = yield* sql.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key = ?', [
     view.space.key,
@@ -83,7 +83,7 @@ export function* entityNamed(view: Seen, type: string, canonicalKey: string): Re
   return row?.type === type && (yield* isShown(view, 'entity', row.key)) ? row : undefined
 }
 
-/** The entity at the end of a relation; one that is damaged is not there. */
+/** An entity at the end of a relation; undefined for a damaged one. */
 export function* entityByKey(view: Seen, key: number): Read<EntityRow | undefined> {
   const row = yield* sql.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND key = ?', [
     view.space.key,
@@ -92,7 +92,7 @@ export function* entityByKey(view: Seen, key: number): Read<EntityRow | undefine
   return row === undefined || isDamaged(row) ? undefined : row
 }
 
-/** Rows by canonical key after a place, of one type or of all; whether the reader sees them is not looked at. */
+/** Entities by canonical key, of one type or of all; visibility is not checked. */
 export function* entityRowsAfter(
   { space }: Seen,
   after: string,
@@ -112,11 +112,11 @@ export interface SourceNode {
   version_key: number
   doc_key: number
   filename: string
-  /** JSON of the subjects that it is for; empty for everybody */
+  /** JSON of the subjects that may read it; empty for the whole tenant */
   scope: string
 }
 
-/** Passages that the reader sees, newest document first. */
+/** Passages that the reader may read, newest document first. */
 export function* sourceNodes(view: Seen, kind: keyof typeof TABLES, key: number, limit: number): Read<SourceNode[]> {
   const { table, owner } = TABLES[kind]
   return yield* sql.all<SourceNode>(
@@ -128,7 +128,7 @@ export function* sourceNodes(view: Seen, kind: keyof typeof TABLES, key: number,
   )
 }
 
-/** Whether a document that the reader sees calls an entity by another name that holds these words. */
+/** Whether a visible document has another name for the entity that contains a text. */
 export function* isCalled(view: Seen, key: number, part: string): Read<boolean> {
   const found = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM graph_names m ${OF_VERSION}
@@ -138,7 +138,7 @@ export function* isCalled(view: Seen, key: number, part: string): Read<boolean> 
   return found !== undefined
 }
 
-/** Spellings that the reader sees, the most frequent first. */
+/** Visible spellings, the most frequent first. */
 export function* namesOf(view: Seen, row: EntityRow): Read<string[]> {
   const rows = yield* sql.all<{ name: string }>(
     `SELECT m.name FROM graph_names m ${OF_VERSION} WHERE m.entity_key = ? AND ${SHOWN} LIMIT +?`,

@@ -1,9 +1,9 @@
 import { type Read, sql } from '../../storage/program.js'
 
 /**
- * SQL condition that a reader may know of the node of a column, and its parameters.
+ * SQL condition that a reader may read the node in a column, and its parameters.
  *
- * @param denied ids of sources that they may not read
+ * @param denied ids of sources that the reader may not read
  */
 function isKnown(column: string, denied: readonly string[]): { text: string; values: string[] } {
   if (denied.length === 0) return { text: '', values: [] }
@@ -12,7 +12,7 @@ function isKnown(column: string, denied: readonly string[]): { text: string; val
   return { text, values: [JSON.stringify(denied)] }
 }
 
-/** SQL condition that a passage which a reader may know of states the relation of a column, and its parameters. */
+/** SQL condition that a passage which the reader may read states the relation in a column, and its parameters. */
 function isStatedTo(column: string, denied: readonly string[]): { text: string; values: string[] } {
   if (denied.length === 0) return { text: '', values: [] }
   const { text, values } = isKnown('stated.node_key', denied)
@@ -22,7 +22,7 @@ function isStatedTo(column: string, denied: readonly string[]): { text: string; 
   }
 }
 
-/** Of entities, those that passages which a reader may know of mention, and call by one of some names. */
+/** Of some entities, those that a readable passage mentions and that have one of some names. */
 export function* knownEntities(
   entities: readonly number[],
   names: readonly string[],
@@ -42,7 +42,7 @@ export function* knownEntities(
   return rows.map(({ key }) => key)
 }
 
-/** The entity of an id or a canonical key. */
+/** The entity with an id or a canonical key. */
 export function* entityCalled(spaceKey: number, id: string, canonicalKey: string): Read<number | undefined> {
   return (yield* sql.get<{ key: number }>(
     'SELECT key FROM graph_entities WHERE space_key = ? AND (id = ? OR canonical_key = ?) LIMIT 1',
@@ -50,7 +50,7 @@ export function* entityCalled(spaceKey: number, id: string, canonicalKey: string
   ))?.key
 }
 
-/** Entities whose canonical key, or another name, is one of some keys; of either at most `limit`. */
+/** Entities whose canonical key or other name is one of some keys; at most `limit` by each. */
 export function* entitiesNamed(spaceKey: number, keys: readonly string[], limit: number): Read<number[]> {
   const wanted = JSON.stringify(keys)
   const rows = yield* sql.all<{ key: number }>(
@@ -63,7 +63,7 @@ export function* entitiesNamed(spaceKey: number, keys: readonly string[], limit:
   return rows.map(({ key }) => key)
 }
 
-/** Entities that each of some nodes mentions. */
+/** The entities that each of some nodes mentions. */
 export function* mentionedBy(nodes: readonly number[], limit: number): Read<number[][]> {
   const rows = yield* sql.allEach<{ key: number }>(
     'SELECT entity_key key FROM graph_mentions WHERE node_key = ? LIMIT +?',
@@ -72,7 +72,7 @@ export function* mentionedBy(nodes: readonly number[], limit: number): Read<numb
   return rows.map((of) => of.map(({ key }) => key))
 }
 
-/** What the surest relations of each of some entities lead to. */
+/** The other ends of the relations of each of some entities, highest confidence first. */
 export function* neighboursOf(
   entities: readonly number[],
   limit: number,
@@ -93,7 +93,7 @@ export function* neighboursOf(
   )
 }
 
-/** Nodes that mention each of some entities and that a reader may know of, newest first. @param denied see `isKnown` */
+/** Readable nodes that mention each of some entities, newest first. @param denied see `readableNodeSql` */
 export function* nodesOf(entities: readonly number[], limit: number, denied: readonly string[]): Read<number[][]> {
   const known = isKnown('graph_mentions.node_key', denied)
   const rows = yield* sql.allEach<{ key: number }>(
@@ -103,7 +103,7 @@ export function* nodesOf(entities: readonly number[], limit: number, denied: rea
   return rows.map((of) => of.map(({ key }) => key))
 }
 
-/** How many nodes that a reader may know of mention each of some entities, counted up to a number. */
+/** Number of readable nodes that mention each of some entities, counted up to `maxCount`. */
 export function* mentionsUpTo(entities: readonly number[], most: number, denied: readonly string[]): Read<number[]> {
   const known = isKnown('graph_mentions.node_key', denied)
   const rows = yield* sql.getEach<{ n: number }>(

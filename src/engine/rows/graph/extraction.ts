@@ -3,30 +3,30 @@ import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { EXTRACTION_VERSION } from '../derivations.js'
 
-/** What was read, and by what. */
+/** The nodes that were read, and by which method. */
 export interface ReadPart {
   spaceKey: number
   versionKey: number
-  /** the nodes that were read; absent: all of the version */
+  /** the nodes that were read; if absent, all of the version */
   nodes?: ReadonlySet<number>
-  /** read by a model beside the rules */
+  /** read by a model, in addition to the rules */
   byModel?: boolean
 }
 
-/** What a write came to. */
+/** The result of a write to the graph. */
 export interface Stored {
   key: number
   isNew: boolean
-  /** nodes of which it was not known */
+  /** nodes that did not state it before */
   changed: number[]
 }
 
-/** How many entities or relations the graph of a space has. */
+/** Number of entities or relations in the graph of a space. */
 export function* countOf(table: 'graph_entities' | 'graph_relations', spaceKey: number): Read<number> {
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [spaceKey]))?.n ?? 0
 }
 
-/** Whether the part may have stated something before: looking through a long version for some nodes takes its time. */
+/** Whether the scope may have stored statements: searching a long version for some nodes is slow. */
 export function* statedBefore({ nodes, byModel }: ReadPart): Read<boolean> {
   if (nodes === undefined) return true
   const row = yield* sql.get<{ one: number }>(
@@ -42,12 +42,14 @@ export interface NewEntity {
   canonicalKey: string
   name: string
   confidence: number
-  /** spellings; `aliasKey` null for one that gives the canonical key */
+  /** spellings; `aliasKey` is null for one that gives the canonical key */
   names: readonly { name: string; aliasKey: string | null }[]
   nodes: ReadonlySet<number>
 }
 
-/** Writes what a part says of an entity, inside the caller's transaction; nothing for a new one where there is no room. */
+/**
+ * Stores an entity with its mentions, inside the caller's transaction; undefined for a new one when the graph is full.
+ */
 export function* writeEntity(of: ReadPart, entity: NewEntity, hasRoom: boolean): Write<Stored | undefined> {
   const known = yield* sql.get<{ key: number; type: EntityType }>(
     'SELECT key, type FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
@@ -56,7 +58,7 @@ export function* writeEntity(of: ReadPart, entity: NewEntity, hasRoom: boolean):
   if (known === undefined && !hasRoom) return undefined
   const now = Date.now()
   const key = known?.key ?? (yield* insertEntity(of.spaceKey, entity, now))
-  // a better rule's type wins over `term`
+  // the type of a more specific rule replaces `term`
   if (known?.type === 'term' && entity.type !== 'term')
     yield* sql.run('UPDATE graph_entities SET type = ?, name = ?, confidence = ?, updated_at = ? WHERE key = ?', [
       entity.type,
@@ -101,7 +103,7 @@ export interface NewRelation {
   nodes: ReadonlySet<number>
 }
 
-/** The same for a relation. */
+/** Stores a relation with its statements, like `writeEntity`. */
 export function* writeRelation(of: ReadPart, relation: NewRelation, hasRoom: boolean): Write<Stored | undefined> {
   const { subject, object, type, predicate, confidence, nodes } = relation
   const known = yield* sql.get<{ key: number }>(
@@ -138,7 +140,7 @@ export interface Statement {
   node_key: number
 }
 
-/** Which nodes of a version state what, of the part that was read. */
+/** Which nodes of a version state which entities or relations, by the method of the scope. */
 export function* statedIn(of: ReadPart, kind: keyof typeof STATED): Read<Statement[]> {
   const { table, owner } = STATED[kind]
   return yield* sql.all<Statement>(
@@ -147,14 +149,14 @@ export function* statedIn(of: ReadPart, kind: keyof typeof STATED): Read<Stateme
   )
 }
 
-/** Removes what is not stated any more; triggers remove what nothing states. */
+/** Removes outdated statements; triggers remove entities and relations without statements. */
 export function* removeStated(kind: keyof typeof STATED, gone: readonly Statement[]): Write<void> {
   const { table, owner } = STATED[kind]
   for (const one of gone)
     yield* sql.run(`DELETE FROM ${table} WHERE ${owner} = ? AND node_key = ?`, [one.owner, one.node_key])
 }
 
-/** Marks a version as read. */
+/** Marks a version as extracted. */
 export function* finishVersion({ spaceKey, versionKey }: ReadPart): Write<void> {
   yield* sql.run(
     `DELETE FROM graph_names WHERE version_key = ? AND entity_key NOT IN

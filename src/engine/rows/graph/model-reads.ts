@@ -1,7 +1,7 @@
 import type { ModelReference } from '../../base/model-reference.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
-/** What a model said of a text of the space, as JSON; nothing where it was not asked. */
+/** A model's reply about a text of the space, as JSON; undefined if the model was not asked. */
 export function* storedReply(spaceKey: number, model: ModelReference, textHash: string): Read<string | undefined> {
   return (yield* sql.get<{ said: string }>(
     'SELECT said FROM graph_model_reads WHERE space_key = ? AND model = ? AND text_hash = ? LIMIT 1',
@@ -9,14 +9,14 @@ export function* storedReply(spaceKey: number, model: ModelReference, textHash: 
   ))?.said
 }
 
-/** Stores what a model said of a node, which the graph holds now, inside the caller's transaction. */
+/** Stores a model's reply about a node, which the graph contains now, inside the caller's transaction. */
 export function* storeReply(
   spaceKey: number,
   model: ModelReference,
   node: number,
   { textHash, said }: { textHash: string; said: string },
 ): Write<void> {
-  // of a passage that was purged meanwhile nothing would remove it
+  // no purge would remove the reply of a passage that was purged meanwhile
   if ((yield* sql.get('SELECT 1 one FROM nodes WHERE key = ? AND space_key = ?', [node, spaceKey])) === undefined)
     return
   yield* sql.run('UPDATE graph_model_reads SET is_current = 0 WHERE node_key = ?', [node])
@@ -30,11 +30,11 @@ export function* storeReply(
 export interface LivePassage {
   key: number
   version_key: number
-  /** 1 where the graph holds what the model said of it */
+  /** 1 if the graph contains the model's reply about it */
   isRead: number
 }
 
-/** Published passages of a space behind one, in key order. */
+/** Published passages of a space after one, in key order. */
 export function* passagesAfter(
   spaceKey: number,
   model: ModelReference,

@@ -6,14 +6,14 @@ import { fromCell } from '../../storage/readable.js'
 import { type SpaceWork, workTable } from '../space-work.js'
 import type { SpaceRow } from '../spaces.js'
 
-/** A reading of a whole space for its graph. */
+/** A reading of all passages of a space for its graph. */
 export interface ReadingRow extends SpaceWork {
-  /** JSON: a model's reference; null: the rules alone */
+  /** JSON of a model's reference; null: the rules alone */
   model: string | null
   state: 'reading' | 'completed' | 'budget-spent' | 'failed' | 'canceled'
   budget: number
   tokens: number
-  /** passage up to which the model has come */
+  /** last passage that the model has read */
   node_key: number
   total: number
   done: number
@@ -21,12 +21,12 @@ export interface ReadingRow extends SpaceWork {
   unusable: number
 }
 
-/** Readings of a space that are kept. */
+/** number of readings of a space that are kept */
 const KEPT = 20
 
 export const readingRows = workTable<ReadingRow>('graph_readings', 'graph reading')
 
-/** The last readings of a space, newest first. */
+/** The most recent readings of a space, newest first. */
 export function* lastReadings(space: SpaceRow): Read<ReadingRow[]> {
   return yield* sql.all<ReadingRow>('SELECT * FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?', [
     space.key,
@@ -34,7 +34,7 @@ export function* lastReadings(space: SpaceRow): Read<ReadingRow[]> {
   ])
 }
 
-/** Begins a reading, or gives the one that is under way another budget, inside the caller's transaction. */
+/** Starts a reading, or sets the budget of the one that is running, inside the caller's transaction. */
 export function* beginReading(space: SpaceRow, model: ModelReference | undefined, budget: number): Write<ReadingRow> {
   const now = Date.now()
   const open = yield* readingRows.openOf(space)
@@ -60,9 +60,9 @@ export function* beginReading(space: SpaceRow, model: ModelReference | undefined
   return yield* readingRows.find(space, id)
 }
 
-/** What a reading has come to, added to what it had. */
+/** Progress of a reading since the previous report. */
 export interface Progress {
-  /** passage up to which the model has come */
+  /** last passage that the model has read */
   place: number
   done: number
   asked: number
@@ -78,7 +78,7 @@ export function* noteProgress(key: number, { place, done, asked, unusable, token
   )
 }
 
-/** Its model answers again. */
+/** Resets the retries: the model responds again. */
 export function* noteAnswer(key: number): Write<void> {
   yield* sql.run(
     'UPDATE graph_readings SET attempts = 0, next_at = 0, error = NULL, error_class = NULL WHERE key = ? AND attempts > 0',
@@ -86,7 +86,7 @@ export function* noteAnswer(key: number): Write<void> {
   )
 }
 
-/** How many passages a space has, and how many of them were read where that was counted anew. */
+/** Sets the number of passages of a space and, after a recount, of those that were read. */
 export function* noteCounts(key: number, { total, done }: { total: number; done?: number }): Write<void> {
   yield* sql.run(
     'UPDATE graph_readings SET total = ?, done = coalesce(?, done), updated_at = ? WHERE key = ? AND completed_at IS NULL',
@@ -94,7 +94,7 @@ export function* noteCounts(key: number, { total, done }: { total: number; done?
   )
 }
 
-/** Ends a reading, inside the caller's transaction; what was read stays. */
+/** Ends a reading, inside the caller's transaction; its results stay. */
 export function* endReading(
   key: number,
   state: Exclude<ReadingRow['state'], 'reading'>,

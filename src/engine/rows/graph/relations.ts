@@ -10,7 +10,7 @@ export interface RelationEnds {
   predicate: string
 }
 
-/** Relations of an entity, stated ones first; of a hub's many, `most` in each direction. */
+/** Relations of an entity, stated ones first; at most `maxPerDirection` in each direction. */
 export function* relationEnds(entity: number, most: number): Read<RelationEnds[]> {
   return yield* sql.all<RelationEnds>(
     `SELECT key, subject_key, object_key, type, predicate FROM (
@@ -21,7 +21,7 @@ export function* relationEnds(entity: number, most: number): Read<RelationEnds[]
   )
 }
 
-/** Relations of a space behind one, oldest first; of one entity where it is named. */
+/** Relations of a space after one, oldest first; of one entity if it is given. */
 export function* relationsAfter(
   spaceKey: number,
   after: number,
@@ -41,9 +41,9 @@ export function* relationsAfter(
 }
 
 /**
- * Relations of an entity, the surest first; a stated one is surer than a mention.
+ * Relations of an entity, highest confidence first; a stated one has more confidence than a mention.
  *
- * @param most looked at in each direction; `cut` says that there may be more
+ * @param maxPerDirection relations that are read in each direction; `cut` reports that there may be more
  */
 export function* surestRelations(entity: number, most: number): Read<{ rows: RelationRow[]; cut: boolean }> {
   const rows = yield* sql.all<RelationRow>(

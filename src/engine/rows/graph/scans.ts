@@ -1,6 +1,6 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 
-/** A passage as the graph is made of it. */
+/** A passage as the graph extraction reads it. */
 export interface ScannedNode {
   key: number
   version_key: number
@@ -9,7 +9,7 @@ export interface ScannedNode {
   section: string
 }
 
-/** The last passage that a call came to; 0 before the first. */
+/** The last passage that was scanned; 0 before the first. */
 export function* scannedUpTo(spaceKey: number): Read<number> {
   return (
     (yield* sql.get<{ node_key: number }>('SELECT node_key FROM graph_scans WHERE space_key = ?', [spaceKey]))

@@ -1,17 +1,17 @@
 import { type Read, sql } from '../../storage/program.js'
 import { askerOf, mayKnow, type Reader } from '../permissions.js'
 
-/** Names that may be those of a document, a passage, a version or a commit; null is no name. */
+/** Names that may identify a document, a passage, a version or a commit; null if absent. */
 export interface Names {
   id: string | null
   documentId: string | null
   artifactId: string | null
   objectKey: string | null
-  /** of an upload's temporary file */
+  /** name of an upload's temporary file */
   staged: string | null
 }
 
-/** Whether any of these names is that of something whose source leaves the reader out. */
+/** Whether any of these names identifies something that the reader may not read. */
 export function* isHidden(reader: Reader, spaceKey: number, names: Names): Read<boolean> {
   const { id, documentId, artifactId, objectKey, staged } = names
   const asker = askerOf(reader)
@@ -47,7 +47,7 @@ export function* isHidden(reader: Reader, spaceKey: number, names: Names): Read<
   return hidden !== undefined
 }
 
-/** Of documents, the ids of those that the reader may not know of. */
+/** Of some ids, those of documents that the reader may not read. */
 export function* hiddenDocuments(reader: Reader, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.all<{ id: string }>(
     `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.tenant = ? AND d.id = wanted.value

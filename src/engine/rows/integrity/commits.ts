@@ -23,7 +23,7 @@ export interface CommitRow {
   updated_at: number
 }
 
-/** Staged commits of a space that are there for a reader, oldest first; of one status where it is given. */
+/** Staged commits of a space that the reader may read, oldest first; of one status if it is given. */
 export function* commitsAfter(
   reader: Reader,
   spaceKey: number,
@@ -44,7 +44,7 @@ export function* commitsAfter(
       )
 }
 
-/** Ids that differ in their last digit only. */
+/** number of ids that differ in their last digit only */
 const SIBLINGS = 16
 
 export interface CollectableCommit {
@@ -55,7 +55,10 @@ export interface CollectableCommit {
   updated_at: number
 }
 
-/** Failed commits past their time, and those whose collection was interrupted. A job that is tried again keeps its own. */
+/**
+ * Failed commits past their expiry, and those whose collection was interrupted. A job that will be retried keeps its
+ * commit.
+ */
 export function* collectableCommits(
   spaceKey: number,
   after: string,
@@ -73,14 +76,14 @@ export function* collectableCommits(
   )
 }
 
-/** The commit of this id, if it is one of those. */
+/** The collectable commit with this id. */
 export function* collectableCommit(spaceKey: number, id: string, now: number): Read<CollectableCommit | undefined> {
-  // the place just before the id in the list's order
+  // sorts just before the id
   const before = id.slice(0, -1)
   return (yield* collectableCommits(spaceKey, before, now, SIBLINGS)).find((row) => row.id === id)
 }
 
-/** Whether an upload of the space ended; not for one that has no row. */
+/** Whether an upload of the space has ended; false if it has no row. */
 export function* isEndedUpload(spaceKey: number, id: string): Read<boolean> {
   const row = yield* sql.get<{ status: string }>('SELECT status FROM staged_commits WHERE id = ? AND space_key = ?', [
     id,

@@ -1,7 +1,7 @@
 import type { PreparedNode } from '../../parse/compiled.js'
 import { type Read, sql } from '../../storage/program.js'
 
-/** What the hash of a passage is made of, and the hash that was stored. */
+/** The hashed columns of a passage, and the stored hash. */
 export interface HashedNode {
   key: number
   id: string
@@ -30,7 +30,7 @@ export interface NodeReferences {
   elements: string
 }
 
-/** What the passages of a version point to, in their order. */
+/** The references of the passages of a version, in their order. */
 export function* nodeReferences(versionKey: number, after: number, most: number): Read<NodeReferences[]> {
   return yield* sql.allAsStored<NodeReferences>(
     'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
@@ -38,7 +38,7 @@ export function* nodeReferences(versionKey: number, after: number, most: number)
   )
 }
 
-/** The same of some versions, by their keys; nothing where there are `most` passages or more. */
+/** The same for some versions, by their keys; undefined if there are `limit` passages or more. */
 export function* referencesOf(
   versionKeys: readonly number[],
   most: number,
@@ -58,12 +58,12 @@ export function* referencesOf(
 export interface PlacedNode {
   key: number
   id: string
-  /** 1 where its version is gone: no read shows it */
+  /** 1 if its version does not exist: no read shows it */
   stray: number
   bytes: number
 }
 
-/** A space's passages, by key, and whether their versions are there. */
+/** A space's passages, by key, and whether their versions exist. */
 export function* placedNodes(spaceKey: number, after: number, most: number): Read<PlacedNode[]> {
   return yield* sql.allAsStored<PlacedNode>(
     `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
@@ -81,7 +81,7 @@ export function* nodeKeyOf(spaceKey: number, id: string): Read<number | undefine
   return node?.key
 }
 
-/** A row of `nodes`, as far as a repair compares it. */
+/** The columns of `nodes` that a repair compares. */
 export interface StoredNode {
   key: number
   id: string
@@ -113,7 +113,7 @@ export interface IndexedNode {
   vector: Uint8Array | null
 }
 
-/** @param vectorSpaceKey undefined: no passage has a vector */
+/** @param vectorSpaceKey if undefined, no passage has a vector */
 export function* indexedNodes(
   spaceKey: number,
   vectorSpaceKey: number | undefined,
@@ -131,7 +131,7 @@ export function* indexedNodes(
   )
 }
 
-/** Whether a passage's version was not superseded. */
+/** Whether a passage's version is not superseded. */
 export function* isNodeLive(nodeKey: number): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(

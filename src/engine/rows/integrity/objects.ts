@@ -1,7 +1,7 @@
 import { type Read, sql } from '../../storage/program.js'
 import type { SpaceRow } from '../spaces.js'
 
-/** Where bytes are, and what they were when they came. */
+/** Location of stored bytes, and their hash and size at upload. */
 export interface ReceivedBytes {
   id: string
   name: string
@@ -42,7 +42,7 @@ export function* isChatFileThere(tenant: string, id: string): Read<boolean> {
   return found !== undefined
 }
 
-/** Bytes that an agent wrote. */
+/** The bytes of a file that an agent wrote. */
 export interface WrittenBytes {
   key: number
   id: string
@@ -52,7 +52,7 @@ export interface WrittenBytes {
   size_bytes: number
 }
 
-/** The bytes of the files in a space's workspaces, as they are now; by key. */
+/** The bytes of the current files in a space's workspaces, by key. */
 export function* workspaceFileBytes(spaceKey: number, after: number, most: number): Read<WrittenBytes[]> {
   return yield* sql.allAsStored<WrittenBytes>(
     `SELECT key, id, '/workspaces/' || replace(folder, char(1), '/') || base path, object_key, sha256, size_bytes
@@ -65,7 +65,7 @@ export function* isWorkspaceFileThere(key: number): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM workspace_files WHERE key = ? AND removed = 0', [key])) !== undefined
 }
 
-/** The bytes of the files that a space's snapshots froze, by key. */
+/** The bytes of the files in a space's snapshots, by key. */
 export function* snapshotFileBytes(spaceKey: number, after: number, most: number): Read<WrittenBytes[]> {
   return yield* sql.allAsStored<WrittenBytes>(
     `SELECT key, snapshot_id id, path, object_key, sha256, size_bytes FROM snapshot_files
@@ -79,8 +79,8 @@ export function* isSnapshotFileThere(key: number): Read<boolean> {
 }
 
 /**
- * Whether a space is the one of its tenant that shows an object which belongs to none: that of the last upload that
- * brought it, or else the tenant's oldest.
+ * Whether a space is the one of its tenant that reports an unreferenced object: the space of the last upload that
+ * brought the object, else the tenant's oldest space.
  */
 export function* isShownBy(space: Pick<SpaceRow, 'key' | 'tenant'>, objectKey: string): Read<boolean> {
   const shown = yield* sql.get<{ key: number }>(

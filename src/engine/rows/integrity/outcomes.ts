@@ -1,6 +1,6 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 
-/** What was asked to be collected, and under which key. */
+/** A requested collection, and its idempotency key. */
 export interface Collection {
   spaceKey: number
   idempotencyKey: string

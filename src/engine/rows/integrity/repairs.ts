@@ -9,7 +9,7 @@ import { withParts } from '../version-parts.js'
 import { type StoredNode, storedNodes } from './nodes.js'
 import type { ScannedVersion } from './versions.js'
 
-/** A version of a live document with all that is stored of it, damaged or not. */
+/** A version of a live document with everything stored for it, damaged or not. */
 export interface StoredVersion {
   row: ScannedVersion
   document: DocumentRow
@@ -28,7 +28,7 @@ export function* storedVersion(spaceKey: number, versionKey: number): Read<Store
   return { row: yield* withParts(row), document, nodes }
 }
 
-/** Whether a version is there, and whether it was superseded. */
+/** Whether a version exists, and whether it is superseded. */
 export function* stateOfVersion(key: number): Read<'gone' | 'live' | 'superseded'> {
   const there = yield* sql.getAsStored<{ until_revision: number | null }>(
     'SELECT until_revision FROM versions WHERE key = ?',
@@ -42,7 +42,7 @@ export function* setArtifactHash(versionKey: number, hash: string): Write<void> 
   yield* sql.run('UPDATE versions SET artifact_hash = ? WHERE key = ?', [hash, versionKey])
 }
 
-/** The same for an artifact that was put together from passages, which the version says from now on. */
+/** The same for an artifact that was restored from passages; the version's metadata record that. */
 export function* setRestoredHash(versionKey: number, hash: string): Write<void> {
   yield* sql.run(
     `UPDATE versions SET artifact_hash = ?,
@@ -52,7 +52,7 @@ export function* setRestoredHash(versionKey: number, hash: string): Write<void> 
   )
 }
 
-/** @returns whether the passage's row was missing or other than it is now */
+/** @returns whether the passage's row was missing or different */
 export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, node: PreparedNode): Write<boolean> {
   const { hash } = node
   const values = contentCells(node)
@@ -69,7 +69,7 @@ export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, nod
     return true
   }
   if (row.first_node === null) return false
-  // nodes of a version have consecutive keys, so a lost one's key is known, and with it its vectors
+  // nodes of a version have consecutive keys, so the key of a lost node is known, and so are its vectors
   yield* sql.run(
     `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
        start_offset, end_offset, page, kind, shows, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -78,7 +78,9 @@ export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, nod
   return true
 }
 
-/** Removes passages without a version, of a range of keys. @returns how many, and the last entry in the projection log */
+/**
+ * Removes passages without a version, in a range of keys. @returns their number, and the last entry of the index log
+ */
 export function* removeStrayNodes(
   spaceKey: number,
   first: number,
@@ -97,7 +99,7 @@ export function* removeStrayNodes(
   return { seq, count: rows.length }
 }
 
-/** A document that was not deleted, by the key of its row. */
+/** A document that is not deleted, by the key of its row. */
 export function* liveDocument(docKey: number): Read<DocumentRow | undefined> {
   return yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [docKey])
 }

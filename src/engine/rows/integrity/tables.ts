@@ -3,19 +3,19 @@ import { type Bindable, type Read, sql } from '../../storage/program.js'
 import { askerOf, mayKnow, type Reader } from '../permissions.js'
 import { quotesKnown } from '../quotes.js'
 
-/** Tables whose rows quote documents. */
+/** tables whose rows quote documents */
 const QUOTING: ReadonlySet<string> = new Set(['golden_questions', 'failed_queries'])
 
 export type AnyRow = Record<string, unknown>
 
-/** A table, and which of its columns are read. */
+/** A table, and the columns to read. */
 export interface TableReading {
   name: string
   table: TableFormat
   columns: readonly string[]
 }
 
-/** The columns that order a table's rows: `rowid`, or the primary key of a table without. */
+/** The columns that order a table's rows: `rowid`, or the primary key of a table without it. */
 export function* orderOf(name: string): Read<string[]> {
   const [kind] = yield* sql.allAsStored<{ wr: number }>('SELECT wr FROM pragma_table_list(?)', [name])
   if (kind?.wr !== 1) return ['rowid']
@@ -24,17 +24,17 @@ export function* orderOf(name: string): Read<string[]> {
   ])).map((column) => column.name)
 }
 
-/** Rows as lists of cells, and the names of these. */
+/** Rows as lists of cells, and the names of the cells. */
 export interface TableRows {
   names: readonly string[]
   rows: unknown[][]
 }
 
 /**
- * The next rows of the whole table, each with `is_own` and `is_known` behind its columns: a slice costs the same, however
- * few of them are the space's and may be known to the reader.
+ * The next rows of a complete table, each with the additional columns `is_own` and `is_known`: a slice costs the same,
+ * however few rows belong to the space or are readable.
  *
- * @param from values of `order`; undefined is the beginning
+ * @param after values of `order` in the previous row; undefined for the first rows
  */
 export function* rowsOfTable(
   { space, reader }: { space: { key: number; tenant: string }; reader: Reader },
@@ -63,7 +63,7 @@ function knownSql(name: string, { source }: TableFormat): string {
   return source === undefined ? '1' : mayKnow(`t.${source}`)
 }
 
-/** The id of a document, whatever became of it. */
+/** The id of a document, deleted or not. */
 export function* documentIdOf(docKey: number): Read<string | undefined> {
   const [document] = yield* sql.allAsStored<{ id: string }>('SELECT id FROM documents WHERE key = ?', [docKey])
   return document?.id

@@ -14,7 +14,7 @@ export function* oldTraces(
   )
 }
 
-/** Whether a trace is one of those. */
+/** Whether a trace is from before a time. */
 export function* isOldTrace(spaceKey: number, id: string, before: number): Read<boolean> {
   return (
     (yield* sql.getAsStored<{ id: string }>('SELECT id FROM traces WHERE space_key = ? AND id = ? AND created_at < ?', [

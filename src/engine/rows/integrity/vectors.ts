@@ -1,6 +1,6 @@
 import { type Read, sql } from '../../storage/program.js'
 
-/** A vector, with the passage it is of where there is one. */
+/** A vector with its passage, if that exists. */
 export interface OwnedVector {
   vector_space: number
   node_key: number
@@ -10,7 +10,7 @@ export interface OwnedVector {
   document: string | null
 }
 
-/** The vectors of a space that are in use, by passage. */
+/** The vectors of a space's active vector space, by passage. */
 export function* vectorsInUse(spaceKey: number, after: number, most: number): Read<OwnedVector[]> {
   return yield* sql.allAsStored<OwnedVector>(
     `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
@@ -31,7 +31,7 @@ export interface NodeWithoutVector {
   text: string
 }
 
-/** Live passages that have no vector and wait for none, by key. */
+/** Live passages that have no vector and are not due to get one, by key. */
 export function* nodesWithoutVector(
   spaceKey: number,
   vectorSpaceKey: number,
@@ -77,7 +77,7 @@ export interface OldVectorSpace {
   dimension: number
 }
 
-/** Embedding models that no query uses any more. While a new one is trained the old ones are its business. */
+/** Superseded vector spaces. None while a new one is built: its migration still needs the old ones. */
 export function* supersededVectorSpaces(spaceKey: number): Read<OldVectorSpace[]> {
   return yield* sql.allAsStored<OldVectorSpace>(
     `SELECT key, id, dimension, (SELECT count(*) FROM vectors WHERE vector_space = vector_spaces.key) vectors

@@ -1,7 +1,7 @@
 import { type Read, sql } from '../../storage/program.js'
 import type { Packed } from '../version-parts.js'
 
-/** A version with the document it belongs to. */
+/** A version and its document. */
 export interface ScannedVersion extends Packed {
   key: number
   doc_key: number
@@ -17,11 +17,11 @@ export interface ScannedVersion extends Packed {
   filename: string
 }
 
-/** SQL: a job is about to store the rest of a version, or to publish it. */
+/** SQL: a job is going to store the rest of a version, or to publish it. */
 const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key
   AND jobs.version = versions.version AND jobs.completed_at IS NULL))`
 
-/** Keys of a space's versions behind a key, as many as hold so many bytes between them, and one at least. */
+/** The key range of the next versions of a space: as many as fit into `maxBytes`, and at least one. */
 function* nextKeys(spaceKey: number, after: number, { most, bytes }: Slice): Read<{ last: number; full: boolean }> {
   const sizes = yield* sql.allAsStored<{ key: number; bytes: number }>(
     `SELECT key, octet_length(outline) + octet_length(items) + octet_length(artifact) bytes FROM versions NOT INDEXED
@@ -37,17 +37,17 @@ function* nextKeys(spaceKey: number, after: number, { most, bytes }: Slice): Rea
   return { last: sizes[taken - 1]?.key ?? after, full: taken < sizes.length || sizes.length === most }
 }
 
-/** How much is read at once. */
+/** The limits of one read. */
 export interface Slice {
   most: number
   bytes: number
 }
 
 /**
- * The next versions of a space, in the order of their keys, without those of documents that are deleted, those that
- * something is about to remove, and those that a job is still storing.
+ * The next versions of a space by key, without those of deleted documents, those that are about to be removed, and
+ * those that a job is still storing.
  *
- * @returns also where to go on, where there is more
+ * @returns also the key to continue after, if there are more
  */
 export function* versionsAfter(
   spaceKey: number,
@@ -73,7 +73,7 @@ export interface VersionOwner {
   document: string
 }
 
-/** What a version belongs to, as long as it is kept: rows that were read a moment ago may be being purged. */
+/** The owner of a version that is not being purged: rows that were read before may be in the process of removal. */
 export function* ownerOfKept(versionKey: number): Read<VersionOwner | undefined> {
   return yield* sql.get<VersionOwner>(
     `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
@@ -96,7 +96,7 @@ export interface DocumentState {
   id: string
   filename: string
   parser_status: string
-  /** 1 where it has a published version */
+  /** 1 if it has a published version */
   published: number
 }
 
@@ -135,7 +135,7 @@ export function* abandonedVersions(spaceKey: number, after: number, most: number
   )
 }
 
-/** The one of these that made an artifact. */
+/** The abandoned version with an artifact. */
 export function* abandonedVersion(spaceKey: number, artifactId: string): Read<AbandonedVersion | undefined> {
   const row = yield* sql.getAsStored<{ key: number }>(
     'SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND artifact_id = ?',

@@ -6,11 +6,11 @@ import { removeNode } from './parts.js'
 
 /** parts of documents, and pictures in them, have hundreds of kilobytes each */
 const LARGE_ROWS = 8
-/** a page that was read in a picture has some kilobytes */
+/** a page that was read by OCR has some kilobytes */
 const OCR_PAGES = 100
-const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
+const ROWS = 500 // limits the time that a slice blocks the event loop to milliseconds
 
-/** Tables with rows of one version, their keys, and how many rows a slice takes. */
+/** Tables with rows of one version, their keys, and the number of rows in a slice. */
 const OF_A_VERSION = [
   ['version_parts', 'part, place', LARGE_ROWS],
   ['item_assets', 'item_id', LARGE_ROWS],
@@ -25,7 +25,9 @@ export interface DeletedDocument {
   tenant: string
 }
 
-/** @param readers see `readersSince`: a query that began before the deletion may still load the passages it found */
+/**
+ * @param readers see `listReadersSince`: a query that began before the deletion may still load the passages it found
+ */
 export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
     `SELECT key, object_key, space_key,
@@ -58,7 +60,10 @@ export interface ObsoleteVersion {
   obsolete_at: number
 }
 
-/** The version that has been obsolete for the longest time, of those that no query may read. @param readers see `readersSince` */
+/**
+ * The version that has been obsolete for the longest time, of those that no query may read. @param readers see
+ * `listReadersSince`
+ */
 export function* obsoleteVersion(readers: string): Read<ObsoleteVersion | undefined> {
   return yield* sql.get<ObsoleteVersion>(
     `SELECT key, space_key, obsolete_at FROM versions WHERE ${holdsTime('obsolete_at')} AND until_revision IS NOT NULL
@@ -73,7 +78,10 @@ export function* removeSomeOfVersion({ key, space_key }: ObsoleteVersion): Write
   yield* removeVersion(key)
 }
 
-/** SQL: no query reads the space since before the time in `column`. Takes `readersSince` as its parameter. */
+/**
+ * SQL: no query has been reading the space since before the time in `column`. Takes `listReadersSince` as its
+ * parameter.
+ */
 function notRead(column: 'deleted_at' | 'obsolete_at'): string {
   return `NOT EXISTS (SELECT 1 FROM json_each(?) reader
     WHERE CAST(reader.value ->> 0 AS INTEGER) IN (space_key, 0) AND CAST(reader.value ->> 1 AS INTEGER) <= ${column})`
@@ -90,8 +98,8 @@ function* removeNodes(spaceKey: number, of: 'doc_key' | 'key', owner: number): W
 }
 
 /**
- * Removes a version whose nodes are gone: first a slice of what was stored with it and made of it, which a large version
- * has much of; what is left goes with its row.
+ * Removes a version whose nodes are removed: first, slice by slice, the tables that are large for a large version; the
+ * rest is removed with its row.
  *
  * @returns whether there may be more
  */

@@ -9,7 +9,7 @@ export function* expiredSessions(now: number, most: number): Read<OwnedSession[]
   )
 }
 
-/** Whether there is a file of a chat that was never sent, or whose messages are gone. */
+/** Whether a chat file has expired that was never sent, or whose messages are deleted. */
 export function* hasExpiredChatFile(now: number): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(

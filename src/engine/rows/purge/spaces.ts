@@ -6,7 +6,7 @@ import { removeTrace } from './parts.js'
 const TASKS = 5
 /** a trace and its bundle are some thirty kilobytes */
 const TRACES = 50
-const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
+const ROWS = 500 // limits the time that a slice blocks the event loop to milliseconds
 
 export interface DeletedSpace {
   key: number
@@ -15,14 +15,14 @@ export interface DeletedSpace {
   deleted_at: number
 }
 
-/** A deleted space; one that is being imported is held by its gateway. */
+/** A deleted space; without those that a gateway is importing. */
 export function* deletedSpace(): Read<DeletedSpace | undefined> {
   return yield* sql.get<DeletedSpace>(
     `SELECT key, id, tenant, deleted_at FROM spaces WHERE ${holdsTime('deleted_at')} AND imported_by IS NULL LIMIT 1`,
   )
 }
 
-/** Deletes a slice of a deleted space's documents. @returns how many there were */
+/** Deletes a slice of a deleted space's documents. @returns their number */
 export function* deleteSomeDocuments(space: DeletedSpace): Write<number> {
   return (yield* sql.run(
     `UPDATE documents SET deleted_at = ? WHERE key IN
@@ -50,7 +50,7 @@ export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
   return false
 }
 
-/** The oldest entries of the projection log: it has no key but the space's. */
+/** Removes the oldest entries of the index log: its key starts with the space's. */
 function* removeSomeOfLog(spaceKey: number): Write<number> {
   return (yield* sql.run(
     `DELETE FROM projection_log WHERE space_key = ? AND seq IN
@@ -59,12 +59,12 @@ function* removeSomeOfLog(spaceKey: number): Write<number> {
   )).changes
 }
 
-/** Removes what is left of a space, and its row last. */
+/** Removes the remaining rows of a space, and its own row last. */
 export function* removeSpace(spaceKey: number): Write<void> {
   for (const statement of OF_A_SPACE) yield* sql.run(statement, [spaceKey])
 }
 
-/** Tables with a row for every upload, publication or task, their keys, and how many rows a slice takes. */
+/** Tables with a row for every upload, publication or task, their keys, and the number of rows in a slice. */
 const LONG = [
   ['staged_commits', 'tenant, id', ROWS],
   ['jobs', 'key', ROWS],
@@ -73,7 +73,7 @@ const LONG = [
   ['local_files', 'key', ROWS],
 ] as const
 
-/** What is left of a space after its documents, children before the rows they hang on. */
+/** The remaining rows of a space without documents, children before their parents. */
 const OF_A_SPACE = [
   'DELETE FROM session_turns WHERE (tenant, session_id) IN (SELECT tenant, id FROM sessions WHERE space_key = ?)',
   'DELETE FROM sessions WHERE space_key = ?',

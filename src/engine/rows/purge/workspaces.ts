@@ -2,7 +2,7 @@ import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { loosen } from '../objects.js'
 
-/** A row that names the bytes of a file. */
+/** A row that references the bytes of a file. */
 export interface NamedBytes {
   key: number
   object_key: string
@@ -17,10 +17,10 @@ export interface EndedFile extends NamedBytes {
   until_at: number
 }
 
-/** SQL: whose the space of a row is. */
+/** SQL: the tenant of a row's space. */
 const TENANT = "coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant"
 
-/** Files that were removed, or versions that were overwritten, for the longest time first. */
+/** Files that were removed, or versions that were overwritten, the longest ago first. */
 export function* endedFiles(removed: 0 | 1, most: number): Read<EndedFile[]> {
   return yield* sql.all<EndedFile>(
     `SELECT key, space_key, object_key, until_at, ${TENANT} FROM workspace_files INDEXED BY workspace_files_ended
@@ -48,7 +48,7 @@ export function* deletedSnapshot(most: number): Read<DeletedSnapshot | undefined
   return { ...deleted, files }
 }
 
-/** Removes a deleted snapshot whose files are gone. */
+/** Removes a deleted snapshot without files. */
 export function* removeSnapshot({ tenant, id }: Omit<DeletedSnapshot, 'files'>): Write<void> {
   yield* sql.run('DELETE FROM snapshot_queries WHERE tenant = ? AND snapshot_id = ?', [tenant, id])
   yield* sql.run('DELETE FROM workspace_snapshots WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL', [tenant, id])

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../contract/limits.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
-/** Whether a trace was kept, of a space that is there. */
+/** Whether a trace is stored, of a space that exists. */
 export function* isTraceKept(tenant: string, spaceKey: number, traceId: string): Read<boolean> {
   const trace = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM traces t CROSS JOIN spaces s ON s.key = t.space_key
@@ -11,13 +11,13 @@ export function* isTraceKept(tenant: string, spaceKey: number, traceId: string):
   return trace !== undefined
 }
 
-/** What a failed query is stored with. */
+/** The fields of a new failed query. */
 export interface NewFailedQuery {
   id: string
   tenant: string
   spaceKey: number
   query: string
-  /** the same for queries that are the same */
+  /** equal for equal queries */
   queryKey: string
   clusterKey: string
   mode: string
@@ -25,7 +25,7 @@ export interface NewFailedQuery {
   traceId: string
 }
 
-/** Rows that take repeats of a query in and quote the same restricted sources, newest first. */
+/** Rows that count repeats of a query and quote the same restricted sources, newest first. */
 export function* openRepeats(
   { tenant, spaceKey, queryKey }: Pick<NewFailedQuery, 'tenant' | 'spaceKey' | 'queryKey'>,
   quotes: readonly string[],
@@ -52,7 +52,7 @@ export function* countRepeat(
   )
 }
 
-/** Stores a failed query that waits for triage and for its cluster, inside the caller's transaction. */
+/** Inserts a failed query before its triage and clustering, inside the caller's transaction. */
 export function* insertFailed(failed: NewFailedQuery, now: number): Write<void> {
   const { id, tenant, spaceKey, query, queryKey, clusterKey, mode, trigger, traceId } = failed
   yield* sql.run(
@@ -72,7 +72,10 @@ export function* isClusterKeyTaken(tenant: string, spaceKey: number, key: string
   return taken !== undefined
 }
 
-/** In a full space the row that was settled longest ago goes; open rows never do. @returns whether there is room */
+/**
+ * In a full space, removes the row that was settled longest ago; open rows are never removed. @returns whether a row
+ * can be inserted
+ */
 export function* makeRoomForFailed(tenant: string, spaceKey: number): Write<boolean> {
   const held = yield* sql.get<{ n: number }>(
     'SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?',

@@ -5,7 +5,7 @@ import { askerOf, type Reader } from '../permissions.js'
 import { quotesKnown } from '../quotes.js'
 import type { SpaceRow } from '../spaces.js'
 
-/** A failed query that was not compared yet. */
+/** A failed query that is not clustered yet. */
 export interface UnclusteredRow {
   id: string
   query: string
@@ -17,15 +17,18 @@ export interface UnclusteredRow {
 export interface MemberRow {
   cluster_key: string
   query: string
-  /** JSON: the sentences that it points to */
+  /** JSON of the sentences that it refers to */
   pointed: string | null
 }
 
-/** Where a failed query stands. */
+/** The cluster scope of a failed query. */
 export interface FailedPlace {
   tenant: string
   spaceKey: number
-  /** ids of the restricted sources that it quotes, sorted: what hides the one query hides the whole cluster */
+  /**
+   * ids of the restricted sources that it quotes, sorted: all queries of a cluster have the same ones, so that a reader
+   * sees all or none
+   */
   quotes: readonly string[]
 }
 
@@ -44,7 +47,7 @@ export function* largestClusters(
   )
 }
 
-/** Ids of each cluster's queries, the most often asked first. */
+/** Ids of each cluster's queries, the most frequent first. */
 export function* membersOfClusters(
   reader: Reader,
   space: SpaceRow,
@@ -65,13 +68,16 @@ export function* membersOfClusters(
   return members
 }
 
-/** SQL: whether a row quotes no restricted source, or just those; most quote none, and a list of each costs more. */
+/**
+ * SQL: whether a row quotes no restricted source, or exactly the given ones; most rows quote none, and comparing lists
+ * costs more
+ */
 const QUOTES_NONE = `NOT EXISTS (SELECT 1 FROM quoted_sources q
          WHERE q.tenant = failed_queries.tenant AND q.owner = failed_queries.id)`
 const QUOTES_THESE = `coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources q
          WHERE q.tenant = failed_queries.tenant AND q.owner = failed_queries.id ORDER BY source_id)), '[]') = ?`
 
-/** Failed queries that have their cluster and quote the same restricted sources, newest first. */
+/** Clustered failed queries that quote the same restricted sources, newest first. */
 export function* clusteredBeside({ tenant, spaceKey, quotes }: FailedPlace, most: number): Read<MemberRow[]> {
   return yield* sql.all<MemberRow>(
     `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
@@ -80,7 +86,7 @@ export function* clusteredBeside({ tenant, spaceKey, quotes }: FailedPlace, most
   )
 }
 
-/** Keys of the spaces with failed queries that were not compared yet. */
+/** Keys of the spaces with failed queries that are not clustered yet. */
 export function* unclusteredSpaces(): Read<number[]> {
   const rows = yield* sql.all<{ space_key: number }>(
     'SELECT DISTINCT space_key FROM failed_queries WHERE unclustered = 1',
@@ -88,7 +94,7 @@ export function* unclusteredSpaces(): Read<number[]> {
   return rows.map(({ space_key }) => space_key)
 }
 
-/** Failed queries of a space that were not compared yet, oldest first. */
+/** Failed queries of a space that are not clustered yet, oldest first. */
 export function* unclusteredOf(spaceKey: number, most: number): Read<UnclusteredRow[]> {
   return yield* sql.all<UnclusteredRow>(
     `SELECT id, query, tenant, answer_trace_id FROM failed_queries INDEXED BY failed_queries_unclustered
@@ -106,10 +112,10 @@ export function* hasUnclustered(spaceKey: number): Read<boolean> {
 }
 
 /**
- * Notes that a failed query was compared, inside the caller's transaction.
+ * Assigns a failed query to a cluster, inside the caller's transaction.
  *
- * @param cluster the key of the cluster that it joins; absent, it stays in its own
- * @param pointed JSON of the sentences that it points to, where there are any
+ * @param cluster the key of the cluster that it joins; if absent, it stays in its own
+ * @param pointed JSON of the sentences that it refers to, if any
  */
 export function* settleCluster(
   { id, tenant }: UnclusteredRow,

@@ -1,7 +1,7 @@
 import { type Read, sql } from '../../storage/program.js'
 import { isOpen } from '../permissions.js'
 
-/** Of passages, those that everybody of the tenant may know of, or that come from one of some sources. */
+/** Of some passages, those that the whole tenant may read, or that come from one of some sources. */
 export function* openKeys(keys: readonly number[], audience: readonly string[]): Read<number[]> {
   return (yield* sql.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
@@ -11,7 +11,7 @@ export function* openKeys(keys: readonly number[], audience: readonly string[]):
   )).map(({ key }) => key)
 }
 
-/** The beginnings of some published passages, of those that are open or come from one of some sources. */
+/** The beginnings of some published passages that are open or come from one of some sources. */
 export function* openTexts(
   spaceKey: number,
   audience: readonly string[],
@@ -26,7 +26,7 @@ export function* openTexts(
   )).map(({ body }) => String(body))
 }
 
-/** Names of documents that are not published, the newest first, of those that are open or come from one of some sources. */
+/** Names of unpublished documents that are open or come from one of some sources, newest first. */
 export function* openUnpublished(spaceKey: number, audience: readonly string[], most: number): Read<string[]> {
   return (yield* sql.all<{ filename: string }>(
     `SELECT d.filename FROM documents d WHERE d.space_key = ? AND d.deleted_at IS NULL AND d.parser_status <> 'parsed'
@@ -35,7 +35,7 @@ export function* openUnpublished(spaceKey: number, audience: readonly string[], 
   )).map(({ filename }) => filename)
 }
 
-/** Of passages, by id, in which document each stands and when that version was stored. */
+/** The document of each passage, by passage id, and when its version was stored. */
 export function* placesOf(nodes: readonly string[]): Read<{ document: string; published: number }[]> {
   return yield* sql.all<{ document: string; published: number }>(
     `SELECT documents.id document, versions.created_at published FROM json_each(?) wanted

@@ -14,7 +14,7 @@ export interface FailedRow {
   mode: FailedQuery['mode']
   trigger: FailedQueryTrigger
   status: FailedQueryStatus
-  /** how often it was asked while the row took repeats in */
+  /** number of times it was asked while the row counted repeats */
   occurrences: number
   asked_at: number
   /** JSON */
@@ -50,7 +50,7 @@ export function* failedBefore(
   )
 }
 
-/** Rows that nobody has looked at, oldest first. */
+/** Rows before triage, oldest first. */
 export function* failedToTriage(reader: Reader, space: SpaceRow, limit: number): Read<FailedRow[]> {
   return yield* sql.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage'
@@ -68,10 +68,10 @@ export function* failedCounts(reader: Reader, space: SpaceRow): Read<{ status: F
 }
 
 /**
- * Moves a failed query by the moves that are allowed, as one conditional update, inside the caller's transaction; `notes` are
- * set in its metadata by the same statement, so that an asking counted meanwhile is not lost.
+ * Moves a failed query by one of the allowed moves, as one conditional update, inside the caller's transaction; the
+ * same statement sets `notes` in its metadata, so that a repeat that is counted meanwhile is not lost.
  *
- * @returns whether one of them applied
+ * @returns whether one of the moves applied
  */
 export function* moveFailed(
   space: SpaceRow,
@@ -91,7 +91,7 @@ export function* moveFailed(
 }
 
 export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
-  // which sentences it points to is for clusters alone
+  // `pointed` is internal to clustering
   const { pointed: _, ...metadata }: Record<string, unknown> = fromCell(row.metadata)
   return {
     id: row.id,

@@ -50,7 +50,10 @@ export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenCo
   return yield* findGolden(reader, space, id)
 }
 
-/** @throws KsError `not-found`, also for a question of another space or tenant, and one that quotes what the reader may not know of */
+/**
+ * @throws KsError `not-found`, also for a question of another space or tenant, and one with quotes that the reader may
+ * not read
+ */
 export function* findGolden(reader: Reader, space: SpaceRow, id: string): Read<GoldenQuestion> {
   const found = yield* lookupGolden(reader, space, id)
   if (found === undefined) throw notFound('golden question', id)
@@ -93,7 +96,7 @@ export function* updateGolden(
   return yield* findGolden(reader, space, id)
 }
 
-/** @returns whether it was there */
+/** @returns whether it existed */
 export function* removeGolden(reader: Reader, space: SpaceRow, id: string): Write<boolean> {
   if (!isUuid(id)) return false
   return (
@@ -116,8 +119,8 @@ function encoded(content: GoldenContent): [string, string, string | null, string
 }
 
 /**
- * The newest question with this text that expects an answer, of those that the reader may know of. The index holds
- * the beginning of the text alone, because an entry of an index has a maximal size.
+ * The newest question with this text that expects an answer, of those that the reader may read. The index contains only
+ * the beginning of the text, because index entries have a maximum size.
  */
 export function* findExpectation(
   reader: Reader,

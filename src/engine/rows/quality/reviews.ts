@@ -5,7 +5,7 @@ import type { SpaceRow } from '../spaces.js'
 
 type Status = MissingEvidenceReview['status']
 
-/** A piece of missing evidence, by the trace that lacked it. */
+/** A missing piece of evidence, by the trace that lacked it. */
 export interface MissingItem {
   traceId: string
   itemKey: string
@@ -42,11 +42,7 @@ export function* lookupReview(space: SpaceRow, item: MissingItem): Read<ReviewRo
   )
 }
 
-/**
- * Writes the next revision of a review and its history, inside the caller's transaction.
- *
- * @param current what `lookupReview` gave
- */
+/** @param current the result of `lookupReview` */
 export function* writeReview(
   space: SpaceRow,
   item: MissingItem,
@@ -76,7 +72,7 @@ export function* writeReview(
   )
 }
 
-/** What was decided about an item, oldest first. */
+/** The decisions about an item, oldest first. */
 export function* reviewHistory(space: SpaceRow, item: MissingItem): Read<HistoryRow[]> {
   return yield* sql.all<HistoryRow>(
     `SELECT history.id, history.actor, history.from_status, history.to_status, history.reason, history.revision, history.created_at

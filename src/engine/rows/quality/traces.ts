@@ -5,7 +5,7 @@ import { type Read, sql } from '../../storage/program.js'
 import { fromCell } from '../../storage/readable.js'
 import type { SpaceRow } from '../spaces.js'
 
-/** A row of `traces` without what is large. */
+/** A row of `traces` without the large columns. */
 export interface SummarisedRow {
   id: string
   query: string
@@ -16,7 +16,7 @@ export interface SummarisedRow {
   created_at: number
 }
 
-/** Which traces are wanted; times in milliseconds, the end left out. */
+/** A filter of traces; times in milliseconds, the end exclusive. */
 export interface WantedTraces {
   from: number
   to: number
@@ -25,7 +25,7 @@ export interface WantedTraces {
   status: 'completed' | 'failed' | undefined
 }
 
-/** The caller's own traces of a space before a place, newest first. */
+/** The caller's own traces of a space before a position, newest first. */
 export function* tracesBefore(
   caller: Caller,
   space: SpaceRow,
@@ -33,7 +33,7 @@ export function* tracesBefore(
   before: { createdAt: number; id: string },
   most: number,
 ): Read<SummarisedRow[]> {
-  // most steps hold no error, which the text of their column tells faster than its JSON
+  // most steps contain no error; testing the text is faster than parsing the JSON
   return yield* sql.all<SummarisedRow>(
     `SELECT id, query, mode, completed, bundle_id, evidence_state, created_at FROM traces
      WHERE tenant = ? AND space_key = ? AND subject = ? AND created_at >= ? AND created_at < ? AND (created_at, id) < (?, ?)
@@ -59,7 +59,7 @@ export function* tracesBefore(
   )
 }
 
-/** The steps of a trace of the caller's own; none where it is gone. */
+/** The steps of a trace of the caller; none if it is removed. */
 export function* stepsOfOwn(caller: Caller, space: SpaceRow, id: string): Read<TraceStep[]> {
   const stored = yield* sql.get<{ steps: string }>(
     'SELECT steps FROM traces WHERE tenant = ? AND space_key = ? AND subject = ? AND id = ?',
@@ -68,7 +68,7 @@ export function* stepsOfOwn(caller: Caller, space: SpaceRow, id: string): Read<T
   return stored === undefined ? [] : fromCell(stored.steps)
 }
 
-/** The steps of a trace of the tenant; none where it is gone. */
+/** The steps of a trace of the tenant; none if it is removed. */
 export function* stepsOf(tenant: string, id: string): Read<TraceStep[]> {
   const stored = yield* sql.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', [id, tenant])
   return stored === undefined ? [] : fromCell(stored.steps)

@@ -3,20 +3,20 @@ import { OF_THE_GONE } from '../gateways.js'
 import type { OwnTask } from './own-task.js'
 import { moveTask, type TaskRow, taskById } from './tasks.js'
 
-/** Longest time that a task is put off. */
+/** Longest time that a task is deferred. */
 export const MAX_RETRY_MS = 5 * 60_000
 
-/** a task that was at work at this many deaths of its gateway is given up */
+/** a task that was running at this many crashes of its gateway fails */
 const MAX_UNCLEAN_ENDS = 5
 
-/** Frees what gateways that are gone had claimed; what was at work at many such ends is given up. @returns how many */
+/** Releases tasks of lost gateways; a task that was running at too many such ends fails. @returns their number */
 export function* freeTasks(now: number): Write<number> {
   const freed = yield* sql.returning<Pick<TaskRow, 'tenant' | 'id' | 'stage' | 'unclean_ends'>>(
     `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
      WHERE claimed_by IS NOT NULL AND completed_at IS NULL AND ${OF_THE_GONE}
      RETURNING tenant, id, stage, unclean_ends`,
   )
-  const error = 'the daemon died again and again while it worked on this task'
+  const error = 'the daemon crashed repeatedly while it worked on this task'
   for (const task of freed)
     if (task.unclean_ends >= MAX_UNCLEAN_ENDS) yield* moveTask(task, { from: task.stage, to: 'failed', now, error })
   return freed.length
@@ -27,7 +27,7 @@ export function* isTaskDue(now: number): Read<boolean> {
   return (yield* firstDue(0, now)) !== undefined
 }
 
-/** The oldest task that is due, of the next space behind one, around to the first. */
+/** The task that is due for longest, of the next space after one, continuing with the first space. */
 function* taskDue(after: number, now: number): Read<OwnTask | undefined> {
   return (yield* firstDue(after, now)) ?? (yield* firstDue(0, now))
 }
@@ -43,7 +43,7 @@ function* firstDue(after: number, now: number): Read<OwnTask | undefined> {
   )
 }
 
-/** Claims the task of the next space behind one, around to the first, that was due for longest; where there is one. */
+/** Claims the task that is due for longest, of the next space after one, continuing with the first space. */
 export function* claimTask(after: number, gateway: string, now: number): Write<TaskRow | undefined> {
   const due = yield* taskDue(after, now)
   if (due === undefined) return undefined
@@ -55,7 +55,7 @@ export function* claimTask(after: number, gateway: string, now: number): Write<T
   return claimed.length === 0 ? undefined : yield* taskById(due)
 }
 
-/** Gives a claim back; the next holder goes on behind its last step. */
+/** Releases a claim; the next holder continues after the last step. */
 export function* giveBack({ tenant, id, claimed_by, fence }: Claimed): Write<void> {
   yield* sql.run(
     'UPDATE research_tasks SET claimed_by = NULL WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?',
@@ -63,7 +63,7 @@ export function* giveBack({ tenant, id, claimed_by, fence }: Claimed): Write<voi
   )
 }
 
-/** Gives a claim back until a time. @param attempts that it counts as */
+/** Releases a claim until a time. @param attempts number of attempts that it counts as */
 export function* putOff({ tenant, id, claimed_by, fence }: Claimed, attempts: number, until: number): Write<void> {
   yield* sql.run(
     `UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ?

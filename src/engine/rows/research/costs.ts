@@ -4,7 +4,7 @@ import type { OwnTask } from './own-task.js'
 
 export type StepName = 'plan' | 'retrieve' | 'inspect' | 'analyze' | 'generate'
 
-/** What a call of a model took, as its provider counted it. */
+/** The usage and cost of a model call, as its provider counted it. */
 export interface Spent {
   provider: string
   model: string
@@ -21,7 +21,7 @@ export interface CostRow {
   recorded_at: number
 }
 
-/** What the calls of a task's models cost, in their order. */
+/** The costs of a task's model calls, in order. */
 export function* costsOf({ tenant, id }: OwnTask): Read<CostRow[]> {
   return yield* sql.all<CostRow>('SELECT * FROM research_costs WHERE tenant = ? AND task_id = ? ORDER BY sequence', [
     tenant,
@@ -37,7 +37,7 @@ export function* costOf({ tenant, id }: OwnTask): Read<number> {
   return roundUsd(row?.usd ?? 0)
 }
 
-/** Records what a model call cost and tells the new total, inside the caller's transaction. */
+/** Records the cost of a model call and reports the new total as an event, inside the caller's transaction. */
 export function* writeCost(task: OwnTask, step: StepName, spent: Spent, now: number): Write<void> {
   const { provider, costUsd, ...usage } = spent
   yield* sql.run(
@@ -48,7 +48,7 @@ export function* writeCost(task: OwnTask, step: StepName, spent: Spent, now: num
   yield* appendEvent(task, 'research.cost', { totalUsd: yield* costOf(task), step })
 }
 
-/** To a ten-thousandth of a cent: sums of prices a token would show the tails of binary fractions. */
+/** Rounds to a ten-thousandth of a cent: sums of prices per token would show the digits of binary fractions. */
 export function roundUsd(usd: number): number {
   return Math.round(usd * 1e6) / 1e6
 }

@@ -3,8 +3,8 @@ import { type Read, sql, type Write } from '../../storage/program.js'
 import type { OwnTask } from './own-task.js'
 
 /**
- * Adds an event behind the last one, inside the caller's transaction. Its number is taken from the task's row, which is held
- * until the commit: who reads the events after a number never meets an earlier one later.
+ * Appends an event, inside the caller's transaction. Its number is taken from the task's row, which is locked until the
+ * commit: a reader of the events after a number never gets an earlier one later.
  */
 export function* appendEvent<N extends ResearchEventName>(
   { tenant, id }: OwnTask,

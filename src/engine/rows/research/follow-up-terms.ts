@@ -13,9 +13,9 @@ export function* sectionsOf(spaceKey: number, documents: readonly string[], most
 }
 
 /**
- * Names that the graph relates to those of some passages, the surest first.
+ * Names that the graph relates to those of some passages, highest confidence first.
  *
- * @param common an entity that is mentioned so often leads nowhere in particular
+ * @param common entities with at least this many mentions are left out as too general
  */
 export function* namesBeside(
   spaceKey: number,
@@ -24,11 +24,11 @@ export function* namesBeside(
   { most, common }: { most: number; common: number },
 ): Read<{ name: string; confidence: number }[]> {
   const denied = yield* deniedSources(spaceKey, reader)
-  // related by a passage that the reader may know of
+  // related by a passage that the reader may read
   const stated = `AND EXISTS (SELECT 1 FROM graph_relation_nodes s CROSS JOIN nodes sn ON sn.key = s.node_key
          CROSS JOIN documents sd ON sd.key = sn.doc_key WHERE s.relation_key = r.key
            AND (sd.source_id IS NULL OR sd.source_id NOT IN (SELECT value FROM json_each(?))))`
-  // an entity is called what the longest of its names is: a reader gets one of a document that they may know of
+  // an entity's name is the longest of its names: a reader gets one from a document that the reader may read
   const known = `(SELECT n.name FROM graph_names n CROSS JOIN versions v ON v.key = n.version_key
          CROSS JOIN documents d ON d.key = v.doc_key WHERE n.entity_key = e.key
            AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?))) ORDER BY n.name LIMIT 1)`
@@ -50,7 +50,7 @@ export function* namesBeside(
   return rows.flatMap(({ name, confidence }) => (name === null ? [] : [{ name, confidence }]))
 }
 
-/** The live documents of a space that a reader may know of, with their names, newest first. @param before row key */
+/** The live documents of a space that a reader may read, with their names, newest first. @param before row key */
 export function* documentNamesBefore(
   spaceKey: number,
   reader: Asker,

@@ -13,7 +13,7 @@ export interface TaskTotals {
 
 const OWNER = { space: 't.space_key = ?', tenant: 't.tenant = ?' }
 
-/** What the last completed tasks of a space or a tenant in a mode took, and the mean time of their steps. */
+/** Totals of the last completed tasks of a space or a tenant in a mode, and the mean duration of their steps. */
 export function* totalsOfLast(
   count: number,
   of: keyof typeof OWNER,

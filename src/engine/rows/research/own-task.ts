@@ -1,4 +1,4 @@
-/** A research task of a tenant. */
+/** Identifies a research task of a tenant. */
 export interface OwnTask {
   tenant: string
   id: string

@@ -3,8 +3,8 @@ import { transitions } from '../../base/transitions.js'
 
 /**
  * The moves of a research task (decisions.md section 4): queued → planning → retrieving → analyzing → generating →
- * completed; any of these → failed | canceled. A stage says what is being done; the move to the next is written in the
- * transaction that stores what it came to.
+ * completed; any of these → failed | canceled. A stage names the work in progress; the move to the next one is written
+ * in the transaction that stores its result.
  */
 export const {
   may: mayMove,

@@ -5,15 +5,15 @@ import { appendEvent } from './events.js'
 import type { OwnTask } from './own-task.js'
 import type { TaskRow } from './tasks.js'
 
-/** A step that is over. */
+/** A finished step of a research task. */
 export interface DoneStep {
   /** unique in the task: `retrieve-3` */
   key: string
   name: StepName
   body: unknown
-  /** retrievals and calls of models */
+  /** number of retrievals and model calls */
   toolCalls: number
-  /** passages read */
+  /** number of passages read */
   scanned: number
   latencyMs: number
   spent?: Spent
@@ -21,7 +21,7 @@ export interface DoneStep {
   partial?: EvidenceBundle
 }
 
-/** What the steps of a task have used up together. */
+/** Total usage of the steps of a task. */
 export interface Used {
   retrievalSteps: number
   scannedResources: number
@@ -36,7 +36,7 @@ export function* stepBody({ tenant, id }: OwnTask, key: string): Read<string | u
   ))?.body
 }
 
-/** Bodies of a task's steps of one name, in their order. */
+/** Bodies of a task's steps with one name, in order. */
 export function* bodiesOf({ tenant, id }: OwnTask, name: StepName): Read<string[]> {
   const rows = yield* sql.all<{ body: string }>(
     'SELECT body FROM research_steps WHERE tenant = ? AND task_id = ? AND name = ? ORDER BY step',
@@ -60,11 +60,11 @@ export function* usedBy(task: OwnTask): Read<Used> {
 }
 
 /**
- * Writes a step with all that belongs to it, inside the caller's transaction: result, evidence, cost, their events.
+ * Stores a step with its result, evidence, cost and events, inside the caller's transaction.
  *
- * @param task as it was when the step began, by who claimed it
- * @param activeMs time the task has been at work
- * @returns false, with nothing written, when the task was moved on, ended or taken over meanwhile
+ * @param task as it was when the step began, with the claim of the gateway
+ * @param timing the time, and how long the task has been active
+ * @returns false, with nothing written, when the task was moved, ended or taken over meanwhile
  */
 export function* writeStep(task: TaskRow, step: DoneStep, at: { now: number; activeMs: number }): Write<boolean> {
   const { changes } = yield* sql.run(
@@ -128,7 +128,7 @@ export function* partialsAfter({ tenant, id }: OwnTask, after: number, limit: nu
   )
 }
 
-/** All evidence that a task has found, the last first. */
+/** All evidence that a task has found, latest first. */
 export function* partialBodies({ tenant, id }: OwnTask): Read<string[]> {
   const rows = yield* sql.all<{ body: string }>(
     'SELECT body FROM research_partials WHERE tenant = ? AND task_id = ? ORDER BY sequence DESC',

@@ -39,7 +39,10 @@ export interface TaskRow {
 
 const TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL`
 
-/** A task of the caller's own. @throws KsError `not-found`, also for another subject's task: it quotes what that one may read */
+/**
+ * A task of the caller. @throws KsError `not-found`, also for a task of another subject: it quotes documents that only
+ * that subject may read
+ */
 export function* findTask(caller: Caller, id: string): Read<TaskRow> {
   const row = isUuid(id)
     ? yield* sql.get<TaskRow>(`${TASK} WHERE t.tenant = ? AND t.id = ? AND t.subject = ?`, [
@@ -56,7 +59,7 @@ export function* taskById({ tenant, id }: OwnTask): Read<TaskRow | undefined> {
   return yield* sql.get<TaskRow>(`${TASK} WHERE t.tenant = ? AND t.id = ?`, [tenant, id])
 }
 
-/** Tasks of a caller, newest first. @param before the id that the page before ended with */
+/** Tasks of a caller, newest first. @param filter `before`: last id of the previous page */
 export function* tasksOf(
   caller: Caller,
   filter: { spaceId?: string | undefined; stage?: ResearchStage | undefined; before?: string | undefined },
@@ -79,18 +82,18 @@ export function* tasksOf(
   )
 }
 
-/** Tasks of a space that have not ended. */
+/** Number of tasks of a space that have not ended. */
 export function* openTasks(spaceKey: number): Read<number> {
   const text = 'SELECT count(*) n FROM research_tasks WHERE space_key = ? AND completed_at IS NULL'
   return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
 }
 
-/** Tasks of all spaces that have not ended. */
+/** Number of tasks of all spaces that have not ended. */
 export function* allOpenTasks(): Read<number> {
   return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL'))?.n ?? 0
 }
 
-/** A task to be made; JSON where a column holds it. */
+/** A task to be inserted; JSON columns as text. */
 export interface NewTask
   extends Pick<
     TaskRow,
@@ -112,10 +115,10 @@ export interface NewTask
   permission_scope: string | null
 }
 
-/** Who works on a task: a gateway, by one of its claims. */
+/** A gateway's claim on a task. */
 export type TaskClaim = Pick<TaskRow, 'claimed_by' | 'fence'>
 
-/** Stores a task that is queued and tells of it, inside the caller's transaction. */
+/** Inserts a queued task with its event, inside the caller's transaction. */
 export function* insertTask(task: NewTask): Write<void> {
   const { id, created_at: at } = task
   yield* sql.run(
@@ -145,10 +148,11 @@ export function* insertTask(task: NewTask): Write<void> {
 }
 
 /**
- * Moves a task to another stage and tells it, or does neither; inside the caller's transaction.
+ * Moves a task to another stage and appends the event, or does neither; inside the caller's transaction.
  *
- * @param claim of who works on the task; absent for a move by somebody else, such as a cancellation
- * @returns whether this call moved it; false means that somebody else did, or took it over
+ * @param move `claim`: of the gateway that works on the task; absent for a move by another caller, such as a
+ * cancellation
+ * @returns whether this call moved it; false if another caller moved it or took it over
  */
 export function* moveTask(
   task: OwnTask,
@@ -184,7 +188,7 @@ export function* moveTask(
   return true
 }
 
-/** Moves a task on as `moveTask` does, with the time that it was at work and the limit that ended its stage. */
+/** Moves a task like `moveTask`, and stores its active time and the limit that ended its stage. */
 export function* moveOn(
   task: OwnTask,
   move: { from: ResearchStage; to: ResearchStage; now: number; claim: TaskClaim },
@@ -206,7 +210,7 @@ export function* moveOn(
   return true
 }
 
-/** Notes, by who works on a task, that the budget kept it from something. */
+/** Records that the budget prevented part of the work; only with a valid claim. */
 export function* noteBudget({ tenant, id, claimed_by, fence }: TaskRow): Write<void> {
   yield* sql.run(
     'UPDATE research_tasks SET budget_exceeded = 1 WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?',

@@ -30,7 +30,9 @@ interface StepEvidence {
   sequence: number
 }
 
-/** What the steps of research tasks found that ended before a time, without the last of it: that is of the report. */
+/**
+ * Evidence of the steps of research tasks that ended before a time, without the last piece: it belongs to the report.
+ */
 export function* stepEvidenceBefore(spaceKey: number, before: number, most: number): Read<StepEvidence[]> {
   return yield* sql.all<StepEvidence>(
     `SELECT p.tenant, p.task_id, p.sequence FROM research_tasks t

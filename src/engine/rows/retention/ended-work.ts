@@ -1,6 +1,6 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 
-/** A row of a tenant. */
+/** Key of a row of a tenant. */
 interface Owned {
   tenant: string
   id: string
@@ -27,11 +27,11 @@ export interface EndedJob {
   tenant: string
   id: string
   completed_at: number
-  /** 1 where no document, bulk job or commit needs it */
+  /** 1 if no document, bulk job or commit needs it */
   ends: number
 }
 
-/** A page of jobs that ended before a time, by when. */
+/** A page of jobs that ended before a time, in order of their end. */
 export function* jobsEndedBefore(
   spaceKey: number,
   before: number,
@@ -52,7 +52,7 @@ export function* jobsEndedBefore(
   )
 }
 
-/** Removes a job with what its commit went through. */
+/** Removes a job with its commit. */
 export function* removeJob({ key, tenant, id }: Pick<EndedJob, 'key' | 'tenant' | 'id'>): Write<void> {
   yield* sql.run('DELETE FROM staged_commits WHERE tenant = ? AND job_id = ?', [tenant, id])
   yield* sql.run('DELETE FROM jobs WHERE tenant = ? AND key = ?', [tenant, key])
@@ -77,7 +77,9 @@ export interface ExpiredCommit extends Owned {
   published_object_key: string | null
 }
 
-/** Commits that failed or were canceled, and were kept long enough. @param kept milliseconds, of those that name no end */
+/**
+ * Failed and canceled commits past their retention. @param retentionMs of commits without an expiry, in milliseconds
+ */
 export function* expiredCommits(spaceKey: number, kept: number, now: number, most: number): Read<ExpiredCommit[]> {
   return yield* sql.all<ExpiredCommit>(
     `SELECT tenant, id, status, raw_object_key, published_object_key FROM staged_commits

@@ -3,7 +3,7 @@ import { type Read, sql, type Write } from '../../storage/program.js'
 import { takeInTime } from '../../storage/slices.js'
 import { removeNode } from '../purge/parts.js'
 
-/** what is made of a version's nodes beside their vectors */
+/** tables derived from a version's nodes, without their vectors */
 const MADE_OF_NODES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions', 'page_index']
 
 /** Documents from before a time, oldest first. */
@@ -20,11 +20,11 @@ export interface SupersededVersion {
   key: number
   doc_key: number
   version: number
-  /** how many published versions of the document came after it */
+  /** number of later published versions of the document */
   newer: number
 }
 
-/** A page of versions that were superseded and are not obsolete, by document and number. */
+/** A page of superseded versions that are not obsolete, by document and number. */
 export function* supersededVersions(
   spaceKey: number,
   after: Pick<SupersededVersion, 'doc_key' | 'version'>,
@@ -40,12 +40,12 @@ export function* supersededVersions(
   )
 }
 
-/** From now on the purge may take these versions. */
+/** Marks versions as obsolete: the purge may remove them from now on. */
 export function* markObsolete(versions: readonly { key: number }[], now: number): Write<void> {
   for (const { key } of versions) yield* sql.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', [now, key])
 }
 
-/** The version with nodes that was superseded first, if that was before a time, with some of its nodes. */
+/** The first superseded version that still has nodes, if it was superseded before a time, with some of its nodes. */
 export function* inactiveNodes(
   spaceKey: number,
   before: number,
@@ -67,10 +67,10 @@ export function* inactiveNodes(
 }
 
 /**
- * Removes nodes of a version until its time is over. The version's row tells the truth after every slice.
+ * Removes nodes of a version until the time of the slice is over. The version's row is correct after every slice.
  *
  * @param areLast whether the version has no other nodes
- * @returns how many it took
+ * @returns the number of removed nodes
  */
 export function* removeInactiveNodes(
   spaceKey: number,
@@ -83,7 +83,7 @@ export function* removeInactiveNodes(
   return done
 }
 
-/** Nothing of a version's nodes is left. */
+/** Removes the data derived from the nodes of a version that has no nodes left. */
 function* emptyVersion(versionKey: number): Write<void> {
   for (const table of MADE_OF_NODES) yield* sql.run(`DELETE FROM ${table} WHERE version_key = ?`, [versionKey])
   yield* sql.run('UPDATE versions SET first_node = NULL, last_node = NULL, node_count = 0 WHERE key = ?', [versionKey])
@@ -125,7 +125,7 @@ interface Replaced {
   replaced_at: number | null
 }
 
-/** The oldest publications of a space, of those that another one replaced, and when. */
+/** The oldest replaced publications of a space, and when they were replaced. */
 export function* replacedPublications(space: { key: number; head_revision: number }, most: number): Read<Replaced[]> {
   return yield* sql.all<Replaced>(
     `SELECT p.tenant, p.id, (SELECT n.created_at FROM publications n WHERE n.space_key = p.space_key AND n.revision = p.revision + 1) replaced_at

@@ -3,8 +3,8 @@ import { type Read, sql } from '../../storage/program.js'
 import { jsonAt } from '../../storage/readable.js'
 import type { SpaceRow } from '../spaces.js'
 
-// `LIMIT +?`, not `LIMIT ?`: SQLite looks at a bare parameter when it plans, and then plans anew at every run, which takes
-// ten times as long as a lookup.
+// `LIMIT +?`, not `LIMIT ?`: SQLite reads a bare parameter when it plans, and then plans again at every run, which
+// takes ten times as long as a lookup.
 
 /** A space at a revision. */
 export interface Seen {
@@ -12,15 +12,15 @@ export interface Seen {
   revision: number
 }
 
-/** A document as listings need it, with the version that the view sees. */
+/** A document in listings, with the version that is visible. */
 export interface DocumentEntry {
   key: number
   id: string
   source_id: string | null
   filename: string
-  /** the name as paths have it */
+  /** the name in paths */
   path_name: string
-  /** folders, each closed by U+0001; empty at the top */
+  /** folders, each ended by U+0001; empty at the top */
   folder: string
   /** name within its folder */
   base: string
@@ -34,20 +34,20 @@ export interface DocumentEntry {
   version: number
   /** null when no version is visible: shown in previews only */
   version_key: number | null
-  /** what the version says of itself */
+  /** metadata fields of the version */
   document_date: string | null
   author: string | null
   language: string | null
 }
 
 export interface FileEntry extends DocumentEntry {
-  /** 1 when a folder beside the document has its name */
+  /** 1 if a folder next to the document has its name */
   name_taken: number
 }
 
-/** Place of a document within a source. */
+/** Position of a document within a source. */
 export type SourceKey = readonly [folder: string, base: string, id: string]
-/** Place of a document by name within its space. */
+/** Position of a document by name within its space. */
 export type NameKey = readonly [base: string, id: string]
 
 const COLUMNS = `d.key, d.id, d.source_id, d.filename, coalesce(d.path_name, d.filename) path_name, d.folder, d.base, d.mime_type, d.size_bytes, d.parser_status,
@@ -57,7 +57,8 @@ const COLUMNS = `d.key, d.id, d.source_id, d.filename, coalesce(d.path_name, d.f
 const NAME_TAKEN = `EXISTS (SELECT 1 FROM documents f WHERE f.space_key = d.space_key AND f.source_id IS d.source_id
   AND f.deleted_at IS NULL AND f.folder >= d.folder || d.base || char(1) AND f.folder < d.folder || d.base || char(2))
   name_taken`
-// LEFT JOIN keeps the order of the documents' index and shows the invisible ones to the caller, who skips them in batches.
+// LEFT JOIN keeps the order of the documents' index and returns invisible documents too; the caller skips them in
+// batches.
 const FROM = `FROM documents d LEFT JOIN versions v ON v.doc_key = d.key AND v.from_revision <= ?
     AND (v.until_revision IS NULL OR v.until_revision > ?)
   WHERE d.space_key = ? AND d.deleted_at IS NULL`
@@ -72,14 +73,14 @@ const BY_NAME_BACK = BY_NAME.replace('d.base, d.id LIMIT', 'd.base DESC, d.id DE
 const OF_SOURCES = `SELECT ${COLUMNS} ${FROM} AND (d.source_id, d.folder, d.base, d.id) > (?, ?, ?, ?)
   ORDER BY d.source_id, d.folder, d.base, d.id LIMIT +?`
 
-/** A stretch between two places, both left out. */
+/** A range between two positions, both exclusive. */
 export interface Between<Key> {
   after: Key
   before: Key
   backwards?: true
 }
 
-/** Documents of a source (null: uploads) in order, those without a visible version among them. */
+/** Documents of a source (null: uploads) in order, including those without a visible version. */
 export function* filesBetween(
   { space, revision }: Seen,
   source: string | null,
@@ -90,7 +91,7 @@ export function* filesBetween(
   return yield* sql.all<FileEntry>(backwards ? IN_SOURCE_BACK : IN_SOURCE, values)
 }
 
-/** Documents of the space by name, those without a visible version among them. */
+/** Documents of the space by name, including those without a visible version. */
 export function* documentsBetween(
   { space, revision }: Seen,
   { after, before, backwards }: Between<NameKey>,
@@ -100,7 +101,7 @@ export function* documentsBetween(
   return yield* sql.all<DocumentEntry>(backwards ? BY_NAME_BACK : BY_NAME, values)
 }
 
-/** Documents that came from sources, source by source behind a place. */
+/** Documents that came from sources, source by source, after a position. */
 export function* documentsOfSources(
   { space, revision }: Seen,
   after: readonly [source: string, ...SourceKey],
@@ -119,7 +120,7 @@ export function* documentsByKey({ space, revision }: Seen, keys: readonly number
   )
 }
 
-/** Where a document stands; it may have been deleted. */
+/** The location of a document; it may be deleted. */
 export function* placeOf(
   space: Seen['space'],
   id: string,
@@ -130,7 +131,7 @@ export function* placeOf(
   )
 }
 
-/** Sources of a name, the oldest first. */
+/** Sources with a name, the oldest first. */
 export function* sourcesNamed({ space }: Seen, name: string): Read<string[]> {
   return (yield* sql.all<{ id: string }>(
     'SELECT id FROM sources WHERE tenant = ? AND space_key = ? AND name = ? AND deleted_at IS NULL ORDER BY id',
@@ -138,7 +139,7 @@ export function* sourcesNamed({ space }: Seen, name: string): Read<string[]> {
   )).map(({ id }) => id)
 }
 
-/** What a source is called; nothing for one that was deleted while its documents go, and for one that is damaged. */
+/** Name and type of a source; undefined for a deleted one, and for a damaged row. */
 export function* aboutSource({ space }: Seen, id: string): Read<{ name: string; type: string } | undefined> {
   const row = yield* sql.get<{ name: string; type: string }>(
     'SELECT name, type FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',

@@ -16,7 +16,7 @@ export function* publicationOf(spaceKey: number, revision: number): Read<Publica
   ])
 }
 
-/** Documents whose compilation is not finished. */
+/** Number of unfinished compilations. */
 export function* openJobCount(spaceKey: number): Read<number> {
   const row = yield* sql.get<{ open: number }>(
     'SELECT count(*) open FROM jobs WHERE space_key = ? AND completed_at IS NULL',

@@ -7,7 +7,7 @@ export interface ByRevision {
   n: number
 }
 
-/** Documents that a space shows, by the publication that they came with, oldest first. */
+/** Number of live documents of a space by the revision of their publication, oldest first. */
 export function* liveByRevision(spaceKey: number): Read<ByRevision[]> {
   return yield* sql.all<ByRevision>(
     `SELECT from_revision revision, count(*) n FROM versions INDEXED BY versions_live
@@ -16,7 +16,7 @@ export function* liveByRevision(spaceKey: number): Read<ByRevision[]> {
   )
 }
 
-/** Of those, documents of restricted sources. */
+/** Of these, the number of documents of restricted sources. */
 export function* hiddenByRevision(spaceKey: number): Read<ByRevision[]> {
   return yield* sql.all<ByRevision>(
     `SELECT v.from_revision revision, count(*) n

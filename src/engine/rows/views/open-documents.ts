@@ -11,7 +11,7 @@ export interface ProfileRow {
   node_count: number
 }
 
-/** Terms of open documents that a publication shows, newest first, from before a version on. */
+/** Terms of open documents that a publication shows, newest first, before a version. */
 export function* openProfiles(
   { key: spaceKey, head_revision: revision }: Pick<SpaceRow, 'key' | 'head_revision'>,
   before: number,
@@ -26,7 +26,7 @@ export function* openProfiles(
   )
 }
 
-/** The open documents that published nodes are of, by node; other nodes are left out. */
+/** The open document of each published node; other nodes are left out. */
 export function* openDocumentOf(spaceKey: number, nodes: readonly number[]): Read<Map<number, number>> {
   const rows = yield* sql.all<{ key: number; doc_key: number }>(
     `SELECT n.key, n.doc_key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
@@ -50,7 +50,7 @@ export function* openDocumentsAfter(
   )
 }
 
-/** Titles, first headings and beginnings of documents' texts, for their words. */
+/** Titles, first headings and beginnings of documents' texts, for topic terms. */
 export function* beginnings(
   docs: readonly number[],
   nodes: number,

@@ -8,11 +8,11 @@ export interface OpenRelation {
   type: string
   predicate: string
   confidence: number
-  /** open passages that state it */
+  /** number of open passages that state it */
   support: number
 }
 
-/** Relations that open, published passages state, newest first, between names (no dates and figures). */
+/** Relations that open, published passages state, newest first, between named entities (no dates and metrics). */
 export function* openRelations(spaceKey: number, before: number, limit: number): Read<OpenRelation[]> {
   return yield* sql.all<OpenRelation>(
     `SELECT r.key, r.subject_key, r.object_key, r.type, r.predicate, r.confidence, (
@@ -25,7 +25,7 @@ export function* openRelations(spaceKey: number, before: number, limit: number):
   )
 }
 
-/** The key from which on a space has at most `count` relations; 0 where it has no more than those. */
+/** The key from which on a space has at most `count` relations; 0 if it has no more in total. */
 export function* oldestOfNewest(spaceKey: number, count: number): Read<number> {
   const rows = yield* sql.all<{ key: number }>(
     'SELECT key FROM graph_relations WHERE space_key = ? ORDER BY key DESC LIMIT 2 OFFSET ?',
@@ -42,7 +42,10 @@ export function* lowestRelation(spaceKey: number, before: number, limit: number)
   return rows.length < limit ? undefined : rows.at(-1)?.key
 }
 
-/** Open documents by how often a slice of an entity's mentions is in them; `last`: its end, null where no more follow. */
+/**
+ * Open documents by their number of mentions in a slice of an entity's mentions; `last` is the slice's end, null if it
+ * is the last slice.
+ */
 export function* openMentions(
   entity: number,
   after: number,
@@ -63,7 +66,7 @@ export function* openMentions(
   return { documents, last: last?.node_key ?? null }
 }
 
-/** Names of entities, as open, published documents write them. */
+/** Names of entities as open, published documents write them. */
 export function* openNames(keys: readonly number[]): Read<Map<number, string>> {
   const rows = yield* sql.all<{ key: number; name: string | null }>(
     `SELECT wanted.value key, (SELECT m.name FROM graph_names m CROSS JOIN versions v ON v.key = m.version_key

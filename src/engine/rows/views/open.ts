@@ -1,6 +1,6 @@
 import { isOpen } from '../permissions.js'
 
-// Views are made of what everybody of the tenant may read: their names and groups would tell of the rest.
+// Views are made only of documents that the whole tenant may read: their names and groups would reveal others.
 /** SQL: whether document `d` is open to the tenant. */
 export const OPEN = `d.deleted_at IS NULL AND ${isOpen('d.source_id')}`
 /** SQL: whether a publication shows version `v` now. */

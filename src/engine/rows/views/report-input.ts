@@ -2,12 +2,12 @@ import { type Read, sql } from '../../storage/program.js'
 import { LIVE, OPEN } from './open.js'
 import type { ReportInput } from './reports.js'
 
-/** Mentions looked at of one member, and passages read of one community. */
+/** maximum number of mentions per member, passages per community, and names per entity */
 const MENTIONS = 300
 const PASSAGES = 40
 const NAMES = 4
 
-/** What a report of some entities can be made of: their open names, and open passages that mention several of them. */
+/** The input of a report about some entities: their open names, and open passages that mention several of them. */
 export function* reportInput(spaceKey: number, members: readonly { key: number; score: number }[]): Read<ReportInput> {
   const keys = members.map(({ key }) => key)
   const wanted = JSON.stringify(keys)

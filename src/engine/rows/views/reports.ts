@@ -3,11 +3,11 @@ import type { ModelReference } from '../../base/model-reference.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { fromCell, unlessDamaged } from '../../storage/readable.js'
 
-/** A member of a community, as its passages write it. */
+/** A member of a community, with its spellings in the passages. */
 export interface ReportMember {
   names: string[]
   type: string
-  /** 0 to 1: how well connected it is */
+  /** 0 to 1, by its connections in the community */
   score: number
 }
 
@@ -23,7 +23,7 @@ export interface Evidence {
   node: number
 }
 
-/** What a model wrote of a community's evidence; `from` are places in it. */
+/** A model's report about a community's evidence; `from` are indexes of evidence sentences. */
 export interface Written {
   title: string
   statements: { text: string; from: number[] }[]
@@ -35,15 +35,15 @@ export interface ReportRow {
   /** JSON of `Evidence[]` */
   evidence: string
   evidence_hash: string
-  /** its name; null where no model wrote */
+  /** name of the model; null if no model has written it */
   model: string | null
-  /** JSON of `Written` */
+  /** JSON of `WrittenReport` */
   written: string | null
 }
 
-/** Sentences that a report is told by without a model. */
+/** Number of sentences in a report without a model. */
 export const TOLD = 5
-/** What a model wrote of some evidence before, under any view of the space. */
+/** An existing report about the same evidence, of any view of the space. */
 export function* keptWriting(
   spaceKey: number,
   evidence: readonly Evidence[],
@@ -56,7 +56,7 @@ export function* keptWriting(
   return row ?? { model: null, written: null }
 }
 
-/** Stores the evidence of a view, inside the caller's transaction. @param kept of `keptWriting` */
+/** Stores the evidence of a view, with an existing report about it, inside the caller's transaction. */
 export function* writeReport(
   of: { spaceKey: number; viewKey: number },
   evidence: readonly Evidence[],
@@ -69,7 +69,7 @@ export function* writeReport(
   )
 }
 
-/** Stores what a model wrote of some evidence, wherever it is shown, inside the caller's transaction. */
+/** Stores a model's report for all views with the same evidence, inside the caller's transaction. */
 export function* writeWritten(row: ReportRow, model: ModelReference, written: Written): Write<void> {
   yield* sql.run('UPDATE semantic_reports SET model = ?, written = ? WHERE space_key = ? AND evidence_hash = ?', [
     nameOf(model),
@@ -86,7 +86,7 @@ export function* reportOf(spaceKey: number, viewKey: number): Read<ReportRow | u
   ])
 }
 
-/** Reports of the largest communities that a model has not written. */
+/** Reports of the largest communities that the model has not written. */
 export function* unwritten(spaceKey: number, model: ModelReference, limit: number): Read<ReportRow[]> {
   return yield* sql.all<ReportRow>(
     `SELECT r.* FROM semantic_reports r CROSS JOIN semantic_views v ON v.key = r.view_key
@@ -114,7 +114,7 @@ function nameOf({ pluginId, provider, model }: ModelReference): string {
   return `${pluginId}/${provider}/${model}`
 }
 
-/** Where passages stand, of those that a reader sees at a revision. */
+/** The location of each passage that a reader may read at a revision. */
 export function* shownPassages(
   { space, revision, denied }: { space: { key: number }; revision: number; denied: readonly string[] },
   nodes: readonly number[],

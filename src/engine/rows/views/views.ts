@@ -13,21 +13,21 @@ export interface ViewRow {
   named: number
   member_limit: number
   generated_version: string
-  /** the publication that it was made of */
+  /** the publication that it was built from */
   revision: number
-  /** documents of the view, also those that it does not list */
+  /** number of documents of the view, including those that it does not list */
   document_count: number
-  /** passages of a topic; of those the topics were made of */
+  /** number of passages of a topic; and of all topics together */
   passage_count: number
   passage_total: number
-  /** open documents of that publication that were read for it */
+  /** number of open documents of that publication that were read for it */
   covered: number
-  /** open documents of that publication */
+  /** number of open documents of that publication */
   total: number
   created_at: number
 }
 
-/** How much of a publication something was made of. */
+/** The part of a publication that a view was built from. */
 export type Made = Pick<ViewRow, 'revision' | 'covered' | 'total'>
 
 /** A view to be stored; members are row keys, best first. */
@@ -37,13 +37,13 @@ export interface NewView {
   terms: string[]
   named: boolean
   memberLimit: number
-  /** documents of the view; `documents` lists at most `memberLimit` of them */
+  /** number of documents of the view; `documents` lists at most `memberLimit` of them */
   documentCount: number
-  /** of a derived topic: passages that belong to it, of all that the topics were made of */
+  /** of a derived topic: number of its passages, and of those of all topics */
   passages?: { count: number; total: number }
   documents: Member[]
   entities: Member[]
-  /** of a community: what its report rests on, the most telling first */
+  /** of a community: the evidence of its report, the most significant first */
   evidence?: Evidence[]
 }
 
@@ -54,12 +54,12 @@ export interface Member {
 
 export interface Build extends Made {
   generated_version: string
-  /** documents that were not read yet when it began, open or not */
+  /** number of documents that were not extracted when it began, open or not */
   unread: number
   built_at: number
 }
 
-/** Stores a view, inside the caller's transaction; one of the same slug is replaced. @returns its row key */
+/** Stores a view in place of one with the same slug, inside the caller's transaction. @returns its row key */
 export function* writeView(
   of: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: Made },
   view: NewView,
@@ -100,7 +100,7 @@ export function* writeView(
   return key
 }
 
-/** Removes the derived views of an earlier build, inside the caller's transaction; what clients named stays. */
+/** Removes the derived views of an earlier build, inside the caller's transaction; views that clients named stay. */
 export function* dropDerived(of: { spaceKey: number; kind: ViewKind; upTo: number }): Write<void> {
   yield* sql.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0 AND key <= ?', [
     of.spaceKey,
@@ -109,7 +109,7 @@ export function* dropDerived(of: { spaceKey: number; kind: ViewKind; upTo: numbe
   ])
 }
 
-/** How many documents of a space were deleted so far. What is derived while it grows may tell of what is gone. */
+/** Number of deleted documents of a space so far. If it rises during a build, the build may contain deleted content. */
 export function* deletionsOf(spaceKey: number): Read<number> {
   return (
     (yield* sql.get<{ deletions: number }>('SELECT deletions FROM space_deletions WHERE space_key = ?', [spaceKey]))
@@ -121,7 +121,7 @@ export function* lastViewKey(): Read<number> {
   return (yield* sql.get<{ key: number | null }>('SELECT max(key) key FROM semantic_views'))?.key ?? 0
 }
 
-/** Topics that clients named. */
+/** Number of topics that clients named. */
 export function* namedCount(spaceKey: number): Read<number> {
   return (
     (yield* sql.get<{ n: number }>(

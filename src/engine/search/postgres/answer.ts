@@ -10,7 +10,9 @@ import { type VectorSpaceRow, vectorSpacesOf } from './vector-rows.js'
 import { searchVectors, type VectorAnswer } from './vector-search.js'
 import type { Shelf } from './writing.js'
 
-/** What a question finds in the rows of a space, and where they stand. @param graphFrom vectors from which a graph is asked */
+/**
+ * Searches the rows of a space; also returns their watermark. @param minGraphVectors vectors from which a graph is used
+ */
 export async function answer(
   db: Driver,
   { space, key }: Shelf,
@@ -51,7 +53,7 @@ function* textOf(space: string, message: SearchMessage): Read<{ text: TextHits; 
   return { text: yield* searchText(row, message), watermark: row.watermark }
 }
 
-/** The vector space that a question is asked of. @param degraded is told why there is none */
+/** Selects the vector space of a query. @param degraded receives the reason if there is none */
 function pick(
   rows: readonly VectorSpaceRow[],
   { vectorSpace }: SearchMessage,

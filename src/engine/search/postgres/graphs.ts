@@ -5,25 +5,25 @@ import { type Client, IN, withClient } from './schema.js'
 import { setGraph, type VectorSpaceRow } from './vector-rows.js'
 import { EXACT_VECTORS, indexedAs } from './vector-search.js'
 
-/** Vectors come in many batches, and into a graph they come slower one by one than all at once. */
+/** Vectors arrive in many batches, and adding them to a graph one by one is slower than building it at once. */
 const SETTLE_MS = 5_000
-/** `pgvector` builds no graph of longer halves. */
+/** `pgvector` builds no graph of longer float16 vectors. */
 const MOST_DIMENSIONS = 4_000
-/** of the server, while a graph is built; what does not fit makes it slower */
+/** memory of the server for a graph build; a graph that does not fit builds more slowly */
 const BUILD_MEMORY = '256MB'
 
 export interface GraphsOptions {
   address: DatabaseAddress
   db: Driver
   log: (message: string) => void
-  /** vectors from which a vector space gets a graph; tests make it small */
+  /** vectors from which a vector space gets a graph; tests lower it */
   graphFrom?: number
   settleMs?: number
 }
 
 /**
- * Graphs of vectors: for each large vector space an index of its vectors alone, built behind everything else, by one of the
- * gateways, without keeping anybody from writing. Until it is whole, vectors are compared one by one.
+ * Graphs of vectors: each large vector space gets a separate index, built in the background by one of the gateways,
+ * without blocking writers. Until it is complete, vectors are compared one by one.
  */
 export class Graphs {
   readonly #options: GraphsOptions
@@ -35,17 +35,17 @@ export class Graphs {
     this.#options = options
   }
 
-  /** Vectors from which a vector space has a graph. */
+  /** Minimal number of vectors for a graph. */
   get from(): number {
     return this.#options.graphFrom ?? EXACT_VECTORS
   }
 
-  /** Graphs that are being built, or wait for vectors to stop coming. */
+  /** Number of graphs being built or waiting until no more vectors arrive. */
   get building(): number {
     return this.#running.size + this.#timers.size
   }
 
-  /** Builds a graph where one is due, once no more vectors come. @param row as it is now */
+  /** Builds a graph where it is due, once no more vectors arrive. @param row current state of the vector space */
   consider(row: VectorSpaceRow): void {
     const { settleMs = SETTLE_MS } = this.#options
     clearTimeout(this.#timers.get(row.key))
@@ -59,7 +59,7 @@ export class Graphs {
     this.#timers.set(row.key, timer)
   }
 
-  /** Removes the graphs of vector spaces that are gone. */
+  /** Removes the graphs of removed vector spaces. */
   async remove(rows: readonly VectorSpaceRow[]): Promise<void> {
     const keys = rows.filter(({ has_graph }) => has_graph === 1).map(({ key }) => key)
     for (const { key } of rows) clearTimeout(this.#timers.get(key))
@@ -69,7 +69,7 @@ export class Graphs {
     })
   }
 
-  /** Gives up what is being built. */
+  /** Cancels running builds. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const timer of this.#timers.values()) clearTimeout(timer)
@@ -101,11 +101,11 @@ export class Graphs {
     )
     // another gateway builds it
     if (rows[0]?.mine !== true) return
-    await client.query('SET max_parallel_maintenance_workers = 0') // they need shared memory, of which containers have little
+    await client.query('SET max_parallel_maintenance_workers = 0') // parallel workers need shared memory, which is small in containers
     await client.query(`SET maintenance_work_mem = '${BUILD_MEMORY}'`)
     if (await isWhole(client, name)) await this.#options.db.write(() => setGraph(row.key))
     else {
-      // what a build left that was ended
+      // removes the remains of an interrupted build
       await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${IN}.${name}`)
       await client.query(
         `CREATE INDEX CONCURRENTLY ${name} ON ${IN}.vectors USING hnsw ((${indexedAs(row)}) halfvec_ip_ops)

@@ -34,30 +34,30 @@ import {
 import { clear, inOrder, replay, ShelfGone, type Writing, writeReady, writeVectors } from './writing.js'
 
 export interface PostgresIndexesOptions extends Pick<GraphsOptions, 'graphFrom' | 'settleMs'> {
-  /** where the rows are, as the engine's own */
+  /** the engine's own driver */
   db: Driver
   address: DatabaseAddress
   source: ReplaySource
-  /** tells gateways apart */
+  /** id of this gateway */
   gateway: string
   log?: (message: string) => void
   giveWay?: () => Promise<void>
-  /** how long the first searches of a space wait for its replay, default 500 ms */
+  /** maximal wait of the first searches of a space for its replay, default 500 ms */
   graceMs?: number
-  /** the same where only vectors are still loaded, default 4 s */
+  /** the same where only vectors still load, default 4 s */
   vectorsGraceMs?: number
 }
 
 const GRACE_MS = 500
 const VECTORS_GRACE_MS = 4_000
-/** Rows that could not be put right are tried again by the next use after this. */
+/** A failed repair of rows is retried by the next use after this time. */
 const RETRY_MS = 1_000
 
 /**
- * The search indexes as rows of the database, for all gateways together: text by `tsvector`, vectors by pgvector. Nothing
- * is kept on the disk of a gateway. What the rows lack is replayed from the source, by one gateway at a time.
+ * The search indexes as rows of the database, shared by all gateways: text by `tsvector`, vectors by pgvector. A
+ * gateway keeps nothing on its disk. What the rows lack is replayed from the source, by one gateway at a time.
  *
- * @throws KsError that says what the database lacks
+ * @throws KsError that states what the database lacks
  */
 export async function createPostgresIndexes(options: PostgresIndexesOptions): Promise<SearchIndexes> {
   return new PostgresIndexes(options, await prepareTables(options.address, options.gateway))
@@ -70,10 +70,10 @@ class PostgresIndexes implements SearchIndexes {
   readonly #graphs: Graphs
   readonly #stop = new AbortController()
   readonly #states = new Map<string, Promise<SpaceState>>()
-  /** those of them that are open */
+  /** those that are open */
   readonly #open = new Map<string, SpaceState>()
   readonly #queues = new Map<string, FollowQueue>()
-  /** the newest entry of each space's log that somebody here wants, or wanted */
+  /** newest log entry of each space that this process knows of */
   readonly #told = new ToldEntries()
   readonly #audit: CountAudit
 
@@ -132,7 +132,7 @@ class PostgresIndexes implements SearchIndexes {
       const behind = await this.#untilSeen(space, request.seq ?? 0)
       const { at } = state
       const { watermark, ...hits } = await answer(this.#db, state.shelf, message, this.#graphs.from)
-      // another gateway writes the rows anew
+      // another gateway is rewriting the rows
       if (watermark < at) {
         behind.push(CATCHING_UP)
         state.at = watermark
@@ -221,7 +221,7 @@ class PostgresIndexes implements SearchIndexes {
     return this.#graphs.building
   }
 
-  /** Nothing here takes long to end: what is written is written in slices, and `close` stops before the next one. */
+  /** Nothing to do: writes happen in short slices, and `close` stops before the next one. */
   hurry(): void {}
 
   async close(): Promise<void> {
@@ -231,7 +231,7 @@ class PostgresIndexes implements SearchIndexes {
     await Promise.all([this.#audit.close(), this.#graphs.close()])
   }
 
-  /** The entry of a space's log up to which searches see all now. */
+  /** The log entry of a space up to which searches see everything now; 0 = unknown. */
   #at(space: string): number {
     const state = this.#open.get(space)
     return state === undefined || state.failed ? 0 : state.at
@@ -261,7 +261,7 @@ class PostgresIndexes implements SearchIndexes {
       const to = Math.max(...wanted.map(({ seq }) => seq))
       const row = await this.#db.read(spaceRow(space))
       state.at = row?.key === state.shelf.key ? row.watermark : 0
-      // what others wrote meanwhile need not be analysed here
+      // entries that other gateways wrote meanwhile need no analysis here
       const next = inOrder(wanted).filter(({ first }) => first > state.at)
       if (state.at < to && next.length > 0) state.at = await writeReady(this.#writing, state.shelf, next)
       if (state.at < to) state.at = await replay(this.#writing, state.shelf, to)
@@ -279,7 +279,7 @@ class PostgresIndexes implements SearchIndexes {
     this.#open.delete(space)
   }
 
-  /** @param patienceMs how long one that failed is kept; searches go on with what it has */
+  /** @param maxFailedAgeMs time for which a failed state is kept; searches use what it has */
   async #state(space: string, patienceMs = RETRY_MS): Promise<SpaceState> {
     if (this.#stop.signal.aborted) throw new KsError('unavailable', 'the search rows are closed')
     const open = this.#open.get(space)
@@ -307,7 +307,7 @@ class PostgresIndexes implements SearchIndexes {
     return state
   }
 
-  /** Does something with a space; once more where its rows were removed meanwhile. */
+  /** Runs work with the state of a space; once more if its rows were removed meanwhile. */
   async #withState<T>(space: string, work: (state: SpaceState) => Promise<T>): Promise<T> {
     return await this.#options.source.inSpace(space, async () => {
       try {

@@ -1,27 +1,30 @@
 import { toHalf } from '../../storage/half.js'
 import { isTerm } from '../text-index.js'
 
-/* Values as PostgreSQL reads them. Terms are data: whatever stands in one is quoted. */
+/* Values as PostgreSQL literals. Terms are untrusted data: everything in them is escaped. */
 
-/** What the lexemes of a space begin with, so that its terms have lists of their own in the one index. */
+/** Prefix of all lexemes of a space, so that its terms have separate posting lists in the shared index. */
 export function prefixOf(space: number): string {
   return `${space.toString(36)} `
 }
 
-/** Whether a term can be stored: not every string of JavaScript is a text. */
+/** Whether PostgreSQL can store a term: an unpaired surrogate is not valid text. */
 export function isStorable(term: string): boolean {
   return isTerm(term) && !UNPAIRED.test(term)
 }
 
-/** a surrogate without its other half */
+/** A surrogate without its counterpart. */
 const UNPAIRED = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
-/** `tsvector` counts no more places of a lexeme */
+/** `tsvector` stores no more positions per lexeme. */
 const MOST_PLACES = 255
-/** a `tsvector` has room for a megabyte; what a longer node says further behind is not found by its words */
+/** Limit below the 1 MB of a `tsvector`; terms after it are not found in a very long node. */
 const MOST_BYTES = 900_000
 
-/** Terms as a `tsvector`, each with as many places as it stands there. */
+/**
+ * Terms as a `tsvector` literal; each lexeme has as many positions as it has occurrences. `length` counts the stored
+ * terms.
+ */
 export function vectorOfTerms(prefix: string, terms: readonly string[]): { length: number; text: string } {
   const counts = new Map<string, number>()
   let length = 0
@@ -38,7 +41,7 @@ export function vectorOfTerms(prefix: string, terms: readonly string[]): { lengt
   return { length, text: text.join(' ') }
 }
 
-/** of a lexeme's entry, its alignment, and a place */
+/** Bytes of a lexeme's entry, its alignment and one position. */
 const WORD_BYTES = 12
 
 /** `1`, `1,2`, `1,2,3`, … */
@@ -46,7 +49,7 @@ const PLACES: readonly string[] = Array.from({ length: MOST_PLACES + 1 }, (_, co
   Array.from({ length: count }, (_, place) => place + 1).join(','),
 )
 
-/** A lexeme as `tsvector` and `tsquery` read it. */
+/** Quotes a lexeme for `tsvector` and `tsquery`. */
 export function quoted(lexeme: string): string {
   return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 }
@@ -55,7 +58,7 @@ export function textArray(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 
-/** SQL condition that the document of a column is in a scope, whose documents are the parameter. */
+/** SQL condition: the document in a column is in a scope, whose documents are the parameter. */
 export function isInScope(column: string, { isExcluded }: { isExcluded: boolean }): string {
   return `${column} ${isExcluded ? '<> ALL' : '= ANY'}(?::bigint[])`
 }
@@ -64,17 +67,17 @@ export function numberArray(values: Iterable<number>): string {
   return `{${[...values].join(',')}}`
 }
 
-/** How many of a term's places a rank of that term alone stands for: it grows with the sum of 1/1, 1/4, 1/9, … */
+/** Computes the occurrences of a term from the rank of that term alone, which grows with the sum of 1/1, 1/4, 1/9, … */
 export function placesOf(rank: number): number {
   return rank <= 0 ? 0 : Math.max(1, Math.round(1 / (ALL_PLACES * (1 - rank)) - 0.5))
 }
 
-/** the sum of them all, by which `ts_rank` divides */
+/** Limit of that sum, by which `ts_rank` divides. */
 const ALL_PLACES = Math.PI ** 2 / 6
 
 const DIMENSION_BYTES = 4
 
-/** A vector in the form in which the server sends and takes `halfvec`. @param halves numbers, or the bits of halves */
+/** A vector in the binary format of `halfvec`. @param halves float32 numbers, or the bits of float16 numbers */
 export function halfvec(halves: Float32Array | Uint16Array): Buffer {
   const bytes = Buffer.allocUnsafe(DIMENSION_BYTES + 2 * halves.length)
   bytes.writeUInt16BE(halves.length, 0)
@@ -84,10 +87,10 @@ export function halfvec(halves: Float32Array | Uint16Array): Buffer {
 }
 
 /**
- * Several as one array.
+ * Several vectors as one binary array.
  *
  * @param type object id of `halfvec`
- * @param rows places of the vectors to take
+ * @param rows indexes of the vectors to take
  */
 export function halfvecArray(
   type: number,
@@ -97,7 +100,7 @@ export function halfvecArray(
 ): Buffer {
   const size = DIMENSION_BYTES + 2 * dimension
   const bytes = Buffer.allocUnsafe(ARRAY_BYTES + rows.length * (4 + size))
-  // one dimension without NULLs, counted from 1
+  // header: one dimension without NULLs, counted from 1
   const head = [1, 0, type, rows.length, 1]
   for (const [place, value] of head.entries()) bytes.writeUInt32BE(value, 4 * place)
   rows.forEach((row, place) => {

@@ -6,19 +6,19 @@ import { termsOf } from '../text-index.js'
 import { isInScope, numberArray, prefixOf, quoted, textArray, vectorOfTerms } from './literals.js'
 import { IN } from './schema.js'
 
-/** Nodes of one statement. */
+/** Nodes per INSERT statement. */
 const SLICE_NODES = 100
-/** Characters of nodes that are analysed before others get their turn: some 4 ms. */
+/** Characters of nodes analysed before the event loop gets a turn: about 4 ms. */
 const CHARACTERS_A_TURN = 64 * 1024
-/** Rows that one statement removes where all go. */
+/** Rows per DELETE statement of a complete removal. */
 const REMOVED_AT_ONCE = 2_000
 
-/** A change of the text rows, ready to be written. */
+/** A change of the text rows, ready to write. */
 export interface NodeChange {
   seq: number
-  /** keys whose rows go first: those that are removed, and those that are replaced */
+  /** keys whose rows are deleted first: removed and replaced nodes */
   gone: string
-  /** the others, in slices */
+  /** new rows, in slices */
   added: readonly AddedNodes[]
 }
 
@@ -26,7 +26,7 @@ interface AddedNodes {
   /** as JSON */
   rows: string
   count: number
-  /** terms of all of them */
+  /** number of terms of all rows */
   length: number
 }
 
@@ -37,13 +37,13 @@ interface NodeRow {
   terms: string
 }
 
-/** Analyses what a batch adds, a few milliseconds at a time. @param giveWay is waited for between */
+/** Analyses the nodes of a batch, a few milliseconds at a time. @param yieldToQueries awaited in between */
 export async function nodeChange(space: number, batch: IndexBatch, giveWay?: () => Promise<void>): Promise<NodeChange> {
   const prefix = prefixOf(space)
   const added: AddedNodes[] = []
   let slice: NodeRow[] = []
   let characters = 0
-  // the last of one key counts
+  // the last node of a key wins
   for (const node of new Map(batch.add.map((one) => [one.key, one])).values()) {
     slice.push(toRow(prefix, node))
     characters += node.title.length + node.body.length
@@ -70,7 +70,7 @@ function toRow(prefix: string, { key, doc, title, body }: IndexedNode): NodeRow 
   return { node: key, doc, length, terms: text }
 }
 
-/** Writes a change: the rows, how many nodes hold each term, and the sums of the space. */
+/** Writes a change: the rows, the document frequencies of terms, and the totals of the space. */
 export function* applyNodes(space: number, { gone, added }: NodeChange): Write<void> {
   if (gone !== '{}')
     yield* sql.run(
@@ -97,12 +97,12 @@ export function* applyNodes(space: number, { gone, added }: NodeChange): Write<v
   }
 }
 
-/** Takes the terms of the rows in `gone` out of the frequencies. */
+/** Subtracts the terms of the rows in `gone` from the document frequencies. */
 const fewer = `UPDATE ${IN}.terms t SET df = t.df - less.df
   FROM (SELECT lexeme, count(*) df FROM gone, unnest(tsvector_to_array(gone.terms)) lexeme GROUP BY lexeme) less
   WHERE t.space = ? AND t.lexeme = less.lexeme`
 
-/** Removes some of the text rows of a space, whose sums begin anew. @returns whether there are more */
+/** Removes some text rows of a space and resets its totals. @returns whether more rows are left */
 export function* removeSomeNodes(space: number): Write<boolean> {
   yield* sql.run(`UPDATE ${IN}.spaces SET nodes = 0, length = 0 WHERE key = ?`, [space])
   const { changes: nodes } = yield* sql.run(
@@ -116,7 +116,7 @@ export function* removeSomeNodes(space: number): Write<boolean> {
   return nodes === REMOVED_AT_ONCE || terms === REMOVED_AT_ONCE
 }
 
-/** Counted row by row, and not by the sums. */
+/** Counts row by row, without the totals. */
 export function* countNodes(space: number): Read<number> {
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${IN}.nodes WHERE space = ?`, [space]))?.n ?? 0
 }
@@ -145,7 +145,7 @@ export function* frequenciesInScope(
   )
 }
 
-/** How many nodes hold each lexeme; those that none holds are left out. */
+/** Number of nodes with each lexeme; lexemes without nodes are missing. */
 export function* frequenciesOf(space: number, lexemes: string): Read<{ lexeme: string; df: number }[]> {
   return yield* sql.all<{ lexeme: string; df: number }>(
     `SELECT lexeme, df FROM ${IN}.terms WHERE space = ? AND lexeme = ANY(?::text[]) AND df > 0`,

@@ -5,38 +5,34 @@ import { EXPIRES_AFTER_MS } from '../../base/leases.js'
 import { connectOnce } from '../../storage/postgres/connections.js'
 import { told } from '../../storage/postgres/errors.js'
 
-/*
- * The tables of the search adapter. They hold nothing that the rows of spaces do not, so they are no part of the numbered
- * schema: the first gateway that searches in them makes them, in a namespace of PostgreSQL of their own whose name says what
- * they mean. Gateways of another version use another one.
- */
+/* The tables of the search adapter. They contain nothing that the rows of spaces do not, so they are not part of the numbered schema. The first gateway that searches in them creates them, in a separate PostgreSQL schema whose name contains their version. Gateways of another version use another schema. */
 
-/** Raised when tables or what they mean change. */
+/** Increased when tables or their meaning change. */
 const LAYOUT_VERSION = 2
-/** The namespace of the tables. */
+/** Start of the schema's name. */
 const PREFIX = 'search_'
 const NUMBER = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 export const IN = `${PREFIX}${NUMBER}`
 
-/** The setting of a transaction with the query that rows of `nodes` must match; without it, all rows are visible. */
+/** Transaction setting with the query that rows of `nodes` must match; without it, all rows are visible. */
 export const WORDS_SETTING = 'ks.words'
-/** a query that every row matches: each lexeme has the prefix of its space */
+/** A query that every row matches: each lexeme starts with the prefix of its space. */
 const ANY_WORDS = "!''ks''"
 
 const EXTENSION = 'vector'
-/** Before this a search of a graph that leaves hits out for a filter gives fewer than asked for. */
+/** Earlier versions of pgvector return too few hits of a graph when a filter excludes some. */
 const LEAST_MAJOR = 0
 const LEAST_MINOR = 8
-/** names what gateways wait for that make the tables at the same time */
+/** Name of the lock under which one gateway creates the tables. */
 const TABLES_LOCK = 'search tables'
 
-/** Rows of a page stay as they are up to this size: terms and vectors are read with their rows, and seldom without. */
+/** Rows up to this size are stored inline: terms and vectors are nearly always read with their rows. */
 const INLINE = 'toast_tuple_target = 8160'
 
-/** Parts that the nodes fall into, whatever they hold. */
+/** Number of groups that nodes are hashed into, independent of their content. */
 export const SAMPLES = 1_024
 
-/** The part that a node falls into: one of them is a sample. */
+/** SQL expression of a node's group; one group is a sample. */
 export function sampleOf(column: string): string {
   return `hashint8(${column}) & ${SAMPLES - 1}`
 }
@@ -115,7 +111,7 @@ interface State {
   has_tables: boolean
 }
 
-/** Namespaces of earlier layouts and analysers, unless another gateway is alive, which may search in them. */
+/** Schemas of earlier layouts and analysers, unless another gateway is alive, which may search in them. */
 const EARLIER = `SELECT nspname name FROM pg_namespace
   WHERE CASE WHEN nspname ~ '^${PREFIX}[0-9]+$' THEN substr(nspname, ${PREFIX.length + 1})::numeric < ${NUMBER} END
     AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
@@ -123,12 +119,12 @@ const EARLIER = `SELECT nspname name FROM pg_namespace
       WHERE id <> $1 AND beat_at > extract(epoch FROM clock_timestamp()) * 1000 - ${EXPIRES_AFTER_MS})`
 
 /**
- * Makes missing tables and removes those of earlier versions, which hold words of all tenants without policies. The new
- * ones are filled from the rows.
+ * Creates missing tables and removes those of earlier versions, which contain terms of all tenants without policies.
+ * New tables are filled from the rows.
  *
  * @param gateway id of the caller, which may be registered already
- * @returns the object id of the type of vectors, which differs between databases
- * @throws KsError that says what the database lacks
+ * @returns the object id of the type `halfvec`, which differs between databases
+ * @throws KsError that states what the database lacks
  */
 export async function prepareTables(address: DatabaseAddress, gateway: string): Promise<number> {
   return await withClient(address, async (client) => {
@@ -146,10 +142,10 @@ export async function prepareTables(address: DatabaseAddress, gateway: string): 
   })
 }
 
-/** A connection to the server, beside those that programs run on. */
+/** A separate connection to the server, outside of the pool for programs. */
 export type Client = Awaited<ReturnType<typeof connectOnce>>
 
-/** Runs work on a connection of its own, which is ended. */
+/** Runs work on a separate connection, which is closed afterwards. */
 export async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {
   let client: Client | undefined
   try {
@@ -165,7 +161,7 @@ export async function withClient<T>(address: DatabaseAddress, work: (client: Cli
 async function stateOf(client: Client): Promise<State> {
   const { rows } = await client.query<State>(EXTENSION_STATE)
   const [state] = rows
-  if (state === undefined) throw new KsError('unavailable', 'the database does not say what it is')
+  if (state === undefined) throw new KsError('unavailable', 'the database did not report its extensions')
   return state
 }
 
@@ -174,7 +170,7 @@ function checked({ installed, available, halfvec }: State, { shown }: DatabaseAd
     throw new KsError(
       'unavailable',
       available
-        ? `--search postgres needs the extension ${EXTENSION} in the database ${shown}: run CREATE EXTENSION ${EXTENSION} there, as a role that may`
+        ? `--search postgres needs the extension ${EXTENSION} in the database ${shown}: run CREATE EXTENSION ${EXTENSION} there, as a role with that permission`
         : `--search postgres needs the extension ${EXTENSION} (pgvector), which the server of ${shown} does not have: install pgvector ${LEAST_MAJOR}.${LEAST_MINOR} or newer there and run CREATE EXTENSION ${EXTENSION} in the database, or start without --search postgres`,
     )
   const [major = 0, minor = 0] = installed.split('.').map(Number)
@@ -196,6 +192,6 @@ function refused(error: unknown, { shown }: DatabaseAddress): unknown {
   if (!isDenied) return error
   return new KsError(
     'unavailable',
-    `--search postgres makes tables of its own in ${shown}, and this role may not: GRANT CREATE ON DATABASE to it for the first start`,
+    `--search postgres creates tables in ${shown}, and this role has no permission: GRANT CREATE ON DATABASE to it for the first start`,
   )
 }

@@ -2,12 +2,12 @@ import { type Read, sql, type Write } from '../../storage/program.js'
 import { textArray } from './literals.js'
 import { IN } from './schema.js'
 
-/* What the adapter knows of a space, and who writes it. All that writes here holds the lock of the space (`lockOf`). */
+/* The adapter's rows of spaces, and which gateway writes them. Every write here runs under the lock of the space (`lockOf`). */
 
-/** How long a gateway that reads the log keeps others from doing the same, by the clock of the database. */
+/** Lease of the gateway that reads the log, by the clock of the database. */
 const WRITING_SECONDS = 30
 
-/** What is held while rows of a space are written: one gateway at a time. */
+/** Lock under which one gateway at a time writes the rows of a space. */
 export function lockOf(space: string): { lockName: string } {
   return { lockName: `search ${space}` }
 }
@@ -23,7 +23,7 @@ export function* spaceRow(space: string): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>(`SELECT key, watermark, nodes, length FROM ${IN}.spaces WHERE space = ?`, [space])
 }
 
-/** Where the rows of some spaces stand. */
+/** Watermarks of the rows of some spaces. */
 export function* watermarks(spaces: readonly string[]): Read<{ space: string; watermark: number }[]> {
   return yield* sql.all<{ space: string; watermark: number }>(
     `SELECT space, watermark FROM ${IN}.spaces WHERE space = ANY(?::text[])`,
@@ -31,7 +31,7 @@ export function* watermarks(spaces: readonly string[]): Read<{ space: string; wa
   )
 }
 
-/** The row of a space, which is made where it is not. */
+/** The row of a space; created if missing. */
 export function* makeSpaceRow(space: string): Write<SpaceRow> {
   yield* sql.run(`INSERT INTO ${IN}.spaces (space) VALUES (?) ON CONFLICT (space) DO NOTHING`, [space])
   const row = yield* spaceRow(space)
@@ -39,7 +39,10 @@ export function* makeSpaceRow(space: string): Write<SpaceRow> {
   return row
 }
 
-/** Takes the log of a space to read, where nobody else has it. @returns where the rows stand, and whether it is ours */
+/**
+ * Claims the log of a space for reading unless another gateway has it. @returns the watermark, and whether the claim
+ * succeeded; undefined without a row
+ */
 export function* claim(key: number, writer: string): Write<{ watermark: number; isMine: boolean } | undefined> {
   const [mine] = yield* sql.returning<{ watermark: number }>(
     `UPDATE ${IN}.spaces SET writer = ?, writing_until = now() + interval '${WRITING_SECONDS} seconds'
@@ -51,7 +54,7 @@ export function* claim(key: number, writer: string): Write<{ watermark: number; 
   return other === undefined ? undefined : { watermark: other.watermark, isMine: false }
 }
 
-/** Whether the log is still ours to read; keeps it so. */
+/** Renews the claim. @returns whether it is still valid */
 export function* holds(key: number, writer: string): Write<boolean> {
   const { changes } = yield* sql.run(
     `UPDATE ${IN}.spaces SET writing_until = now() + interval '${WRITING_SECONDS} seconds' WHERE key = ? AND writer = ?`,
@@ -67,12 +70,12 @@ export function* release(key: number, writer: string): Write<void> {
   ])
 }
 
-/** Moves the watermark, which never goes back. */
+/** Raises the watermark; it never decreases. */
 export function* moveTo(key: number, watermark: number): Write<void> {
   yield* sql.run(`UPDATE ${IN}.spaces SET watermark = ? WHERE key = ? AND watermark < ?`, [watermark, key, watermark])
 }
 
-/** The one way back: nothing that is here counts any more. */
+/** Resets the watermark: the only way to lower it. Existing rows no longer count. */
 export function* beginAnew(key: number): Write<void> {
   yield* sql.run(`UPDATE ${IN}.spaces SET watermark = 0 WHERE key = ?`, [key])
 }

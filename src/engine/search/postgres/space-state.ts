@@ -6,30 +6,30 @@ import { spaceRow } from './space-rows.js'
 import { vectorSpaceRow } from './vector-rows.js'
 import { loadVectors, replay, type Shelf, type Writing } from './writing.js'
 
-/** Times that rows which differ from the source are written anew before it is said for good. */
+/** Times that differing rows are rewritten before the difference is reported as permanent. */
 const FILLINGS = 1
 
 export interface StateOptions {
   shelf: Shelf
   writing: Writing
   log: (message: string) => void
-  /** told when vectors are whole */
+  /** called when vectors are complete */
   onVectors: (vectorSpace: string) => Promise<void>
 }
 
-/** What one gateway knows of the search rows of one space, from its first use on. */
+/** State of one space's search rows in this gateway, from its first use on. */
 export class SpaceState {
   readonly shelf: Shelf
   readonly since = performance.now()
-  /** the entry of the projection log up to which the rows were seen to be */
+  /** entry of the index log up to which the rows were seen complete */
   at = 0
-  /** what was found at first could not be put right; what is there can be searched */
+  /** the initial repair failed; searches use what is there */
   failed = false
-  /** rows differ from the source although they were just written from it */
+  /** rows still differ from the source after they were rewritten */
   short = false
-  /** settles when the text rows have caught up with what the log said at first */
+  /** settles when the text rows have caught up with the log as it was at first */
   text: Promise<void> = Promise.resolve()
-  /** settles when vectors have, too */
+  /** settles when the vectors have, too */
   whole: Promise<void> = Promise.resolve()
   #textNote: string | undefined = CATCHING_UP
   #vectorNote: string | undefined = LOADING
@@ -41,7 +41,7 @@ export class SpaceState {
     this.shelf = options.shelf
   }
 
-  /** What a search should say of its completeness now. */
+  /** Reasons why a search is incomplete now. */
   notes(withVectors: boolean): string[] {
     return [this.#textNote, withVectors ? this.#vectorNote : undefined].filter((note) => note !== undefined)
   }
@@ -50,7 +50,7 @@ export class SpaceState {
     return this.#textNote === undefined && this.#vectorNote === LOADING
   }
 
-  /** Begins to make the rows whole. */
+  /** Begins to complete the rows. */
   begin(): void {
     this.text = this.#catchUp()
     this.text.catch((error: unknown) => {
@@ -61,7 +61,7 @@ export class SpaceState {
     this.whole.catch(() => {})
   }
 
-  /** Waits for what is not there yet. @param vectorsMs where only vectors are missing, and wanted */
+  /** Waits for missing parts. @param vectorsMs limit where only vectors are missing and requested */
   async wait(withVectors: boolean, anyMs: number, vectorsMs: number): Promise<void> {
     if (this.notes(withVectors).length === 0) return
     const left = (ms: number) => sleep(Math.max(0, this.since + ms - performance.now()), undefined, { ref: false })
@@ -74,7 +74,7 @@ export class SpaceState {
     const { source, db } = this.#options.writing
     const { space } = this.shelf
     const { seq } = await source.expected(space)
-    // what is committed and not followed yet is no difference
+    // committed entries that are not followed yet are no difference
     if ((await db.read(spaceRow(space)))?.watermark !== seq) return { state: 'moving' }
     return await compareCounts({
       source,
@@ -86,13 +86,13 @@ export class SpaceState {
     })
   }
 
-  /** Compares both legs, and writes anew what differs. */
+  /** Compares both legs and rewrites what differs. */
   async reconcile(): Promise<void> {
     await this.#fillText(false)
     await this.fillVectors()
   }
 
-  /** Writes both anew. */
+  /** Rewrites both legs. */
   async rebuild(): Promise<void> {
     this.#textNote = CATCHING_UP
     await this.#fillText(true)
@@ -100,7 +100,7 @@ export class SpaceState {
     if (vectorSpace !== undefined) await this.#load(vectorSpace)
   }
 
-  /** Loads the vectors in use where there are fewer than the source has, without counting its rows first. */
+  /** Loads the vectors in use where there are fewer than in the source, without counting its rows first. */
   async #firstVectors(): Promise<void> {
     const { source } = this.#options.writing
     const { vectorSpace, vectors } = await source.expected(this.shelf.space)
@@ -123,7 +123,7 @@ export class SpaceState {
         this.short = true
         return
       }
-      log(`${compared.sentence} in space ${this.shelf.space}: they are loaded anew`)
+      log(`${compared.sentence} in space ${this.shelf.space}: they are loaded again`)
       await this.#load(vectorSpace)
     }
     await this.#options.onVectors(vectorSpace)
@@ -143,7 +143,7 @@ export class SpaceState {
   async #catchUp(): Promise<void> {
     const { writing } = this.#options
     const { space } = this.shelf
-    // the rows first: another gateway may bring them further meanwhile, and the head as well
+    // the rows first: another gateway may advance them meanwhile, together with the head
     const here = (await writing.db.read(spaceRow(space)))?.watermark ?? 0
     const { seq } = await writing.source.head(space)
     const isUsable = here <= seq && (here === 0 || here >= (await writing.source.oldest(space)))
@@ -166,7 +166,7 @@ export class SpaceState {
         this.short = true
         return
       }
-      log(`${compared.sentence} in space ${this.shelf.space}: it is built anew`)
+      log(`${compared.sentence} in space ${this.shelf.space}: it is rebuilt`)
     }
     this.#textNote = undefined
   }

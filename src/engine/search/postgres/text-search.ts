@@ -8,33 +8,29 @@ import { countScope, frequenciesInScope, frequenciesOf } from './node-rows.js'
 import { IN, WORDS_SETTING } from './schema.js'
 import type { SpaceRow } from './space-rows.js'
 
-/*
- * BM25 in two steps: rows are chosen by the rarest parts of the question, in SQL, and the best of them are scored by all of
- * it here. Choosing by everything would score every row with a common word; choosing by `ts_rank` alone loses a sixth of the
- * quality. See docs/decisions/0058-search-in-postgresql.md.
- */
+/* BM25 in two steps: SQL selects rows by the rarest parts of the query, then the best of them are scored by all parts here. Selecting by all parts would score every row with a common word; selecting by `ts_rank` alone loses a sixth of the quality. See docs/decisions/0058-search-in-postgresql.md. */
 
 const K1 = 1.2
 const B = 0.75
 
-/** Parts of a question by which rows are chosen: the rarest. */
+/** Rarest parts of a query, by which rows are selected. */
 const CHOOSING_PARTS = 6
-/** Rows that are scored by all parts, at least; more where more hits are asked for. */
+/** Minimal number of rows that are scored by all parts; more where more hits are requested. */
 const CANDIDATES = 200
-/** Rows with the rarest parts that are looked at to choose those, as far as frequencies tell. */
+/** Estimated number of rows with the rarest parts to select from. */
 const LOOKED_AT = 1_500
-/** Rounds of looking up frequencies: what a compound may be cut into hangs on what its ends are. */
+/** Rounds of frequency lookups: how a compound may be split depends on the frequencies of its ends. */
 const MOST_ROUNDS = 8
 
-/** A term, or terms that count only together, and what a row gains by holding it. */
+/** A term, or several terms that count only together, with its weight. */
 interface Part {
   terms: readonly string[]
   idf: number
-  /** share of the rows that hold it, as far as frequencies tell */
+  /** fraction of rows that contain it, estimated from frequencies */
   share: number
 }
 
-/** The best nodes with any of the terms, as the text index of a gateway scores them. */
+/** The best nodes with any of the terms, scored like the text index of a gateway. */
 export function* searchText(
   row: SpaceRow,
   { terms, compounds, textK, docs, scope }: Pick<SearchMessage, 'terms' | 'compounds' | 'textK' | 'docs' | 'scope'>,
@@ -80,7 +76,7 @@ function idf(nodes: number, frequency: number): number {
   return Math.log(1 + (nodes - frequency + 0.5) / (frequency + 0.5))
 }
 
-/** Computes with frequencies, which are looked up until it asks for no other. */
+/** Runs a computation on frequencies; missing ones are looked up and it runs again. */
 function* counting<T>(
   { key }: SpaceRow,
   scope: ScopeMessage | undefined,
@@ -111,13 +107,13 @@ type Limits = Pick<SearchMessage, 'docs' | 'scope'>
 interface Candidate {
   node: number
   length: number
-  /** of each term, in their order */
+  /** of each term, in order */
   ranks: readonly number[]
 }
 
 /**
- * Rows by the rarest parts. First only those are looked at whose rarest parts together are worth the most; where they are
- * too few, all that hold one of these parts, and then of any.
+ * Selects candidate rows by the rarest parts: first by the sets of parts with the highest total weight; where those
+ * match too few rows, by any of the rarest parts, and then by any part.
  */
 function* candidates(
   space: SpaceRow,
@@ -129,7 +125,7 @@ function* candidates(
   const prefix = prefixOf(space.key)
   const rarest = [...parts].sort((a, b) => b.idf - a.idf).slice(0, CHOOSING_PARTS)
   const any = (of: readonly Part[]): string => of.map((part) => queryOf(prefix, part)).join(' | ')
-  // documents that are picked leave few rows, of which frequencies tell nothing
+  // a document filter leaves few rows, for which frequencies estimate nothing
   const worth = limits.docs === undefined ? worthMost(rarest, space.nodes) : rarest.map((part) => [part])
   const first = worth.map((set) => set.map((part) => queryOf(prefix, part)).join(' & ')).join(' | ')
   let rows: Candidate[] = []
@@ -141,8 +137,8 @@ function* candidates(
 }
 
 /**
- * The smallest sets of parts that are worth as much as what `LOOKED_AT` rows are expected to hold, were parts to stand in
- * rows by chance: a row is worth the most that holds all of the rarest.
+ * The minimal sets of parts with at least the weight that about `LOOKED_AT` rows reach, if parts were distributed
+ * independently. A row with all of the rarest parts weighs the most.
  */
 function worthMost(rarest: readonly Part[], nodes: number): Part[][] {
   const sets = Array.from({ length: 2 ** rarest.length }, (_, bits) => {
@@ -172,10 +168,10 @@ function queryOf(prefix: string, { terms }: Part): string {
   return terms.map((term) => quoted(prefix + term)).join(' & ')
 }
 
-/** A rank of one term alone grows with its places as BM25 does, and costs a look into the row. */
+/** The rank of a single term grows with its occurrences as in BM25, but needs a look into the row. */
 const RANK = `ts_rank('{1,1,1,1}', terms, `
 
-/** The best rows that match a query, by its rarest parts and their lengths, as BM25 weighs them. */
+/** The best rows that match a query, scored by its rarest parts and the row's length as in BM25. */
 function* chosen(
   { key, nodes, length }: SpaceRow,
   query: string,
@@ -186,14 +182,14 @@ function* chosen(
 ): Read<Candidate[]> {
   const prefix = prefixOf(key)
   const average = length / Math.max(1, nodes)
-  // slots that are not used hold what no row does: all questions have one text, which is planned once
+  // unused slots match no row: all queries share one statement text, which is planned once
   const slots = Array.from({ length: CHOOSING_PARTS }, (_, place) => rarest[place])
   const values: Bindable[] = [textArray(all.map((term) => quoted(prefix + term)))]
   for (const part of slots) values.push(part?.idf ?? 0, part === undefined ? quoted(prefix) : queryOf(prefix, part))
   values.push(1 + K1 * (1 - B), (K1 * B) / Math.max(1, average), key)
   if (docs !== undefined) values.push(numberArray(docs))
   if (scope !== undefined) values.push(numberArray(scope.docs))
-  // the policy of the table compares the terms of each row with it
+  // a policy of the table compares the terms of each row with this setting
   yield* sql.get('SELECT set_config(?, ?, true)', [WORDS_SETTING, query])
   const rows = yield* sql.all<{ node: number; length: number; ranks: string }>(
     `SELECT node, length, ARRAY(SELECT ${RANK}term) FROM unnest(?::tsquery[]) term) ranks

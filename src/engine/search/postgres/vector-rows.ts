@@ -3,11 +3,11 @@ import type { VectorBatch } from '../ports.js'
 import { halfvecArray, numberArray } from './literals.js'
 import { IN } from './schema.js'
 
-/** Bytes of vectors that one statement takes. */
+/** Bytes of vectors per INSERT statement. */
 const SLICE_BYTES = 512 * 1024
-/** Rows that one statement removes where all go. */
+/** Rows per DELETE statement of a complete removal. */
 const REMOVED_AT_ONCE = 2_000
-/** keys that are compared at once */
+/** Keys compared at once. */
 const KEYS_AT_ONCE = 10_000
 
 export interface VectorSpaceRow {
@@ -15,7 +15,7 @@ export interface VectorSpaceRow {
   name: string
   dimension: number
   vectors: number
-  /** 1 where an index of its vectors alone is whole */
+  /** 1 where a separate index of its vectors is complete */
   has_graph: number
 }
 
@@ -34,7 +34,7 @@ export function* vectorSpacesOf(space: number): Read<VectorSpaceRow[]> {
   ])
 }
 
-/** The row of a vector space, which is made where it is not. @throws RangeError where it has another dimension */
+/** The row of a vector space; created if missing. @throws RangeError where it has another dimension */
 export function* makeVectorSpaceRow(space: number, name: string, dimension: number): Write<VectorSpaceRow> {
   yield* sql.run(
     `INSERT INTO ${IN}.vector_spaces (space, name, dimension) VALUES (?, ?, ?) ON CONFLICT (space, name) DO NOTHING`,
@@ -45,7 +45,7 @@ export function* makeVectorSpaceRow(space: number, name: string, dimension: numb
   throw new RangeError(`vectors of ${name} have ${row?.dimension} dimensions, not ${dimension}`)
 }
 
-/** Vectors in the form of a statement. */
+/** Vectors as parameters of one statement. */
 export interface VectorSlice {
   nodes: string
   docs: string
@@ -54,7 +54,7 @@ export interface VectorSlice {
 
 /** @param type object id of `halfvec` */
 export function* vectorSlices(type: number, { dimension, keys, docs, vectors }: VectorBatch): Iterable<VectorSlice> {
-  // the last of one key counts
+  // the last vector of a key wins
   const rows = [...new Map(keys.map((key, row) => [key, row])).values()]
   const most = Math.max(1, Math.floor(SLICE_BYTES / (2 * dimension)))
   for (let from = 0; from < rows.length; from += most) {
@@ -91,7 +91,7 @@ export function* removeVectorsOf(vectorSpace: number, nodes: string): Write<void
   )
 }
 
-/** Removes some vectors of a vector space, and with the last of them its row. @returns whether there are more */
+/** Removes some vectors of a vector space, and its row with the last ones. @returns whether more are left */
 export function* removeSomeOfVectorSpace(vectorSpace: number): Write<boolean> {
   const { changes } = yield* sql.run(
     `DELETE FROM ${IN}.vectors WHERE vector_space = ? AND node IN
@@ -103,7 +103,7 @@ export function* removeSomeOfVectorSpace(vectorSpace: number): Write<boolean> {
   return false
 }
 
-/** Keys of nodes with a vector, in order. */
+/** Keys of nodes with a vector, in ascending order. */
 export function* vectorKeysAfter(vectorSpace: number, after: number): Read<number[]> {
   const rows = yield* sql.all<{ node: number }>(
     `SELECT node FROM ${IN}.vectors WHERE vector_space = ? AND node > ? ORDER BY node LIMIT ${KEYS_AT_ONCE}`,
@@ -112,7 +112,7 @@ export function* vectorKeysAfter(vectorSpace: number, after: number): Read<numbe
   return rows.map(({ node }) => node)
 }
 
-/** Counts the vectors row by row, and corrects the sum. */
+/** Counts the vectors row by row and corrects the total. */
 export function* recountVectors(vectorSpace: number): Write<void> {
   yield* sql.run(
     `UPDATE ${IN}.vector_spaces SET vectors = (SELECT count(*) FROM ${IN}.vectors WHERE vector_space = ?) WHERE key = ?`,
@@ -127,7 +127,7 @@ export function* countVectors(vectorSpace: number): Read<number> {
   )
 }
 
-/** Says that the vectors have a graph. @returns whether there still is such a vector space */
+/** Marks the vector space as having a graph. @returns whether it still exists */
 export function* setGraph(vectorSpace: number): Write<boolean> {
   const { changes } = yield* sql.run(`UPDATE ${IN}.vector_spaces SET has_graph = true WHERE key = ?`, [vectorSpace])
   return changes > 0

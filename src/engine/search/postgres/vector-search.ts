@@ -7,24 +7,24 @@ import type { VectorSpaceRow } from './vector-rows.js'
 
 /** Vectors up to which all of a vector space, or those of a filter's documents, are compared. */
 export const EXACT_VECTORS = 20_000
-/** Nodes that a graph is walked over for a question, at least. */
+/** Bounds of the candidates that a graph search keeps. */
 const LEAST_WALKED = 100
 const MOST_WALKED = 1_000
 
 export interface VectorAnswer {
-  /** the nearest */
+  /** keys of the nearest vectors */
   keys: number[]
   method: 'exact' | 'hnsw'
-  /** of these, and of the nodes that it was asked for */
+  /** of these and of the other requested nodes */
   cosines: Map<number, number>
   background: Background | undefined
 }
 
 /**
- * The nearest vectors, exactly or by a graph; and the cosines of other nodes.
+ * Finds the nearest vectors, exactly or by a graph, and the cosines of other nodes.
  *
- * @param others nodes whose cosines are wanted, too
- * @param graphFrom vectors from which a graph is asked
+ * @param others further nodes whose cosines to return
+ * @param minGraphVectors minimal number of vectors for using a graph
  */
 export function* searchVectors(
   row: VectorSpaceRow,
@@ -51,7 +51,7 @@ export function* searchVectors(
   }
 }
 
-/** The conditions of a search on the documents of its vectors, and their parameters. */
+/** SQL conditions on the documents of vectors, with their parameters. */
 interface Limits {
   text: string
   values: Bindable[]
@@ -79,7 +79,7 @@ function* asked({ text, values }: Asked): Read<Cosine[]> {
   return yield* sql.all<Cosine>(text, values)
 }
 
-/** Whether so many are to be compared that a graph is faster. */
+/** Whether so many vectors match that a graph is faster. */
 function* isLarge({ key, vectors }: VectorSpaceRow, { text, values }: Limits, graphFrom: number): Read<boolean> {
   if (vectors < graphFrom) return false
   if (values.length === 0) return true
@@ -90,7 +90,7 @@ function* isLarge({ key, vectors }: VectorSpaceRow, { text, values }: Limits, gr
   return (row?.n ?? 0) >= graphFrom
 }
 
-/** Has the walk go on until there are as many hits as are wanted, whatever a filter leaves out; until the transaction's end. */
+/** Makes the graph search continue until there are enough hits despite filters; until the end of the transaction. */
 function* walkFar(k: number): Read<void> {
   const walked = Math.min(MOST_WALKED, Math.max(LEAST_WALKED, k))
   yield* sql.get(
@@ -99,14 +99,14 @@ function* walkFar(k: number): Read<void> {
   )
 }
 
-/** What the graph of a vector space is an index of, and what a question has to be said by for it to be used. */
+/** The indexed expression of a vector space's graph; a query must use the same expression. */
 export function indexedAs({ dimension }: Pick<VectorSpaceRow, 'dimension'>): string {
   return `v::halfvec(${dimension})`
 }
 
 function nearestByGraph(row: VectorSpaceRow, query: Buffer, k: number, limits: Limits): Asked {
   const distance = `(${indexedAs(row)}) <#> ?::halfvec(${row.dimension})`
-  // the number stands in the text: an index of a part is used where it is known which part is asked for
+  // the key is part of the text: PostgreSQL uses a partial index only where the condition is a constant
   return {
     text: `SELECT node, -(${distance}) cosine FROM ${IN}.vectors WHERE vector_space = ${row.key}
        ${limits.text} ORDER BY ${distance} LIMIT ${k}`,
@@ -129,7 +129,7 @@ function cosinesOf({ key }: VectorSpaceRow, query: Buffer, nodes: readonly numbe
   }
 }
 
-/** Cosines with a sample of vectors: the first in the order of an index over hashed keys. */
+/** Cosines with a sample of vectors: the first ones in an index over hashed keys. */
 function* background({ key }: VectorSpaceRow, query: Buffer, { text, values }: Limits): Read<Background | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
     `SELECT -(v <#> ?::halfvec) cosine FROM ${IN}.vectors
@@ -139,7 +139,7 @@ function* background({ key }: VectorSpaceRow, query: Buffer, { text, values }: L
   return backgroundOf(rows.map(({ cosine }) => cosine))
 }
 
-/** Halves of a unit vector may be longer than one by a ten-thousandth. */
+/** Rounding to float16 can make a unit vector longer than 1 by a ten-thousandth. */
 function clamped(cosine: number): number {
   return Math.max(-1, Math.min(1, cosine))
 }

@@ -18,39 +18,39 @@ import {
   vectorSlices,
 } from './vector-rows.js'
 
-/** Between two looks whether the gateway that reads the log has got as far as is wanted. */
+/** Interval of checks whether the gateway that reads the log has reached the requested entry. */
 const LOOK_MS = 50
 
-/** Where rows are written, and by whom. */
+/** Where rows are written, and by which gateway. */
 export interface Writing {
   db: Driver
   source: ReplaySource
-  /** the gateway, as others know who reads a log */
+  /** id of this gateway, by which others recognise the reader of a log */
   gateway: string
   /** object id of `halfvec` */
   vectorType: number
   giveWay?: () => Promise<void>
-  /** fires when nothing is to be written any more */
+  /** fires when writing must stop */
   stop: AbortSignal
 }
 
-/** A space, and its row here. */
+/** A space and the key of its row in the search tables. */
 export interface Shelf {
   space: string
   key: number
 }
 
-/** The rows of a space were removed, by this gateway or another: they begin anew with the next use. */
+/** The rows of a space were removed, by this gateway or another; the next use creates them again. */
 export class ShelfGone extends KsError {
   constructor({ space }: Shelf) {
     super('unavailable', `the search rows of space ${space} were removed`, { retryAfter: 1 })
-    this.name = 'ShelfGone'
+    this.name = 'SpaceTablesDropped'
   }
 }
 
 interface Ready {
   nodes: NodeChange
-  /** keys whose vectors go, too */
+  /** keys whose vectors are removed, too */
   removed: string
   vectors?: { name: string; dimension: number; slices: VectorSlice[] }
 }
@@ -91,7 +91,7 @@ function* apply(key: number, { nodes, removed, vectors }: Ready): Write<void> {
   for (const slice of vectors.slices) yield* putVectors(row.key, slice)
 }
 
-/** Runs a program with the row of the space, which is held. @throws ShelfGone */
+/** Runs a program with the row of the space under its lock. @throws SpaceTablesDropped */
 function locked<T>({ db, stop }: Writing, shelf: Shelf, work: (row: SpaceRow) => Write<T>): Promise<T> {
   if (stop.aborted) throw new KsError('unavailable', 'the search rows are being closed')
   return db.write(function* () {
@@ -102,10 +102,10 @@ function locked<T>({ db, stop }: Writing, shelf: Shelf, work: (row: SpaceRow) =>
 }
 
 /**
- * Writes what is ready made, as far as it goes on exactly where the rows stand: other gateways write, too.
+ * Writes prepared batches, as far as they continue exactly at the watermark of the rows: other gateways write, too.
  *
  * @param batches in the order of the log
- * @returns where the rows stand then
+ * @returns the new watermark
  */
 export async function writeReady(writing: Writing, shelf: Shelf, batches: readonly FreshBatch[]): Promise<number> {
   const prepared: (Ready & { first: number })[] = []
@@ -123,11 +123,11 @@ export async function writeReady(writing: Writing, shelf: Shelf, batches: readon
 }
 
 /**
- * Reads the log up to the entry `to` and writes what it says. One gateway does that for all; others wait for it, and go on
+ * Reads the log up to the entry `to` and writes its changes. One gateway does this for all; others wait, and continue
  * where it stops.
  *
- * @param anew begins with nothing
- * @returns where the rows stand then, `to` at least
+ * @param anew starts from nothing
+ * @returns the new watermark, at least `to`
  */
 export async function replay(writing: Writing, shelf: Shelf, to: number, anew = false): Promise<number> {
   const { gateway } = writing
@@ -152,7 +152,7 @@ export async function replay(writing: Writing, shelf: Shelf, to: number, anew = 
   }
 }
 
-/** @returns nothing where another gateway took the log over, which it may when this one is slow */
+/** @returns undefined where another gateway took over the log, which may happen when this one is slow */
 async function replayOurs(writing: Writing, shelf: Shelf, from: number, to: number): Promise<number | undefined> {
   const { source, gateway } = writing
   if (from >= to) return from
@@ -162,7 +162,7 @@ async function replayOurs(writing: Writing, shelf: Shelf, from: number, to: numb
     const goesOn = await locked(writing, shelf, function* ({ key }) {
       if (!(yield* holds(key, gateway))) return false
       yield* apply(key, change)
-      // live nodes come in no order that another could go on from
+      // a replay of live nodes has no order in which another gateway could continue
       if (from > 0) yield* moveTo(key, Math.min(batch.seq, to))
       return true
     })
@@ -196,7 +196,7 @@ export async function writeVectors(writing: Writing, shelf: Shelf, batch: Vector
   }
 }
 
-/** Makes the vectors of a vector space those of the source, whatever is here. */
+/** Makes the vectors of a vector space equal to those of the source. */
 export async function loadVectors(writing: Writing, shelf: Shelf, vectorSpace: string): Promise<void> {
   const { source, db } = writing
   const there = new Set<number>()
@@ -225,7 +225,7 @@ export async function loadVectors(writing: Writing, shelf: Shelf, vectorSpace: s
   await locked(writing, shelf, () => recountVectors(row.key))
 }
 
-/** Removes vectors that the source does not have; those that came while it was read are asked for once more. */
+/** Removes vectors that the source lacks; the source is asked again for those that were added while it was read. */
 async function removeStray(
   writing: Writing,
   shelf: Shelf,
@@ -240,7 +240,7 @@ async function removeStray(
   await locked(writing, shelf, () => removeVectorsOf(key, stray))
 }
 
-/** What is known to be ready made of what is wanted, in the order of the log. */
+/** The prepared batches of some requests, in the order of the log. */
 export function inOrder(wanted: readonly { fresh?: FreshBatch }[]): FreshBatch[] {
   return wanted.flatMap(({ fresh }) => (fresh === undefined ? [] : [fresh])).sort((a, b) => a.first - b.first)
 }

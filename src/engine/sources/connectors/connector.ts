@@ -5,14 +5,14 @@ import type { Validators } from '../../egress/validators.js'
 import type { Credentials } from '../credentials.js'
 
 /**
- * What a connector is: a module that reads one kind of place. Two kinds of sources have connectors: `connector` (online
+ * A connector is a module that reads one kind of location. Two types of sources have connectors: `connector` (online
  * documents, which have pages in workspaces) and `object-storage` (drives, which have files, some in buckets).
  *
- * Failures: `EgressFailure` when the place cannot be reached or refuses to be read, `ItemFailure` when one page or file
- * cannot be had. Messages are fixed texts; nothing that a server said stands in them.
+ * Failures: `EgressFailure` when the location cannot be reached or denies access, `ItemFailure` when one page or file
+ * cannot be read. Messages are fixed texts without anything that a server sent.
  */
 
-/** Where to read and with what. */
+/** The location of a source and how to access it. */
 export interface Place {
   uri: string
   /** `metadata.parameters` */
@@ -20,20 +20,20 @@ export interface Place {
   credentials: Credentials | undefined
 }
 
-/** What a connection works with. */
+/** The resources of a connection. */
 export interface Access {
-  /** the only way out */
+  /** the only way to send requests */
   fetch: SafeFetch
-  /** ends everything that is under way */
+  /** aborts all running requests */
   signal: AbortSignal
-  /** names a folder of this connection's own, which does not exist yet */
+  /** path of a private folder for this connection, which does not exist yet */
   workDir: string
   /** bytes of the largest file that may become a document */
   maxFileBytes: number
 }
 
 export interface Connection {
-  /** Resolves when the place can be reached and lets us in. */
+  /** Resolves when the location can be reached and accepts the credentials. */
   test(): Promise<void>
   close(): Promise<void>
 }
@@ -42,17 +42,17 @@ export interface PageRef {
   pageId: string
   workspaceId: string
   type: string
-  /** what the client calls it */
+  /** name that the client gives it */
   name?: string | undefined
 }
 
 export interface Page {
   pageName: string
-  /** when the content was read it was this old or younger */
+  /** last edit before the content was read, or later */
   lastEditedTime?: string
   mimeType: string
   content: Buffer
-  /** relative path that the document is named after */
+  /** relative path for the name of the document */
   path: string
   /** whether no other page has the same path */
   isUnique: boolean
@@ -77,30 +77,30 @@ export interface DriveQuery {
 export interface DriveFile {
   mimeType?: string
   validators?: Validators | undefined
-  /** has to be read or destroyed */
+  /** the caller must read or destroy it */
   content: Readable
 }
 
 export interface DriveConnection extends Connection {
   /**
-   * The bucket that a file is in, where there are buckets; one that the source itself names may be left out.
+   * The bucket of a file, where there are buckets; optional if the source itself names one.
    *
-   * @throws KsError `invalid-request` for one that is not the source's
+   * @throws KsError `invalid-request` for a bucket outside of the source
    */
   bucketOf(file: FileRef): { bucket?: string; isNamedBySource: boolean }
   /** The folders and files directly below a prefix. */
   list(query: DriveQuery): Promise<OnlineDriveFiles['buckets']>
-  /** @returns undefined when the file is in the state of these validators, by the word of its server */
+  /** @returns undefined when its server reports that the file still matches these validators */
   open(file: FileRef, kept?: Validators): Promise<DriveFile | undefined>
 }
 
 export interface ConnectorModule<C extends Connection> {
-  /** @throws KsError `invalid-request` when the place can never be read */
+  /** @throws KsError `invalid-request` when the location can never be read */
   check(place: Place): void
   connect(place: Place, access: Access): C
 }
 
-/** One page or file that cannot be had; the place is well. */
+/** One page or file that cannot be read, while the location works. */
 export class ItemFailure extends Error {
   constructor(message: string) {
     super(message)

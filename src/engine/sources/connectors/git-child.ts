@@ -1,9 +1,9 @@
 /**
- * The process that reads a git repository: takes one plan, sends back what is in the repository, and ends.
+ * The process that reads a git repository: receives one plan, sends back the content of the repository, and ends.
  *
- * It has no network: its requests are made by the daemon, through the guard of outgoing requests, and the answers lie in
- * files. It may write to one folder and starts nothing (Node's permission model, see git-process.ts). Nothing is checked
- * out, so no path, link, module, hook or filter of a repository ever becomes a file.
+ * It has no network: the daemon makes its requests, through the guard of outgoing requests, and stores the responses in
+ * files. It may write to one folder and starts no process (Node's permission model, see git-process.ts). Nothing is
+ * checked out, so no path, link, module, hook or filter of a repository ever becomes a file.
  */
 import '../../../lib/no-debugger.js'
 import fs from 'node:fs'
@@ -15,7 +15,7 @@ import { pagesOf, TooMany } from './git-tree.js'
 switchOffNetwork()
 const git = await import('isomorphic-git')
 
-/** Commits of the history that are looked through for when a page was edited. */
+/** Number of commits in which the last edit of a page is searched. */
 const HISTORY = 50
 const MAX_PAGE_BYTES = 20 * 1024 * 1024
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024
@@ -87,7 +87,7 @@ async function read({ url, branch, folder, workDir, withContent }: GitPlan): Pro
     let room = MAX_TOTAL_BYTES
     for (const oid of new Set(pages.map((page) => page.oid))) {
       const { blob } = await git.readBlob({ fs, gitdir, cache, oid })
-      // a page that is too large is left out, and said to be so when it is asked for
+      // a page that is too large is omitted; reading it reports that
       if (blob.length > MAX_PAGE_BYTES) continue
       room -= blob.length
       if (room < 0) throw new Problem('too-many')
@@ -104,7 +104,7 @@ interface GitRequest {
   body?: AsyncIterable<Uint8Array> | Uint8Array[]
 }
 
-/** Requests of the library, made by the daemon. */
+/** HTTP client of the library; the daemon sends the requests. */
 const http = {
   async request({ url, method = 'GET', headers = {}, body }: GitRequest) {
     const parts: Uint8Array[] = []

@@ -1,21 +1,21 @@
-/** What the daemon and the process that reads a repository say to each other. */
+/** Messages between the daemon and the process that reads a repository. */
 
 export interface GitPlan {
-  /** of the repository, without a slash at its end */
+  /** URL of the repository, without a slash at its end */
   url: string
   branch: string | undefined
-  /** folder of the repository that is read, with a slash at its end; '' for all of it */
+  /** folder of the repository to read, with a slash at its end; '' for all of it */
   folder: string
   /** the only folder that the process may write to */
   workDir: string
-  /** whether the pages' texts are laid down in `workDir`, each named by its object id */
+  /** whether the texts of pages are written to `workDir`, each named by its object id */
   withContent: boolean
 }
 
 export interface GitPage {
   path: string
   oid: string
-  /** when the commit that changed it last was made, as far as the history that was read goes back */
+  /** time of the last commit that changed it, within the fetched history */
   lastEditedTime: string
 }
 
@@ -24,13 +24,13 @@ export interface GitReading {
   pages: GitPage[]
 }
 
-/** To the process: what to do, then the answers to its requests. */
+/** To the process: the plan, then the replies to its requests. */
 export type ToGit =
   | { kind: 'plan'; plan: GitPlan }
   | { kind: 'answer'; id: number; status: number; headers: Record<string, string>; file: string }
   | { kind: 'refused'; id: number }
 
-/** From the process, which has no network of its own. */
+/** From the process, which has no network. */
 export type FromGit =
   | { kind: 'ready' }
   | { kind: 'request'; id: number; url: string; method: string; headers: Record<string, string>; body: Uint8Array }
@@ -39,6 +39,6 @@ export type FromGit =
 
 export type GitProblem = 'request' | 'branch' | 'too-many' | 'empty' | 'unreadable'
 
-/** Where the blobs are laid down, and where answers are. */
+/** Folders for blobs and for responses. */
 export const BLOBS = 'blobs'
 export const ANSWERS = 'answers'

@@ -33,13 +33,13 @@ const PACK = '/git-upload-pack'
 
 const TEXTS: Record<GitProblem, string> = {
   request: 'the repository could not be fetched',
-  branch: 'there is no such branch',
-  'too-many': 'the repository is larger than what is read of one',
+  branch: 'the branch does not exist',
+  'too-many': 'the repository exceeds the size limit',
   empty: 'the repository is empty',
-  unreadable: 'an answer that is not of git',
+  unreadable: 'a response that is not from git',
 }
 
-/** How the repository's two requests are made. */
+/** Access for the two requests of a repository. */
 export interface GitWay {
   fetch: SafeFetch
   credentials: Record<string, string>
@@ -47,8 +47,8 @@ export interface GitWay {
 }
 
 /**
- * Reads a repository in a process of its own, bounded in time, memory and bytes. The process asks for what it needs and
- * the daemon fetches it: the list of branches and one pack, of this repository and no other address.
+ * Reads a repository in a separate process, with limits of time, memory and bytes. The process requests what it needs
+ * and the daemon fetches it: the list of branches and one pack, from this repository and no other address.
  *
  * @throws EgressFailure; the signal's reason
  */
@@ -100,7 +100,7 @@ function converse(child: ChildProcess, plan: GitPlan, answer: Repository, signal
       else if (message.kind === 'failed') end(refusal ?? new EgressFailure(TEXTS[message.reason]))
       else
         answer(message).then(tell, (error: unknown) => {
-          // what the guard said is the answer; the process only learns that there is none
+          // the error of the guard is the result; the process only learns that its request failed
           refusal = error
           tell({ kind: 'refused', id: message.id })
         })
@@ -108,12 +108,12 @@ function converse(child: ChildProcess, plan: GitPlan, answer: Repository, signal
   })
 }
 
-/** Answers the requests of a process. */
+/** Handles the requests of a process. */
 type Repository = (request: Extract<FromGit, { kind: 'request' }>) => Promise<ToGit>
 
 /**
- * Asks for the branches, before any process is started for a place that is none, and makes the process's requests from
- * then on; each answer lies in a file. A repository that has moved is followed as git does.
+ * Fetches the branches, before a process is started for an invalid location, and then handles the requests of the
+ * process; each response is stored in a file. Follows a repository that has moved as git does.
  */
 async function openRepository({ url, workDir }: GitPlan, { fetch, credentials, signal }: GitWay): Promise<Repository> {
   const keep = async (answer: Opened, id: string) => {
@@ -131,7 +131,7 @@ async function openRepository({ url, workDir }: GitPlan, { fetch, credentials, s
   const refs = await keep(branches, 'refs')
   return async ({ id, method, url: asked, headers, body }) => {
     if (method === 'GET' && asked === `${url}${REFS}`) return { kind: 'answer', id, ...refs }
-    if (method !== 'POST' || asked !== `${url}${PACK}`) throw new EgressFailure('a request that git does not make')
+    if (method !== 'POST' || asked !== `${url}${PACK}`) throw new EgressFailure('a request that git does not send')
     const pack = await fetch.open(`${base}${PACK}`, {
       method: 'POST',
       body,
@@ -144,7 +144,7 @@ async function openRepository({ url, workDir }: GitPlan, { fetch, credentials, s
   }
 }
 
-/** Of the process's headers these two alone are sent. */
+/** Only these two of the process's headers are sent. */
 function typed(headers: Record<string, string>): Record<string, string> {
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   return Object.fromEntries(lower.filter(([name]) => name === 'content-type' || name === 'accept'))

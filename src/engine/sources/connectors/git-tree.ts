@@ -1,9 +1,9 @@
 import type { GitPage } from './git-messages.js'
 
-/** What is read of a repository's objects. */
+/** Read access to the objects of a repository. */
 export interface GitObjects {
   tree(oid: string): Promise<TreeEntry[]>
-  /** undefined where the history that was fetched ends */
+  /** undefined where the fetched history ends */
   commit(oid: string): Promise<GitCommit | undefined>
 }
 
@@ -15,13 +15,13 @@ export interface TreeEntry {
 
 export interface GitCommit {
   tree: string
-  /** the first one counts */
+  /** only the first parent is followed */
   parent: string[]
   /** seconds since the epoch */
   time: number
 }
 
-/** A repository that is larger than what is read. */
+/** The repository exceeds the limits. */
 export class TooMany extends Error {}
 
 const MAX_PAGES = 10_000
@@ -30,11 +30,11 @@ const MAX_DEPTH = 64
 const MARKDOWN = /\.(?:md|markdown)$/i
 
 /**
- * The Markdown files of a commit with the time of the commit that changed each of them last: the first-parent line is
- * followed as far as it was fetched. Links, modules and everything else that is no plain file are passed over.
+ * The Markdown files of a commit with the time of the last commit that changed each: follows first parents through the
+ * fetched history. Skips links, modules and everything else that is not a regular file.
  *
- * @param folder with a slash at its end; '' for the whole tree
- * @throws TooMany
+ * @param folder with a slash at its end; '' for the complete tree
+ * @throws RepositoryTooLarge
  */
 export async function pagesOf(objects: GitObjects, head: string, folder: string): Promise<GitPage[]> {
   const first = await objects.commit(head)
@@ -67,7 +67,7 @@ interface Walk {
   found: Map<string, string>
 }
 
-/** Finds the files of a tree that are not the same in another one. */
+/** Collects the files of a tree that differ from another tree. */
 async function collect(objects: GitObjects, tree: string, other: string | undefined, walk: Walk): Promise<void> {
   const waiting = [{ tree, other, path: '', depth: 0 }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

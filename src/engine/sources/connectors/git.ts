@@ -12,7 +12,7 @@ const BRANCH = /^(?![-/.])(?!.*(?:\.\.|\/\/|@\{))[^\u0000-\u0020\u007f~^:?*[\\]{
 const FOLDER = /^(?!\.{1,2}(?:\/|$))[^/\u0000]+(?:\/(?!\.{1,2}(?:\/|$))[^/\u0000]+)*$/
 const PAGE = 'page'
 
-/** The Markdown files of a branch of a git repository. Pages are named by their paths, workspaces by the branch. */
+/** The Markdown files of a branch of a git repository. Page ids are their paths, workspace ids the branch. */
 export const gitConnector: ConnectorModule<PageConnection> = {
   check(place) {
     planOf(place)
@@ -41,9 +41,9 @@ export const gitConnector: ConnectorModule<PageConnection> = {
       },
       async read({ pageId, workspaceId, type }) {
         const { branch, pages } = await read()
-        if (workspaceId !== branch || type !== PAGE) throw new ItemFailure('is of another workspace or type')
+        if (workspaceId !== branch || type !== PAGE) throw new ItemFailure('belongs to another workspace or type')
         const page = pages.find(({ path }) => path === pageId)
-        if (page === undefined) throw new ItemFailure('is not there')
+        if (page === undefined) throw new ItemFailure('does not exist')
         return {
           pageName: posix.basename(page.path),
           lastEditedTime: page.lastEditedTime,
@@ -69,7 +69,7 @@ function planOf(place: Place) {
   return { url, branch, folder: folder === undefined ? '' : `${folder}/` }
 }
 
-/** Servers that know tokens take them as a password, whatever the name. */
+/** Servers that support tokens accept them as a password with any name. */
 function signIn({ credentials }: Place): Record<string, string> {
   onlySecrets(credentials, ['token', 'username', 'password'], WHAT)
   const token = secretText(credentials, 'token')
@@ -84,13 +84,13 @@ async function test(url: string, { fetch, credentials, signal }: GitWay): Promis
   const problem = placeProblem(answer.status)
   if (problem !== undefined) throw problem
   if (answer.mediaType !== 'application/x-git-upload-pack-advertisement')
-    throw new EgressFailure('an answer that is not of git')
+    throw new EgressFailure('a response that is not from git')
 }
 
 async function contentOf({ workDir }: Access, oid: string): Promise<Buffer> {
   try {
     return await readFile(join(workDir, BLOBS, oid))
   } catch {
-    throw new ItemFailure('is larger than what is read of a page')
+    throw new ItemFailure('exceeds the size limit of a page')
   }
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
 
-/** A block with what is below it; `value` is what the block says of itself. */
+/** A block with its children; `value` is the block's own data. */
 export interface NotionBlock {
   type: string
   value: unknown
@@ -11,7 +11,7 @@ const HEADINGS: Record<string, string> = { heading_1: '#', heading_2: '##', head
 const FILES = new Set(['image', 'file', 'pdf', 'video', 'audio'])
 const LINKS = new Set(['bookmark', 'embed', 'link_preview'])
 
-/** The blocks of a page as Markdown. Kinds that hold no text of their own give way to what is below them. */
+/** Converts the blocks of a page to Markdown. Blocks without text are replaced by their children. */
 export function blocksToMarkdown(blocks: readonly NotionBlock[]): string {
   const parts: string[] = []
   let number = 0
@@ -20,7 +20,7 @@ export function blocksToMarkdown(blocks: readonly NotionBlock[]): string {
     number = block.type === 'numbered_list_item' ? number + 1 : 0
     const text = blockText(block, number)
     if (text === '') continue
-    // items of one list stand together
+    // items of one list are not separated by blank lines
     const listed = block.type === last && isListItem(block.type)
     parts.push(`${parts.length === 0 ? '' : listed ? '\n' : '\n\n'}${text}`)
     last = block.type
@@ -82,7 +82,7 @@ function fenced(code: string, language: string): string {
   return `${fence}${language.replace(/[^\w+#-]/g, '')}\n${code}\n${fence}`
 }
 
-/** Addresses of files that Notion keeps change with every request and end within an hour: only their names are kept. */
+/** Addresses of files in Notion change with every request and expire within an hour: only their names are kept. */
 function fileText(about: Record<string, unknown>): string {
   const caption = richText(about.caption)
   const external = isRecord(about.external) ? about.external.url : undefined
@@ -159,10 +159,10 @@ export function pageToMarkdown(properties: unknown, blocks: readonly NotionBlock
   return { title, text: `${parts.filter((part) => part !== '').join('\n\n')}\n` }
 }
 
-/** What begins a heading, an item of a list, a rule or an underline where it stands first in a line. */
+/** Characters that start a heading, a list item, a rule or an underline at the start of a line. */
 const AT_LINE_START = /^([^\S\n\r\u2028\u2029]*)(?:(\d{1,9})([.)])|(#{1,6}|\+|-+|=+))(?=\s|$)/gm
 
-/** A text that Markdown takes for nothing else. A digit cannot be escaped: the mark behind a number is. */
+/** Escapes a text for Markdown. A digit cannot be escaped, so the character after a number is. */
 export function plainText(text: string): string {
   return text
     .replace(/([\\`*_[\]<>])/g, '\\$1')
@@ -173,7 +173,7 @@ export function plainText(text: string): string {
 }
 
 function oneLine(text: string): string {
-  // not by a pattern: one for white space around line ends takes quadratic time on long runs of blanks
+  // no pattern: one for white space around line ends takes quadratic time on long runs of blanks
   const lines = text.split('\n')
   const last = lines.length - 1
   if (last === 0) return text
@@ -183,14 +183,14 @@ function oneLine(text: string): string {
     .join(' ')
 }
 
-/** The title of a page, '' for one without. */
+/** The title of a page; '' for a page without one. */
 export function titleOf(properties: unknown): string {
   if (!isRecord(properties)) return ''
   const title = Object.values(properties).find((property) => isRecord(property) && property.type === 'title')
   return isRecord(title) ? oneLine(plainOf(title.title)).trim().slice(0, 200).toWellFormed() : ''
 }
 
-/** What a row of a database says in its columns, as a list. */
+/** The columns of a database row, as a list. */
 export function propertiesToMarkdown(properties: unknown): string {
   if (!isRecord(properties)) return ''
   return Object.entries(properties)

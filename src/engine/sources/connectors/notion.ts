@@ -20,10 +20,10 @@ const PAGE_SIZE = 100
 const MAX_PAGES = 10_000
 const MAX_BLOCKS = 20_000
 const MAX_DEPTH = 12
-/** of one answer, and of all the answers that a page is made of: they are parsed in one go */
+/** limits of one response, and of all responses for a page, which are parsed in one call */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
-/** the API asks for patience with 429 and 529, most often for a second or a few */
+/** the API asks clients to wait with 429 and 529, mostly for a few seconds */
 const TRIES = 5
 const MAX_WAIT_MS = 60_000
 const DEFAULT_WAIT_MS = 1000
@@ -59,7 +59,7 @@ export const notionConnector: ConnectorModule<PageConnection> = {
       },
       async read({ pageId, workspaceId, type, name }) {
         if (workspaceId !== (await ours()).workspaceId || type !== PAGE)
-          throw new ItemFailure('is of another workspace or type')
+          throw new ItemFailure('belongs to another workspace or type')
         return readPage(await client(), thread(), pageId, name)
       },
       close: async () => reading?.close(),
@@ -67,14 +67,14 @@ export const notionConnector: ConnectorModule<PageConnection> = {
   },
 }
 
-/** The address of the API; that of a workspace or page stands for it. */
+/** The address of the API; addresses of workspaces and pages are replaced by it. */
 function apiOf(place: Place): string {
   onlyParameters(place, [], WHAT)
   const url = httpUrl(place.uri, WHAT)
   return SITES.test(url.hostname) || url.hostname.endsWith('.notion.site') ? API : url.href.replace(/\/+$/, '')
 }
 
-/** A source may be made before its credentials are known. */
+/** A source may be created before its credentials are known. */
 function tokenOf({ credentials }: Place): string | undefined {
   onlySecrets(credentials, ['token'], WHAT)
   return secretText(credentials, 'token')
@@ -101,7 +101,7 @@ interface SentRequest {
   body?: unknown
 }
 
-/** What the client takes for `fetch`: the guarded one, which waits when it is asked to. */
+/** The `fetch` of the client: the guarded one, which waits when the server asks for it. */
 function guardedFetch(fetch: SafeFetch, signal: AbortSignal) {
   return async (url: string, { method = 'GET', headers = {}, body }: SentRequest = {}) => {
     if ((method !== 'GET' && method !== 'POST') || (body !== undefined && typeof body !== 'string'))
@@ -130,7 +130,7 @@ function guardedFetch(fetch: SafeFetch, signal: AbortSignal) {
   }
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); doubled each time where the server says nothing. */
+/** Seconds or a date (RFC 9110, 10.2.3); doubles with each attempt where the server gives none. */
 function waitOf(retryAfter: string | undefined, tried: number): number {
   const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter)
   const asked = Number.isNaN(seconds) ? Date.parse(retryAfter ?? '') - Date.now() : seconds * 1000
@@ -145,7 +145,7 @@ async function workspaceOf(client: Client): Promise<{ workspaceId: string; works
   const me: unknown = await asked(placeProblem, () => client.users.me({}))
   const bot = isRecord(me) && isRecord(me.bot) ? me.bot : {}
   const id = typeof bot.workspace_id === 'string' ? bot.workspace_id : isRecord(me) ? me.id : undefined
-  if (typeof id !== 'string') throw new EgressFailure('an answer that is not of Notion')
+  if (typeof id !== 'string') throw new EgressFailure('a response that is not from Notion')
   return { workspaceId: id, ...(typeof bot.workspace_name === 'string' ? { workspaceName: bot.workspace_name } : {}) }
 }
 
@@ -183,10 +183,10 @@ function parentOf(parent: unknown): { parentId?: string } {
 }
 
 async function readPage(client: Client, thread: Thread<ReadingCalls>, pageId: string, name: string | undefined) {
-  // ids go into the path of the address
-  if (!/^[0-9a-fA-F-]{32,36}$/.test(pageId)) throw new ItemFailure('is not there')
+  // ids become part of the URL
+  if (!/^[0-9a-fA-F-]{32,36}$/.test(pageId)) throw new ItemFailure('does not exist')
   const page: unknown = await asked(itemProblem, () => client.pages.retrieve({ page_id: pageId }))
-  if (!isRecord(page) || page.object !== PAGE) throw new EgressFailure('an answer that is not of Notion')
+  if (!isRecord(page) || page.object !== PAGE) throw new EgressFailure('a response that is not from Notion')
   const blocks = await readBlocks(client, pageId, { blocks: MAX_BLOCKS, bytes: MAX_PAGE_BYTES }, 0)
   const { title, text } = await thread.ask('notionPage', page.properties, blocks)
   const edited = page.last_edited_time
@@ -200,7 +200,7 @@ async function readPage(client: Client, thread: Thread<ReadingCalls>, pageId: st
   }
 }
 
-/** The blocks below a block, those below them included; a page in a page is a page of its own. */
+/** The blocks below a block, with their descendants; a nested page is a separate page. */
 async function readBlocks(
   client: Client,
   id: string,
@@ -217,7 +217,7 @@ async function readBlocks(
   for await (const block of pagesOf(itemProblem, ask)) {
     if (!isRecord(block) || typeof block.type !== 'string' || typeof block.id !== 'string') continue
     budget.bytes -= JSON.stringify(block).length
-    if (budget.blocks-- <= 0 || budget.bytes <= 0) throw new ItemFailure('has more blocks than are read')
+    if (budget.blocks-- <= 0 || budget.bytes <= 0) throw new ItemFailure('has too many blocks')
     const isPage = block.type === 'child_page' || block.type === 'child_database'
     const below = block.has_children === true && !isPage && depth < MAX_DEPTH
     const children = below ? await readBlocks(client, block.id, budget, depth + 1) : []
@@ -232,7 +232,7 @@ interface List {
   has_more: boolean
 }
 
-/** Every item of a list, page by page; a server that goes round in circles is left. */
+/** Every item of a list, page by page; stops at a server that repeats cursors. */
 async function* pagesOf(
   problem: (status: number) => Error | undefined,
   ask: (cursor: string | undefined) => Promise<List>,
@@ -247,13 +247,13 @@ async function* pagesOf(
   } while (cursor !== undefined)
 }
 
-/** What the client throws is told as one of our texts. */
+/** Converts errors of the client to our texts. */
 async function asked<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
     if (error instanceof EgressFailure || error instanceof KsError) throw error
     const status = isRecord(error) && typeof error.status === 'number' ? error.status : undefined
-    throw (status === undefined ? undefined : problem(status)) ?? new EgressFailure('an answer that is not of Notion')
+    throw (status === undefined ? undefined : problem(status)) ?? new EgressFailure('a response that is not from Notion')
   }
 }

@@ -8,15 +8,15 @@ import type { SourceParts } from '../sources.js'
 import type { DriveConnection, PageConnection } from './connector.js'
 import { connectorOf, noConnector, parametersOf } from './registry.js'
 
-/** more than one part of a body has */
+/** larger than the overhead of a multipart body */
 const MARGIN_BYTES = 1024 * 1024
 
 export type Opened = { kind: 'pages'; connection: PageConnection } | { kind: 'files'; connection: DriveConnection }
 
 /**
- * Opens the place of a source with its credentials; nothing is asked of it yet.
+ * Opens the location of a source with its credentials; sends no request yet.
  *
- * @throws KsError `not-configured` when no connector serves it, `invalid-request` when its place can never be read
+ * @throws KsError `not-configured` when it has no connector, `invalid-request` when its location can never be read
  */
 export function openPlace(parts: SourceParts, source: SourceRow, fetch: SafeFetch, signal: AbortSignal): Opened {
   const { box, context } = parts
@@ -28,7 +28,7 @@ export function openPlace(parts: SourceParts, source: SourceRow, fetch: SafeFetc
     parameters: parametersOf(metadata),
     credentials: source.credentials === null ? undefined : box.open(source.id, source.credentials),
   }
-  // a file over the limit of uploads is for the upload to refuse
+  // the upload rejects a file over its limit
   const maxFileBytes = context.options.limits.uploadBytes + MARGIN_BYTES
   const access = { fetch, signal, workDir: join(workFolder(context.options.dataDir), newId()), maxFileBytes }
   return connector.kind === 'pages'
@@ -36,7 +36,7 @@ export function openPlace(parts: SourceParts, source: SourceRow, fetch: SafeFetc
     : { kind: 'files', connection: connector.module.connect(place, access) }
 }
 
-/** Removes what connections of an earlier run of the process left. */
+/** Removes leftovers of connections from an earlier run of the process. */
 export async function clearWork(dataDir: string): Promise<void> {
   await rm(workFolder(dataDir), { recursive: true, force: true })
 }

@@ -2,7 +2,7 @@ import { KsError } from '../../../contract/errors.js'
 import { EgressFailure } from '../../egress/failure.js'
 import { ItemFailure, type Place } from './connector.js'
 
-/** The URL of a place, with a path that ends in a slash. @throws KsError `invalid-request` */
+/** Parses the URL of a location; its path ends in a slash. @throws KsError `invalid-request` */
 export function httpUrl(uri: string, what: string): URL {
   const url = URL.canParse(uri) ? new URL(uri) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.search !== '')
@@ -15,7 +15,7 @@ export function httpUrl(uri: string, what: string): URL {
   return url
 }
 
-/** @throws KsError `invalid-request` for one that is not UTF-8 */
+/** @throws KsError `invalid-request` for a path that is not UTF-8 */
 export function decodedPath(url: URL): string {
   try {
     return decodeURIComponent(url.pathname)
@@ -27,7 +27,7 @@ export function decodedPath(url: URL): string {
   }
 }
 
-/** A text of `metadata.parameters`. @throws KsError `invalid-request` unless it is one that fits */
+/** A text of `metadata.parameters`. @throws KsError `invalid-request` for an invalid one */
 export function textParameter({ parameters }: Place, name: string, rule: RegExp): string | undefined {
   const value = parameters.get(name)
   if (value === undefined || value === null) return undefined
@@ -35,22 +35,22 @@ export function textParameter({ parameters }: Place, name: string, rule: RegExp)
   const received = (JSON.stringify(value) ?? 'nothing').slice(0, 100)
   throw new KsError(
     'invalid-request',
-    `metadata.parameters.${name} must be a text of the right form, received ${received}`,
+    `metadata.parameters.${name} must be a text in the valid format, received ${received}`,
   )
 }
 
-/** @throws KsError `invalid-request` for a parameter that the connector does not have */
+/** @throws KsError `invalid-request` for a parameter that the connector does not support */
 export function onlyParameters({ parameters }: Place, names: readonly string[], what: string): void {
   const stranger = [...parameters.keys()].find((name) => !names.includes(name))
   if (stranger === undefined) return
   const known = names.length === 0 ? 'none' : names.join(', ')
   throw new KsError(
     'invalid-request',
-    `metadata.parameters of ${what} may hold ${known}, received ${JSON.stringify(stranger.slice(0, 100))}`,
+    `metadata.parameters of ${what} may contain ${known}, received ${JSON.stringify(stranger.slice(0, 100))}`,
   )
 }
 
-/** A text of the credentials; the messages name no value. @throws KsError `invalid-request` */
+/** A text of the credentials; error messages contain no value. @throws KsError `invalid-request` */
 export function secretText(credentials: Place['credentials'], name: string): string | undefined {
   const value = credentials?.[name]
   if (value === undefined) return undefined
@@ -61,21 +61,21 @@ export function secretText(credentials: Place['credentials'], name: string): str
 /** @throws KsError `invalid-request` when there are other keys than these */
 export function onlySecrets(credentials: Place['credentials'], names: readonly string[], what: string): void {
   if (Object.keys(credentials ?? {}).every((name) => names.includes(name))) return
-  throw new KsError('invalid-request', `metadata.credentials of ${what} may hold ${names.join(', ')} and nothing else`)
+  throw new KsError('invalid-request', `metadata.credentials of ${what} may contain ${names.join(', ')} and nothing else`)
 }
 
-/** What the status of an answer about one item means; undefined where it is fine. */
+/** The failure of one item that a response status means; undefined for success. */
 export function itemProblem(status: number): ItemFailure | EgressFailure | undefined {
-  // a part that nobody asked for
-  if (status === 206) return new ItemFailure('did not come whole')
+  // an unrequested part
+  if (status === 206) return new ItemFailure('was not received completely')
   if (status < 300) return undefined
-  if (status === 404 || status === 410) return new ItemFailure('is not there')
+  if (status === 404 || status === 410) return new ItemFailure('does not exist')
   if (status === 403) return new ItemFailure('may not be read with these credentials')
   if (status === 400 || status === 414 || status === 422) return new ItemFailure(`answered ${status}`)
   return placeProblem(status)
 }
 
-/** What the status of an answer about the place means; undefined where it is fine. */
+/** The failure of the location that a response status means; undefined for success. */
 export function placeProblem(status: number): EgressFailure | undefined {
   if (status < 300) return undefined
   if (status === 401 || status === 403)

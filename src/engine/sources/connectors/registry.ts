@@ -7,7 +7,7 @@ import { notionConnector } from './notion.js'
 import { s3Connector } from './s3.js'
 import { webdavConnector } from './webdav.js'
 
-/** By `metadata.provider`. */
+/** Connectors by `metadata.provider`. */
 const PAGES = new Map<unknown, ConnectorModule<PageConnection>>([
   ['notion', notionConnector],
   ['git', gitConnector],
@@ -23,7 +23,7 @@ export type Connector =
   | { kind: 'pages'; module: ConnectorModule<PageConnection> }
   | { kind: 'files'; module: ConnectorModule<DriveConnection> }
 
-/** The connector that serves a source: its `metadata.provider`, of the plugin `builtin`; undefined where there is none. */
+/** The connector of a source: its `metadata.provider`, of the plugin `builtin`; undefined where there is none. */
 export function connectorOf(type: SourceType, metadata: Metadata): Connector | undefined {
   const { pluginId = 'builtin', provider } = metadata
   if (pluginId !== 'builtin') return undefined
@@ -33,22 +33,22 @@ export function connectorOf(type: SourceType, metadata: Metadata): Connector | u
   return files === undefined ? undefined : { kind: 'files', module: files }
 }
 
-/** Whether there is anything that can read the source by itself. */
+/** Whether the daemon can read the source. */
 export function isSynced(type: SourceType, metadata: Metadata): boolean {
   return type === 'web' ? isOwnCrawl(metadata) : connectorOf(type, metadata) !== undefined
 }
 
-/** @throws KsError `not-configured` that says what there is */
+/** @throws KsError `not-configured` that lists the available ones */
 export function noConnector(type: SourceType, id: string): KsError {
   if (type === 'web')
     return new KsError(
       'not-configured',
-      `source ${id} names a crawler that this daemon does not have: metadata.pluginId must be builtin, metadata.provider web`,
+      `source ${id} has a crawler that this daemon does not support: metadata.pluginId must be builtin, metadata.provider web`,
     )
   const known = [...(type === 'connector' ? PAGES : DRIVES).keys()].join(', ')
   return new KsError(
     'not-configured',
-    `source ${id} names no connector of this daemon: metadata.provider must be one of ${known}`,
+    `source ${id} has no connector that this daemon supports: metadata.provider must be one of ${known}`,
   )
 }
 
@@ -61,7 +61,7 @@ export function parametersOf(metadata: Metadata): ReadonlyMap<string, unknown> {
 }
 
 /**
- * Checks what a client says about the place of a source that a connector serves.
+ * Checks the location of a source with a connector, as a client gives it.
  *
  * @throws KsError `invalid-request`
  */

@@ -6,7 +6,7 @@ import { ownBytes } from '../thread.js'
 
 const LIST_TIMEOUT_MS = 30_000
 
-/** What the SDK hands to a request handler; all that is used of it. */
+/** A request of the SDK, as far as it is used. */
 interface SdkRequest {
   method: string
   protocol: string
@@ -22,8 +22,8 @@ interface SdkOptions {
 }
 
 /**
- * The request handler of the S3 client: every request goes through the guarded fetch. Redirects are given back as they
- * are, bodies as they are stored.
+ * The request handler of the S3 client: every request uses the guarded fetch. Redirects are returned unchanged, bodies
+ * as they are stored.
  */
 export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; maxBytes: number }) {
   return {
@@ -32,9 +32,9 @@ export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; 
       const port = request.port === undefined ? '' : `:${request.port}`
       const query = queryText(request.query ?? {})
       const address = `${request.protocol}//${request.hostname}${port}${request.path}${query}`
-      // what a URL makes of dots in a key would be the address of something else
+      // a URL resolves dots in a key, which would address another object
       if (!URL.canParse(address) || new URL(address).pathname !== request.path)
-        throw new EgressFailure('a key that no address can name')
+        throw new EgressFailure('a key that no URL can contain')
       const { host: _host, 'content-length': _length, ...headers } = request.headers
       const isObject = request.query?.['x-id'] === 'GetObject'
       const answer = await fetch.open(address, {
@@ -55,7 +55,7 @@ export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; 
   }
 }
 
-/** What the client parses on the event loop is what another thread has left of it. */
+/** Another thread reduces the XML before the client parses it on the event loop. */
 async function reduced({ body, headers }: Opened): Promise<Readable> {
   const chunks: Buffer[] = []
   for await (const chunk of body) chunks.push(chunk)
@@ -66,7 +66,7 @@ async function reduced({ body, headers }: Opened): Promise<Readable> {
   return Readable.from([Buffer.from(text)])
 }
 
-/** RFC 3986 in the order of the request, as it was signed. */
+/** RFC 3986, in the order of the signed request. */
 function queryText(query: Record<string, string | string[] | null>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((one) =>

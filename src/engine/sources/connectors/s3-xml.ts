@@ -1,7 +1,7 @@
 import { EgressFailure } from '../../egress/failure.js'
 import { readMarkup } from '../../parse/markup/markup-events.js'
 
-/** What listings and failures are read for. */
+/** Elements that are read from listings and errors. */
 const KEPT = new Set([
   'ListBucketResult',
   'Contents',
@@ -26,16 +26,16 @@ const MAX_TEXT = 4 * 1024 * 1024
 const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' }
 
 /**
- * An answer of S3 with nothing in it but what is used: the client of the SDK takes a second for each megabyte of what a
- * server makes up, and it parses on the event loop.
+ * Removes everything unused from a response of S3: the client of the SDK takes a second for each megabyte of invented
+ * content, and it parses on the event loop.
  *
- * @throws EgressFailure for one that is larger than answers of S3 are
+ * @throws EgressFailure for a response larger than those of S3
  */
 export function reduceS3Answer(xml: string): string {
   const out: string[] = []
-  /** elements that are open and kept */
+  /** open elements that are kept */
   const open: string[] = []
-  /** elements that are open within one that is not kept */
+  /** count of open elements within one that is not kept */
   let left = 0
   let elements = 0
   let characters = 0
@@ -47,7 +47,7 @@ export function reduceS3Answer(xml: string): string {
           left++
           return
         }
-        if (++elements > MAX_ELEMENTS) throw new EgressFailure('an answer that is not of S3')
+        if (++elements > MAX_ELEMENTS) throw new EgressFailure('a response that is not from S3')
         open.push(name)
         out.push(`<${name}>`)
       },
@@ -63,7 +63,7 @@ export function reduceS3Answer(xml: string): string {
       text(text) {
         if (left > 0 || open.length === 0) return
         characters += text.length
-        if (characters > MAX_TEXT) throw new EgressFailure('an answer that is not of S3')
+        if (characters > MAX_TEXT) throw new EgressFailure('a response that is not from S3')
         out.push(text.replace(/[&<>\r]/g, (char) => ESCAPED[char] ?? ''))
       },
     },

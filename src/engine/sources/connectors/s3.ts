@@ -27,7 +27,7 @@ import {
 } from './place.js'
 import { guardedHandler } from './s3-handler.js'
 
-/** No ARN, no access point, no express bucket: those names make the client ask elsewhere. */
+/** No ARN, no access point, no express bucket: with those names the client uses other hosts. */
 const BUCKET = /^(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/
 const REGION = /^[a-z0-9-]{1,64}$/
 const DEFAULT_REGION = 'us-east-1'
@@ -35,7 +35,7 @@ const ATTEMPTS = 3
 
 type Folder = OnlineDriveFiles['buckets'][number]
 
-/** S3 and what speaks its protocol, with addresses that name the bucket in their path. */
+/** S3 and compatible servers, with path-style addresses. */
 export const s3Connector: ConnectorModule<DriveConnection> = {
   check(place) {
     addressOf(place)
@@ -54,7 +54,7 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
         await asked(placeProblem, () =>
           address.bucket === undefined
             ? client.send(new sdk.ListBucketsCommand({}))
-            : // a whole page, as listings are: a server that gives no part of one can be read all the same
+            : // a complete page, like listings: also works with a server without partial pages
               client.send(
                 new sdk.ListObjectsV2Command({ Bucket: address.bucket, Prefix: address.prefix, Delimiter: '/' }),
               ),
@@ -72,8 +72,8 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
       },
       async open({ id, bucket: named }, kept) {
         const bucket = bucketOf(address, named)
-        if (bucket === undefined) throw new ItemFailure('names no bucket')
-        if (!id.startsWith(address.prefix)) throw new ItemFailure('is outside the place of the source')
+        if (bucket === undefined) throw new ItemFailure('has no bucket')
+        if (!id.startsWith(address.prefix)) throw new ItemFailure('is outside the location of the source')
         const { client, sdk } = await loaded()
         // every object of S3 has a tag
         const condition = kept?.etag === undefined ? {} : { IfNoneMatch: kept.etag }
@@ -137,13 +137,13 @@ function keysOf({ credentials }: Place) {
   return { accessKeyId, secretAccessKey, ...defined({ sessionToken }) }
 }
 
-/** Everything is said here: what the client is not told it would look for in the environment of the daemon. */
+/** All settings are explicit: otherwise the client would look for them in the environment of the daemon. */
 async function load(
   place: Place,
   { endpoint, region }: Address,
   { fetch, signal, maxFileBytes }: Access,
 ): Promise<Loaded> {
-  // which Node runs the daemon is its operator's to decide, and nothing to be told on the terminal
+  // the operator chooses the version of Node; no warning on the terminal
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-s3')
   const keys = keysOf(place)
@@ -169,7 +169,7 @@ async function load(
   return { sdk, client }
 }
 
-/** @throws KsError `invalid-request` for a bucket that is not the source's */
+/** @throws KsError `invalid-request` for a bucket outside of the source */
 function bucketOf({ bucket: own }: Address, named: string | undefined): string | undefined {
   if (named === undefined || named === '' || named === own) return own
   if (own === undefined && BUCKET.test(named)) return named
@@ -189,7 +189,7 @@ async function listKeys({ client, sdk }: Loaded, address: Address, bucket: strin
   if (!prefix.startsWith(address.prefix))
     throw new KsError(
       'invalid-request',
-      `prefix must begin with ${JSON.stringify(address.prefix)}, the place of the source`,
+      `prefix must begin with ${JSON.stringify(address.prefix)}, the location of the source`,
     )
   const found = await asked(placeProblem, () =>
     client.send(
@@ -200,7 +200,7 @@ async function listKeys({ client, sdk }: Loaded, address: Address, bucket: strin
     id === undefined ? [] : [{ id, name: posix.basename(id), type: 'folder' }],
   )
   const files = (found.Contents ?? []).flatMap(({ Key: id, Size: size }) =>
-    // the mark that some tools leave of a folder is no file
+    // the marker object that some tools create for a folder is not a file
     id === undefined || id.endsWith('/') ? [] : [{ id, name: posix.basename(id), type: 'file', ...defined({ size }) }],
   )
   const entries = [...folders, ...files]
@@ -209,14 +209,14 @@ async function listKeys({ client, sdk }: Loaded, address: Address, bucket: strin
   return { bucket, isTruncated, files: entries.slice(0, query.maxKeys) }
 }
 
-/** A body whose end or checksum is missing is none. */
+/** Fails if the end or checksum of a body is missing. */
 function wholeOf(body: Readable): Readable {
   const content = Readable.from(
     (async function* () {
       try {
         yield* body
       } catch (error) {
-        throw error instanceof EgressFailure ? error : new ItemFailure('did not come whole')
+        throw error instanceof EgressFailure ? error : new ItemFailure('was not received completely')
       }
     })(),
     { objectMode: false },
@@ -225,21 +225,21 @@ function wholeOf(body: Readable): Readable {
   return content
 }
 
-/** What the SDK throws is told as one of our texts. */
+/** Converts errors of the SDK to our texts. */
 async function asked<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
     if (error instanceof EgressFailure || error instanceof KsError) throw error
     const status = statusOf(error)
-    // these say something of the account or the bucket, not of one file
+    // other errors concern the account or the bucket, not one file
     const isOfItem = error instanceof Error && ['AccessDenied', 'NoSuchKey', 'NotFound'].includes(error.name)
     const told = status === undefined ? undefined : (isOfItem ? problem : placeProblem)(status)
-    throw told ?? new EgressFailure('an answer that is not of S3')
+    throw told ?? new EgressFailure('a response that is not from S3')
   }
 }
 
-/** The SDK throws what is an answer to a condition. */
+/** The SDK throws for a 304 response to a condition. */
 function unlessNotModified(error: unknown): undefined {
   if (statusOf(error) !== 304) throw error
 }

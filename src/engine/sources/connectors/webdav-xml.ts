@@ -1,13 +1,13 @@
 import { readMarkup } from '../../parse/markup/markup-events.js'
 
-/** A resource in an answer to PROPFIND. */
+/** A resource in a PROPFIND response. */
 export interface DavEntry {
   href: string
   isFolder: boolean
   size?: number
 }
 
-/** As many as a folder is listed with. */
+/** Maximum number of entries that are listed in a folder. */
 const MAX_ENTRIES = 100_000
 
 export interface DavFolder {
@@ -17,7 +17,7 @@ export interface DavFolder {
   asked: string
   /** its path below the source */
   folder: string
-  /** what the ids have to begin with */
+  /** required start of ids */
   prefix: string
   most: number
 }
@@ -29,7 +29,7 @@ interface Listed {
   size?: number
 }
 
-/** What stands directly in a folder, by an answer to PROPFIND; folders have ids that end in a slash. */
+/** Lists the direct entries of a folder from a PROPFIND response; ids of folders end in a slash. */
 export function listDavFolder(xml: string, { base, asked, folder, prefix, most }: DavFolder): Listed[] {
   const [root, url] = [new URL(base), new URL(asked)]
   return parseMultistatus(xml)
@@ -45,7 +45,7 @@ export function listDavFolder(xml: string, { base, asked, folder, prefix, most }
     .slice(0, most)
 }
 
-/** The path below the source's folder that a server's `href` means; undefined for one that leads elsewhere. */
+/** The path below the source's folder for a server's `href`; undefined for one outside of it. */
 function idOf(base: URL, asked: URL, href: string): string | undefined {
   if (!URL.canParse(href, asked.href)) return undefined
   const url = new URL(href, asked)
@@ -57,7 +57,7 @@ function idOf(base: URL, asked: URL, href: string): string | undefined {
   }
 }
 
-/** Reads a `multistatus` (RFC 4918, 14.16); what is not one holds nothing. Names count without their prefix. */
+/** Parses a `multistatus` (RFC 4918, 14.16); any other document is empty. Ignores the prefixes of names. */
 export function parseMultistatus(xml: string): DavEntry[] {
   const entries: DavEntry[] = []
   const fresh = () => ({ href: '', isFolder: false, size: '' })

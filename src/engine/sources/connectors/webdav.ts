@@ -57,7 +57,7 @@ interface Ask {
   access: Access
 }
 
-/** @returns `kept` when the server says so, and `unknown` when what it says does not speak of what is kept */
+/** @returns `kept` when the server confirms it, and `unknown` when its response says nothing about the stored file */
 async function openUnlessKept(ask: Ask, id: string, kept: Validators): Promise<Asked | 'kept' | 'unknown'> {
   const asked = await request(ask, id, conditionOf(kept))
   const { status, headers, body } = asked.answer
@@ -78,14 +78,14 @@ async function request({ base, credentials, access }: Ask, id: string, condition
   return { answer, isRedirected: answer.url !== href }
 }
 
-/** @throws ItemFailure, EgressFailure for an answer that is not the file */
+/** @throws ItemFailure, EgressFailure for a response that is not the file */
 function fileOf({ answer: { status, headers, mediaType, body }, isRedirected }: Asked): DriveFile {
   const problem = itemProblem(status)
   if (problem !== undefined) {
     body.destroy()
     throw problem
   }
-  // what another address says of itself can't be asked of this one
+  // validators of another address do not apply to this one
   const validators = isRedirected ? undefined : validatorsOf(headers)
   return { content: body, validators, ...(mediaType === '' ? {} : { mimeType: mediaType }) }
 }
@@ -94,7 +94,7 @@ async function listFolder(ask: Ask, { prefix = '', maxKeys }: DriveQuery) {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const url = folderUrl(ask.base, folder)
   const body = ownBytes(await propfind(ask, url, '1'))
-  // one more tells whether there are more
+  // one more than requested shows whether there are more
   const listing = { base: ask.base.href, asked: url.href, folder, prefix, most: maxKeys + 1 }
   const entries = await readOnce((thread) => thread.ask('davFolder', body, listing))
   return { isTruncated: entries.length > maxKeys, files: entries.slice(0, maxKeys) }
@@ -111,13 +111,13 @@ async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'
   })
   const problem = placeProblem(answer.status)
   if (problem !== undefined) throw problem
-  if (answer.status !== 207) throw new EgressFailure('an answer that is not of WebDAV')
+  if (answer.status !== 207) throw new EgressFailure('a response that is not from WebDAV')
   return answer.body
 }
 
 function noBucket(bucket: string | undefined): void {
   if (bucket !== undefined && bucket !== '')
-    throw new KsError('invalid-request', 'a webdav source has no buckets: bucket must be left out')
+    throw new KsError('invalid-request', 'a webdav source has no buckets: omit bucket')
 }
 
 function folderUrl(base: URL, folder: string): URL {
@@ -132,12 +132,12 @@ function folderUrl(base: URL, folder: string): URL {
   }
 }
 
-/** The address of an id: never one outside the folder of the source. @throws ItemFailure */
+/** The URL of an id, never outside the folder of the source. @throws ItemFailure */
 function urlOf(base: URL, id: string): URL {
   const path = id.split('/').map((part) => encodeURIComponent(part.toWellFormed()))
   const url = new URL(base)
   url.pathname = base.pathname + path.join('/')
   const plain = posix.normalize(`/${id}`) === `/${id}` && !id.startsWith('/')
-  if (!plain || !url.pathname.startsWith(base.pathname)) throw new ItemFailure('is outside the place of the source')
+  if (!plain || !url.pathname.startsWith(base.pathname)) throw new ItemFailure('is outside the location of the source')
   return url
 }

@@ -9,25 +9,25 @@ import { readRobots, readSitemaps } from './seeds.js'
 import type { TakenPage } from './site.js'
 import { type SiteAccess, type Visit, visitor } from './visit.js'
 
-/** pages whose bodies are held at once: 8 of 20 MiB at worst */
+/** pages whose bodies are in memory together: 8 of 20 MiB at worst */
 const BATCH = 8
-/** fetches of things that turn out to be no page of their own (redirects, copies, pictures), for each page allowed */
+/** fetches that give no page (redirects, copies, pictures), for each allowed page */
 const FETCHES_PER_PAGE = 4
 
 export interface SitePlan {
   uri: string
   maxPages: number
   maxDepth: number
-  /** pages of earlier crawls: of those that this one does not come upon, the first ones are asked for at its end */
+  /** pages of earlier crawls: the first ones that this crawl does not find are requested at its end */
   known: readonly string[]
 }
 
 export type SitePage = TakenPage & {
   body: Buffer
-  /** it is the page of the last crawl, which did not have to be sent again */
+  /** unchanged since the last crawl, so that it was not sent again */
   isKept: boolean
   validators: Validators | undefined
-  /** false: a page of an earlier crawl that nothing leads to any more */
+  /** false: a page of an earlier crawl without links to it */
   isLinked: boolean
 }
 
@@ -37,16 +37,16 @@ export interface PageFailure {
 }
 
 export interface CrawlEnd extends PagesKnown {
-  /** the pages that could not be read */
+  /** pages that could not be read */
   failures: PageFailure[]
 }
 
 /**
- * Walks a site breadth first and hands over each page once, under its final address. Which pages those are depends on the
- * site alone and not on which answer comes first.
+ * Crawls a site breadth first and passes on each page once, under its final address. The selection depends only on the
+ * site, and not on the order of responses.
  *
  * @param take called for one page after the other
- * @throws EgressFailure when robots.txt cannot be had, or forbids the first page
+ * @throws EgressFailure when robots.txt cannot be read, or forbids the first page
  */
 export async function crawlSite(
   plan: SitePlan,
@@ -107,19 +107,19 @@ async function walk(
     const batch = allowed.slice(start, start + BATCH).map((address) => ({ address, depth: maxDepth }))
     for (const visited of await visit(batch)) await arrive(visited, false)
   }
-  // the originals of those that have become copies
+  // the originals of pages that have become copies
   await takeFound()
   return notes.end()
 }
 
-/** What a crawl learns of addresses beside their pages. */
+/** Collects results about addresses, except for their pages. */
 function createNotes() {
   const failures: PageFailure[] = []
   const seen = new Set<string>()
   const asked = new Set<string>()
   const gone = new Map<string, boolean>()
   const originals = new Map<string, string>()
-  /** Whether the page that a copy names, at the end of a chain of such names, is there. */
+  /** Whether the original of a copy, at the end of a chain of copies, was found. */
   const hasOriginal = (address: string) => {
     const passed = new Set<string>()
     for (let at = originals.get(address); at !== undefined && !passed.has(at); at = originals.get(at)) {
@@ -136,7 +136,7 @@ function createNotes() {
       const { address } = visited
       asked.add(address)
       if ('fetched' in visited) {
-        // the page that it leads to is a page of its own, or none
+        // a redirect target is a separate page, or none
         if (addressOf(new URL(visited.fetched.url)) !== address) gone.set(address, false)
         return
       }
@@ -147,7 +147,7 @@ function createNotes() {
     notFound: (address: string) => void gone.set(address, false),
     copy: (address: string, original: string) => void originals.set(address, original),
     end(): CrawlEnd {
-      // a copy whose original cannot be had is all that there is
+      // a copy is kept if its original cannot be read
       for (const address of originals.keys()) if (hasOriginal(address)) gone.set(address, false)
       return { failures, seen: [...seen], gone: [...gone].map(([url, forGood]) => ({ url, forGood })) }
     },

@@ -2,34 +2,34 @@ import { defined } from '../../../lib/defined.js'
 import { decodeText } from '../../parse/charset.js'
 import { type Attributes, readMarkup } from '../../parse/markup/markup-events.js'
 
-/** What a crawl wants of a page. */
+/** Properties of a page that a crawl uses. */
 export interface PageFacts {
   title?: string
   description?: string
   /** as written, resolved against the page's base */
   canonical?: URL
   links: URL[]
-  /** the words of the page, for the answer of a crawl */
+  /** text of the page, for the reply of a crawl */
   text: string
 }
 
-/** Links beyond this many bytes of a page are not looked for. */
+/** Links after this many bytes of a page are ignored. */
 export const SCANNED_BYTES = 2 * 1024 * 1024
 const MAX_LINKS = 5000
 const MAX_TEXT = 64 * 1024
 const MAX_TITLE = 1000
-/** Longer ones are no addresses of pages; a long base would be repeated in every link. */
+/** Longer ones are not addresses of pages; a long base would be repeated in every link. */
 const MAX_ADDRESS = 4096
 const UNREAD = new Set(['script', 'style', 'template', 'noscript', 'svg'])
 
-/** Reads a page for its links and its description. The document itself is read by the parser of documents. */
+/** Extracts the links and description of a page. The document itself is read by the document parser. */
 export function readPage(body: Buffer, address: URL): PageFacts {
   const reader = new PageReader(address)
   readMarkup(decodeText(body.subarray(0, SCANNED_BYTES)).text, reader)
   return reader.facts()
 }
 
-/** What a plain text says; other kinds of files have no text here. */
+/** The text of a plain text file; other kinds of files have none here. */
 export function plainFacts(body: Buffer, mediaType: string): PageFacts {
   const text = mediaType.startsWith('text/') ? decodeText(body.subarray(0, SCANNED_BYTES)).text : ''
   return { links: [], text: text.slice(0, MAX_TEXT).toWellFormed() }

@@ -1,14 +1,14 @@
-/** What a robots.txt says to us (RFC 9309). */
+/** The rules of a robots.txt for this crawler (RFC 9309). */
 export interface Robots {
   allows(url: URL): boolean
   sitemaps: string[]
-  /** pause between two requests that the site asks for (no part of the standard, but widely used); 0 for none */
+  /** requested delay between two requests (not in the standard, but widely used); 0 for none */
   delayMs: number
 }
 
 interface Rule {
   allow: boolean
-  /** as `comparable` writes it; the longer it is the more specific is the rule */
+  /** normalized by `normalizePath`; a longer path is more specific */
   path: string
 }
 
@@ -16,18 +16,18 @@ interface Group {
   agents: string[]
   rules: Rule[]
   delaySeconds: number
-  /** a user-agent line after this belongs to another group */
+  /** a user-agent line after this starts another group */
   isFull: boolean
 }
 
-/** Larger files are cut, at the end of a line; the standard asks for at least 500 KiB. */
+/** Larger files are truncated at the end of a line; the standard requires at least 500 KiB. */
 export const ROBOTS_BYTES = 512 * 1024
-/** A site may slow a crawl down, not stop it. */
+/** A site may slow a crawl down, but not stop it. */
 const MAX_DELAY_SECONDS = 10
 
 export const ALLOW_ALL: Robots = { allows: () => true, sitemaps: [], delayMs: 0 }
 
-/** Reads a robots.txt for one crawler; the most specific group that names it counts, else the one for all. */
+/** Parses a robots.txt for one crawler; the most specific group with its name applies, otherwise the group for all. */
 export function parseRobots(text: string, agent: string): Robots {
   const { groups, sitemaps } = readGroups(text)
   const named = groups.filter(({ agents }) => agents.includes(agent))
@@ -53,12 +53,12 @@ function readGroups(text: string): { groups: Group[]; sitemaps: string[] } {
     const value = clean.slice(colon + 1).trim()
     if (name === 'sitemap') sitemaps.push(value)
     else if (name === 'user-agent') {
-      // agents in a row share the rules that follow them
+      // consecutive agents share the rules after them
       if (current === undefined || current.isFull) {
         current = { agents: [], rules: [], delaySeconds: 0, isFull: false }
         groups.push(current)
       }
-      // the product token, without a version or whatever else is written behind it (RFC 9309, 2.2.1)
+      // the product token, without a version or anything else after it (RFC 9309, 2.2.1)
       current.agents.push(/^(?:\*|[a-z_-]+)/.exec(value.toLowerCase())?.[0] ?? value)
     } else if (current !== undefined) take(current, name, value)
   }
@@ -70,21 +70,21 @@ function take(group: Group, name: string, value: string): void {
     group.isFull = true
     if (value !== '') group.rules.push({ allow: name === 'allow', path: comparable(value, true) })
   } else if (name === 'crawl-delay') {
-    // no part of the standard, so it does not end the list of agents either (2.2.4)
+    // not in the standard, so it does not end the list of agents either (2.2.4)
     const seconds = Number(value)
     if (seconds > 0) group.delaySeconds = seconds
   }
 }
 
-/** The longest rule that matches decides; of two of one length the one that allows. */
+/** The longest matching rule decides; of two with equal length the allowing one. */
 function outranks(one: Rule, other: Rule | undefined): boolean {
   if (other === undefined || one.path.length !== other.path.length) return one.path.length > (other?.path.length ?? -1)
   return one.allow && !other.allow
 }
 
 /**
- * Rules as a function of a path. Plain prefixes, which most rules are, cost one binary search for all of them;
- * those with `*` or `$` are tried from the most specific one on, each in time linear in the path.
+ * Compiles rules to a function of a path. Plain prefixes, which most rules are, cost one binary search together; those
+ * with `*` or `$` are tried from the most specific one on, each in time linear in the path.
  */
 function compileRules(rules: readonly Rule[]): (path: string) => boolean {
   const isWild = ({ path }: Rule) => path.includes('*') || path.endsWith('$')
@@ -105,13 +105,13 @@ function compileRules(rules: readonly Rule[]): (path: string) => boolean {
 
 interface PrefixNode {
   path: string
-  /** the longest other rule that this one begins with */
+  /** the longest other rule that is a prefix of this one */
   parent: PrefixNode | undefined
-  /** what decides where this rule is the longest that matches */
+  /** the rule that decides where this path is the longest match */
   best: Rule
 }
 
-/** @returns what decides about a path, of rules that are prefixes */
+/** @returns a function that finds the deciding rule of a path, for prefix rules */
 function compilePrefixes(rules: readonly Rule[]): (path: string) => Rule | undefined {
   const nodes: PrefixNode[] = []
   for (const rule of [...rules].sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0))) {
@@ -131,14 +131,14 @@ function compilePrefixes(rules: readonly Rule[]): (path: string) => Rule | undef
       if ((nodes[middle]?.path ?? '') <= path) low = middle + 1
       else high = middle
     }
-    // whatever lies between a prefix of the path and the path begins with that prefix too
+    // everything between a prefix of the path and the path starts with that prefix too
     let node: PrefixNode | undefined = nodes[low - 1]
     while (node !== undefined && !path.startsWith(node.path)) node = node.parent
     return node?.best
   }
 }
 
-/** A rule in which `*` stands for anything and a `$` at the end for the end. Linear in the path, whatever the rule. */
+/** Compiles a rule in which `*` matches anything and a final `$` the end. Linear in the path for any rule. */
 function compilePattern(rule: string): (path: string) => boolean {
   const anchored = rule.endsWith('$')
   const parts = (anchored ? rule.slice(0, -1) : rule).split('*')
@@ -159,13 +159,13 @@ function compilePattern(rule: string): (path: string) => boolean {
   }
 }
 
-/** Everything that is no character of an address, and escapes of those that are. */
+/** Characters that are not part of an address, and escapes of those that are. */
 const UNLIKE = /%[0-9a-f]{2}|[^!#$&-;=?@A-Z[\]_a-z~\p{Surrogate}]/giu
 
 /**
- * A path or a rule in the one form in which they are compared (RFC 9309, 2.2.2): what is no character of an address is
- * percent-encoded, in capitals, and what is unreserved is not. So `%7e` is `~`, `ü` is `%C3%BC`, and `%2F` is not `/`.
- * A rule that means the characters `*` and `$` writes `%2A` and `%24`, so they are written that way in a path too.
+ * Normalizes a path or a rule for comparison (RFC 9309, 2.2.2): characters that are not part of an address are
+ * percent-encoded, in capitals, and unreserved ones are not. So `%7e` is `~`, `ü` is `%C3%BC`, and `%2F` is not `/`.
+ * Rules write the characters `*` and `$` as `%2A` and `%24`, so paths do, too.
  */
 function comparable(text: string, isRule: boolean): string {
   const escaped = text.replace(UNLIKE, (found) => {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { EgressFailure } from '../../egress/failure.js'
 
-/** Longer addresses are made by scripts that go round in circles. */
+/** Longer addresses come from scripts that link to themselves endlessly. */
 const MAX_URL = 2048
-/** Names that need no mark to be told apart: what `filenameOf` makes of them is the path itself. */
+/** Names that need no hash to be unique: `toFilename` returns the path unchanged. */
 const PLAIN = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}\/){0,8}[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}\.(?:html?|txt|md|pdf)$/
-/** names longer than these are cut where documents are named */
+/** longer names are truncated where documents are named */
 const MAX_PLAIN = 500
-/** `start.html`, but not `v1.2` */
+/** matches `start.html`, but not `v1.2` */
 const PAGE_NAME = /\.[a-z][a-z0-9]{1,5}$/i
 const ENDINGS: Record<string, string> = { 'application/pdf': '.pdf', 'text/plain': '.txt', 'text/markdown': '.md' }
 
@@ -18,11 +18,11 @@ export interface Scope {
   holds(url: URL): boolean
 }
 
-/** @throws EgressFailure for a uri that is no address of a page */
+/** @throws EgressFailure for a uri that is not the address of a page */
 export function createScope(uri: string): Scope {
   const start = URL.canParse(uri) ? new URL(uri) : undefined
   if (start === undefined || (start.protocol !== 'http:' && start.protocol !== 'https:'))
-    throw new EgressFailure('its uri is no http or https URL')
+    throw new EgressFailure('its uri is not an http or https URL')
   const last = start.pathname.split('/').at(-1) ?? ''
   // `/docs/start.html` is a page of `/docs/`; `/docs` is the folder itself
   const folder =
@@ -37,7 +37,7 @@ export function createScope(uri: string): Scope {
   }
 }
 
-/** The address under which a page is known: without a fragment. Undefined for one that is never fetched. */
+/** The address that identifies a page, without a fragment. Undefined for one that is never fetched. */
 export function addressOf(url: URL): string | undefined {
   if (url.username !== '' || url.password !== '') return undefined
   const bare = new URL(url)
@@ -60,7 +60,7 @@ function readable(stem: string): string {
   try {
     text = decodeURIComponent(stem)
   } catch {
-    // a path that is not UTF-8 is shown as it is written
+    // a path that is not UTF-8 is used unchanged
   }
   const parts = text.split('/').slice(-8)
   return parts.map((part) => part.slice(0, 100)).join('/')

@@ -7,11 +7,11 @@ import type { SiteAccess } from './visit.js'
 const MAX_SITEMAPS = 10
 
 /**
- * Reads what the site says about crawlers. A missing file allows everything; a site that cannot say forbids (RFC 9309,
- * 2.3.1).
+ * Reads the rules of the site for crawlers. A missing file allows everything; an unreachable one forbids everything
+ * (RFC 9309, 2.3.1).
  *
- * @returns the site maps that it names, and the pause that it asks for between two requests
- * @throws EgressFailure when the file cannot be had for now, or forbids the first page
+ * @returns the site maps in it, and the requested delay between two requests
+ * @throws EgressFailure when the file cannot be read for now, or forbids the first page
  */
 export async function readRobots(
   start: string,
@@ -26,7 +26,7 @@ export async function readRobots(
   return told
 }
 
-/** Notes the pages that the site maps name. A map that is broken or not there names none. */
+/** Adds the pages in the site maps. A missing or malformed map has none. */
 export async function readSitemaps(
   start: string,
   named: readonly string[],

@@ -4,19 +4,19 @@ import { ALLOW_ALL, parseRobots, ROBOTS_BYTES, type Robots } from './robots.js'
 import { addressOf, createScope } from './scope.js'
 import { parseSitemap } from './sitemap.js'
 
-/** Characters of all addresses that a crawl remembers; those found after them are not looked at. */
+/** Total characters of all addresses that a crawl stores; later ones are ignored. */
 const MAX_KNOWN = 16 * 1024 * 1024
-/** A site map names 50,000 pages at most (sitemaps.org), far beyond what a crawl takes. */
+/** A site map has at most 50,000 pages (sitemaps.org), far more than a crawl reads. */
 const MAX_SEEDS = 10_000
 const PAGE_TYPES = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown', 'application/pdf', '']
 
-/** An address that is to be fetched. */
+/** An address in the queue of a crawl. */
 export interface Waiting {
   address: string
   depth: number
 }
 
-/** What came when it was. */
+/** The response for an address. */
 export interface Arrival {
   /** after redirects */
   url: string
@@ -27,8 +27,8 @@ export interface Arrival {
 export type TakenPage = { address: string; mediaType: string } & Omit<PageFacts, 'canonical' | 'links'>
 
 /**
- * What an arrival is: a page; a copy, which names the page that it is a copy of; something that is no page of this site;
- * or what is under way under its own address already.
+ * Classification of a response: a page; a copy, which names its original; no page of this site; or an address that is
+ * queued or read already.
  */
 export type Recognized =
   | { kind: 'page'; page: TakenPage }
@@ -37,13 +37,13 @@ export type Recognized =
   | { kind: 'known' }
 
 /**
- * What is known of a site while it is crawled: what its robots.txt says, the addresses still to be fetched in the order
- * they were found, and those that are known already. All of it is what the site says, so it lives in a thread.
+ * State of a site during a crawl: rules of its robots.txt, queued addresses in the order in which they were found, and
+ * known addresses. It is built from untrusted content, so it belongs to a thread.
  */
 export interface Site {
-  /** @returns what else is to be read */
+  /** @returns what else to read */
   robots(body: Uint8Array): { startAllowed: boolean; sitemaps: string[]; delayMs: number }
-  /** Notes the pages that a map names. @returns the maps that it names */
+  /** Adds the pages in a map. @returns the maps in it */
   sitemap(body: Uint8Array): string[]
   next(count: number): Waiting[]
   /** Those addresses that may be fetched; they count as found. */
@@ -51,7 +51,7 @@ export interface Site {
   arrive(arrival: Arrival, asked: Waiting): Recognized
 }
 
-/** @throws EgressFailure for a uri that is no address of a page */
+/** @throws EgressFailure for a uri that is not the address of a page */
 export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number }): Site {
   const scope = createScope(uri)
   const { host } = new URL(scope.start)
@@ -69,16 +69,16 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
     characters += address.length
     return true
   }
-  // whether robots.txt allows an address is looked up when its turn comes: most of what is linked never has one
+  // robots.txt is checked when an address is taken from the queue: most linked addresses never are
   const add = (address: string, depth: number) => {
     if (depth <= maxDepth && scope.holds(new URL(address)) && note(address)) queue.push({ address, depth })
   }
   add(scope.start, 0)
 
-  /** @returns the page that this one is a copy of */
+  /** @returns the original that this page is a copy of */
   const follow = ({ canonical, links }: PageFacts, address: string, depth: number): string | undefined => {
     const original = canonical !== undefined && wanted(canonical) ? addressOf(canonical) : undefined
-    // a copy says which page it is a copy of: that one is the page
+    // a copy names its original, which is the page to read
     if (original !== undefined && original !== address) add(original, depth)
     for (const link of links) {
       const target = addressOf(link)
@@ -90,7 +90,7 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
   return {
     robots(body) {
       const bytes = Buffer.from(body)
-      // the last line of a file that was cut may be the beginning of a rule, which would say more than the rule
+      // the last line of a truncated file may be the start of a rule, which would match more than the rule
       const whole = bytes.length < ROBOTS_BYTES ? bytes : bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
       robots = parseRobots(whole.toString('utf8'), USER_AGENT)
       const sitemaps = robots.sitemaps.filter((map) => URL.canParse(map) && new URL(map).host === host)
@@ -122,7 +122,7 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
       const url = new URL(final)
       const address = addressOf(url)
       if (address === undefined || !PAGE_TYPES.includes(type) || !wanted(url)) return { kind: 'no-page' }
-      // the page that it leads to is fetched in its own turn, or was
+      // the redirect target is fetched separately, or already was
       if (address !== asked && !note(address)) return { kind: 'known' }
       const mediaType = type === '' ? 'text/html' : type
       const isMarkup = mediaType === 'text/html' || mediaType === 'application/xhtml+xml'

@@ -5,7 +5,7 @@ export interface Located {
   url: URL
 }
 
-/** As many as the standard allows in one map. */
+/** The maximum of the standard for one map. */
 const MAX_LOCATED = 50_000
 const MAX_ADDRESS = 4096
 

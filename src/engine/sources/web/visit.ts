@@ -6,16 +6,16 @@ import { conditionOf, confirms, type Validators, validatorsOf } from '../../egre
 import type { Waiting } from './site.js'
 
 const FETCHES_AT_ONCE = 4
-/** Other answers hold no page, or a part of one. */
+/** Other responses contain no page, or a part of one. */
 const WHOLE = new Set([200, 203])
 const NOT_MODIFIED = 304
 const PRECONDITION_FAILED = 412
 
-/** What earlier crawls kept of a site's pages, so that those that did not change are not sent again. */
+/** Stored pages of earlier crawls, so that unchanged ones are not sent again. */
 export interface KeptSite {
-  /** what the page's server said of the page that is kept; undefined where nothing can be relied on */
+  /** validators that the server sent with the stored page; undefined where none can be relied on */
   validators(address: string): Validators | undefined
-  /** @returns undefined when its bytes cannot be had any more */
+  /** @returns undefined when its bytes are no longer available */
   page(address: string): Promise<{ mediaType: string; body: Buffer } | undefined>
 }
 
@@ -27,14 +27,14 @@ export interface SiteAccess {
 }
 
 export type Arrived = Fetched & {
-  /** the page is the one that is kept, by the word of its server */
+  /** the server confirmed the stored page */
   isKept: boolean
   validators: Validators | undefined
 }
 
 export type Visit = Waiting & ({ fetched: Arrived } | { failure: string; status?: number })
 
-/** How pages are fetched: four at once, or one after the other with the pause that the site asks for. */
+/** Creates the fetcher of pages: four concurrently, or one after the other with the delay that the site requests. */
 export function visitor(access: SiteAccess, delayMs: number): (batch: Waiting[]) => Promise<Visit[]> {
   const limit = pLimit(delayMs > 0 ? 1 : FETCHES_AT_ONCE)
   const pause = async () => {
@@ -65,9 +65,10 @@ async function fetchWhole(address: string, { fetch, credentials, signal }: SiteA
 }
 
 /**
- * Asks for a page unless it is the one that is kept, and takes the kept one where the server says so.
+ * Requests a page with validators, and returns the stored one where the server confirms it.
  *
- * @returns undefined where the page has to be asked for whole: nothing is kept, or the answer does not speak of it
+ * @returns undefined where the page must be requested without validators: none are stored, or the response does not
+ * confirm it
  */
 async function fetchUnlessKept(
   address: string,

@@ -5,30 +5,32 @@ import { AS_SQLITE } from './values.js'
 
 export interface PostgresOptions {
   address: DatabaseAddress
-  /** the gateway, as the server lists it */
+  /** name of the gateway on the server */
   application: string
   connections?: number
-  /** how long a statement waits for a row that another transaction holds, in milliseconds */
+  /** maximum wait for a row that another transaction has locked, in milliseconds */
   lockMs?: number
 }
 
 const CONNECTIONS = 10
-/** kept for heartbeats: a gateway whose requests hold all others must not be taken for dead */
+/** reserved for heartbeats: a gateway whose requests use all other connections must not look dead */
 const URGENT_CONNECTIONS = 2
-/** how long a program waits for a connection */
+/** maximum wait for a connection */
 const WAIT_MS = 2000
 const LOCK_MS = 15_000
-/** how long a statement may take at most: all are made to be short, so a server that does not answer then has stopped */
+/**
+ * Maximum duration of a statement. All are designed to be short, so a server that does not reply by then has stopped.
+ */
 const ANSWER_MS = 30_000
-/** how long the server keeps a transaction whose gateway does not go on with it, and what it holds */
+/** Maximum idle time of a transaction on the server; then it releases its locks. */
 const HELD_MS = 30_000
-/** A commit is answered when it is durable, on the standby too where there is one. What asks for more is left as it is. */
+/** A commit returns when it is durable, also on a standby where there is one. A stricter setting is left alone. */
 const DURABLE = `SELECT CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') THEN NULL
   ELSE set_config('synchronous_commit', 'on', false) END`
-/** the server says that it is a standby: an error of the class of those that ask for another connection */
+/** the server is a standby; the class of this code asks for another connection */
 const NOT_WRITABLE = '25006'
 
-/** The connections of a gateway, and a few that only its heartbeats use. */
+/** The connections of a gateway, with a few reserved for its heartbeats. */
 export class Connections {
   readonly #all: Pool
   readonly #urgent: Pool
@@ -57,7 +59,7 @@ export class Connections {
 
 type Done = ((error: Error) => void) | ((error: null, client: Client) => void)
 
-/** The hosts of one database, and which of them takes writes, as far as that is known. */
+/** The hosts of one database, and the one that accepts writes, as far as known. */
 class Servers {
   readonly #address: DatabaseAddress
   #at = 0
@@ -74,7 +76,7 @@ class Servers {
     return this.#address.hosts[this.#at] ?? this.#address.hosts[0]
   }
 
-  /** Whether `tried` is asked no more: another may have found so before. */
+  /** Moves on to the next host, unless another connection has already moved on from `tried`. */
   leave(tried: string): void {
     if (tried === this.current) this.#at = (this.#at + 1) % this.#address.hosts.length
   }
@@ -87,7 +89,7 @@ async function makePool(
 ): Promise<Pool> {
   // an embedded daemon never loads it
   const { default: pg } = await import('pg')
-  /** asks the host that was last seen to take writes */
+  /** connects to the host that last accepted writes */
   class OneOfHosts extends pg.Client {
     readonly #host: string
 
@@ -96,7 +98,7 @@ async function makePool(
       super({ ...config, connectionString: host })
       this.#host = host
       givePassword(this, address)
-      // one that breaks is told of by the statement that meets it
+      // the next statement reports a broken connection
       this.on('error', () => undefined)
     }
 
@@ -106,7 +108,7 @@ async function makePool(
       if (done === undefined) return super.connect()
       super.connect((error: Error | null) => {
         if (error !== null && error !== undefined) servers.leave(this.#host)
-        // the declared type has a function for either outcome, where `pg` calls one with both
+        // the declared type has a function for either outcome, but `pg` calls one with both
         const tell = done as (error: Error | null) => void
         tell(error)
       })
@@ -138,12 +140,12 @@ async function makePool(
       if (client instanceof OneOfHosts) await client.ready()
     },
   })
-  // a connection that nobody uses is replaced
+  // a broken idle connection is replaced
   pool.on('error', () => undefined)
   return pool
 }
 
-/** A connection of its own to the host that takes writes. @throws the error of the last host where none does */
+/** Opens a separate connection to the host that accepts writes. @throws the error of the last host where none does */
 export async function connectOnce(address: DatabaseAddress): Promise<Client> {
   const { default: pg } = await import('pg')
   const { hosts } = address
@@ -157,7 +159,7 @@ export async function connectOnce(address: DatabaseAddress): Promise<Client> {
       if (hosts.length > 1) await refuseStandby(client)
       return client
     } catch (error) {
-      // of several hosts, one that says why is worth more than one that is silent
+      // of several hosts, an error with a reason is worth more than silence
       if (failure === undefined || isAway(failure)) failure = error
       await client.end().catch(() => undefined)
     }
@@ -165,13 +167,13 @@ export async function connectOnce(address: DatabaseAddress): Promise<Client> {
   throw failure
 }
 
-/** `pg` takes the empty password of an address that has none for the one that is meant. */
+/** `pg` takes the empty password of a URL without one for the intended password. */
 function givePassword(client: ClientBase, { password }: DatabaseAddress): void {
   if (password !== undefined) Object.assign(client, { password })
 }
 
 async function refuseStandby(client: ClientBase): Promise<void> {
-  // a number, since a truth value is one in the rows of programs, and is none elsewhere
+  // cast to a number: `pg` parses booleans differently for programs and elsewhere
   const { rows } = await client.query<{ standby: number }>('SELECT pg_is_in_recovery()::int standby')
   if (rows[0]?.standby !== 0) throw Object.assign(new Error('the server is a standby'), { code: NOT_WRITABLE })
 }

@@ -1,39 +1,39 @@
 import { KsError } from '../../../contract/errors.js'
 
-/** when a caller that met a database that does not answer may come again */
+/** Retry-After of a database that does not respond */
 const RETRY_SECONDS = 2
 
-/** What PostgreSQL, or the socket to it, says of a failure. */
+/** A failure as PostgreSQL, or its socket, reports it. */
 interface Said {
   code: string
   message: string
 }
 
-/** Another transaction was in the way: the same program may succeed when it runs again. */
+/** Another transaction conflicted: the same program may succeed when it runs again. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
 /**
  * A unique or foreign key is violated by rows that this transaction cannot see: another one has inserted the key, or
- * removed the parent, since this program read. When it runs again it sees that, and answers as without a race.
+ * removed the parent, since this program read. The next run sees them and returns the same result as without a race.
  */
 const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '23503'])
 const MAX_RUNS = 10
-/** a key that is refused again and again is no race */
+/** a key that is violated repeatedly is no race */
 const MAX_RUNS_OVERTAKEN = 3
-/** connection failures, shutdown and start of the server, too many connections, a standby that became none yet */
+/** connection failures, shutdown and start of the server, too many connections, a standby that is not promoted yet */
 const AWAY = /^(08...|57P0[123]|53300|25006|E[A-Z]+)$/
-/** `lock_timeout`, and `idle_in_transaction_session_timeout` of a program that was held up */
+/** `lock_timeout`, and `idle_in_transaction_session_timeout` of a blocked program */
 const TOO_LONG: ReadonlySet<string> = new Set(['55P03', '25P03', '57014'])
-/** wrong name or password, no database of that name; these messages hold no more than the names */
+/** wrong name or password, no such database; these messages contain only the names */
 const NOT_LET_IN = /^(28...|3D000)$/
 const NO_PASSWORD = /password must be a (non-empty )?string/
 const DISK_FULL = '53100'
 const SQLSTATE = /^[0-9A-Z]{5}$/
-/** what `pg` and its pool say without a code */
+/** messages of `pg` and its pool without a code */
 const ENDED =
   /^(Connection terminated|Client (was closed|has encountered)|Query read timeout|timeout expired|Cannot use a pool)/
 const NO_ROOM = 'timeout exceeded when trying to connect'
 
-/** A statement that PostgreSQL refused. Says neither values nor details of rows, so that it may be logged. */
+/** A statement that PostgreSQL refused. Contains neither values nor details of rows, so that it may be logged. */
 export class StatementRefused extends Error {
   readonly code: string
 
@@ -45,12 +45,12 @@ export class StatementRefused extends Error {
 }
 
 /**
- * The connection was lost while a transaction was being committed: it may have been, or not. Whoever asks again has to look
- * whether the work is done.
+ * The connection was lost during a commit, whose result is unknown. A caller that retries must first check whether the
+ * work is done.
  */
 export class CommitUnknown extends KsError {
   constructor() {
-    super('unavailable', 'the database did not say whether it has committed', { retryAfter: RETRY_SECONDS })
+    super('unavailable', 'the database did not confirm whether it has committed', { retryAfter: RETRY_SECONDS })
     this.name = 'CommitUnknown'
   }
 }
@@ -71,7 +71,7 @@ export function isAway(error: unknown): boolean {
   return AWAY.test(code) || ENDED.test(message)
 }
 
-/** What who opens a database is told: also that it lets nobody in, which no later try changes. */
+/** Converts an error while a database is opened, including denied access, which no retry fixes. */
 export function notOpened(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof KsError) return error
   const { code, message } = said(error)
@@ -79,13 +79,13 @@ export function notOpened(error: unknown): unknown {
     return new KsError(
       'unavailable',
       NO_PASSWORD.test(message)
-        ? 'the database asks for a password, and none was given'
-        : `the database lets nobody in: ${message}`,
+        ? 'the database requires a password, but none was given'
+        : `the database denies access: ${message}`,
     )
   return told(error)
 }
 
-/** Whether a connection has to be given up: it is none any more, or has statements prepared for an earlier schema. */
+/** Whether a connection must be closed: it is broken, or has statements prepared for an earlier schema. */
 export function isSpent(error: unknown): boolean {
   return isAway(error) || isOutdated(error)
 }
@@ -95,20 +95,20 @@ function isOutdated(error: unknown): boolean {
   return code === '0A000' && message.startsWith('cached plan')
 }
 
-/** What the caller of a program is told: never the error of `pg`, which may hold the address or cells of a row. */
+/** Converts an error for the caller of a program: an error of `pg` may contain the address or cells of a row. */
 export function told(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof KsError || error instanceof StatementRefused) return error
   const { code, message } = said(error)
   if (isAway(error)) return unavailable('the database does not answer')
-  if (TOO_LONG.has(code)) return unavailable('the database was held up by other work for too long')
-  if (isConflict(error)) return unavailable('the database was changed by others at the same time')
+  if (TOO_LONG.has(code)) return unavailable('the database was blocked by other work for too long')
+  if (isConflict(error)) return unavailable('the database was changed by another transaction at the same time')
   if (code === DISK_FULL)
     return new KsError('storage-full', 'the disk of the database is full', { retryAfter: RETRY_SECONDS })
-  // what a program itself throws may have a code, too
+  // errors of a program may have a code, too
   return SQLSTATE.test(code) ? new StatementRefused({ code, message }) : error
 }
 
-/** No connection was had because there is no server now: for whatever reason it gave none, it may give one later. */
+/** There is no server to connect to now; a later attempt may succeed, whatever the reason was. */
 export class NotConnected extends KsError {
   constructor() {
     super('unavailable', 'the database does not answer', { retryAfter: RETRY_SECONDS })
@@ -116,7 +116,7 @@ export class NotConnected extends KsError {
   }
 }
 
-/** What a program is told that got no connection. */
+/** Converts an error while a connection was requested. */
 export function notConnected(error: unknown): KsError {
   return said(error).message === NO_ROOM ? unavailable('all connections to the database are busy') : new NotConnected()
 }

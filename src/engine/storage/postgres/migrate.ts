@@ -10,7 +10,7 @@ import { BASELINE, BASELINE_SCHEMA } from './schema/baseline.js'
 import { DEPLOYMENT_SETTING } from './schema/isolation.js'
 
 const LEAST_VERSION = 150_000
-/** names what migrations of a database wait for: any number that nobody else would choose */
+/** advisory lock of migrations: an arbitrary number that no other program should use */
 const MIGRATION_LOCK = 0x6b73_6d67
 
 interface Server {
@@ -26,18 +26,18 @@ const SERVER = `SELECT current_setting('server_version_num')::int version, pg_en
   datcollate locale, to_regclass('schema_version')::text schema, rolname role, rolsuper OR rolbypassrls "seesAll"
   FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user`
 
-/** What a migration did. */
+/** Result of a migration. */
 export interface Migrated {
-  /** numbers of the schema before and now; nothing before where there was none */
+  /** schema numbers before and after; before is undefined for a new database */
   from: number | undefined
   to: number
 }
 
 /**
- * Brings a database to the newest schema, all steps in one transaction; others that migrate meanwhile wait.
+ * Brings a database to the newest schema, all steps in one transaction; concurrent migrations wait.
  *
- * @param newKeys the next gateway to start says anew which keys all gateways have
- * @throws KsError for a database that is not made for us, of a later version, or in use by gateways of an earlier one
+ * @param newKeys let the next gateway to start define the keys of all gateways
+ * @throws KsError for a database with unsuitable settings, of a later version, or in use by gateways of an earlier one
  */
 export async function migratePostgres(address: DatabaseAddress, { newKeys = false } = {}): Promise<Migrated> {
   let client: Client | undefined
@@ -71,7 +71,7 @@ async function begin(client: ClientBase): Promise<number> {
   return BASELINE_SCHEMA
 }
 
-/** No step was made for statements of an earlier version beside it. */
+/** Statements of an earlier version cannot run on a newer schema. */
 async function refuseWhileInUse(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ open: number }>(
     'SELECT count(*)::int open FROM gateways WHERE beat_at > extract(epoch FROM clock_timestamp()) * 1000 - $1',
@@ -81,11 +81,11 @@ async function refuseWhileInUse(client: ClientBase): Promise<void> {
   if (open > 0)
     throw new KsError(
       'unavailable',
-      `${open} gateway${open === 1 ? ' of an earlier version works' : 's of an earlier version work'} on this database: stop them, then run this again`,
+      `${open} gateway${open === 1 ? ' of an earlier version uses' : 's of an earlier version use'} this database: stop them, then run this again`,
     )
 }
 
-/** Whether this version can work with a database. @throws KsError where it cannot */
+/** Checks that this version can use a database. @throws KsError where it cannot */
 export async function checkServer(client: ClientBase): Promise<void> {
   const { schema } = await refuseOthers(client)
   const version = schema === null ? undefined : await schemaOf(client)
@@ -100,19 +100,19 @@ export async function checkServer(client: ClientBase): Promise<void> {
 async function refuseOthers(client: ClientBase): Promise<Server> {
   const { rows } = await client.query<Server>(SERVER)
   const [server] = rows
-  if (server === undefined) throw new KsError('unavailable', 'the database does not say what it is')
+  if (server === undefined) throw new KsError('unavailable', 'the database did not return its settings')
   if (server.version < LEAST_VERSION) throw new KsError('unavailable', 'the database needs PostgreSQL 15 or newer')
-  // such a role sees the rows of all tenants, whatever the policies of the tables say
+  // such a role sees the rows of all tenants, despite the policies of the tables
   if (server.seesAll)
     throw new KsError(
       'unavailable',
-      `the role ${server.role} is a superuser or has BYPASSRLS, so that the database would not keep tenants apart: give a role that is neither, and owns the database`,
+      `the role ${server.role} is a superuser or has BYPASSRLS, so that the database would not isolate tenants: use a role without these that owns the database`,
     )
-  // texts are compared by their bytes, as SQLite does: the order of lists, and of pages of them, hangs on it
+  // texts are compared by their bytes, as in SQLite: the order of lists and of their pages depends on it
   if (server.encoding !== 'UTF8' || !/^(C|POSIX|C\.UTF-?8)$/i.test(server.locale))
     throw new KsError(
       'unavailable',
-      `the database has the encoding ${server.encoding} and the locale ${server.locale}; make it with ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+      `the database has the encoding ${server.encoding} and the locale ${server.locale}; create it with ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
     )
   return server
 }
@@ -123,7 +123,7 @@ async function schemaOf(client: ClientBase): Promise<number | undefined> {
   if (version !== undefined && version > MIGRATIONS.length)
     throw new KsError(
       'unavailable',
-      `the database has schema ${version}, this version knows schemas up to ${MIGRATIONS.length}: use a newer version`,
+      `the database has schema ${version}, this version supports schemas up to ${MIGRATIONS.length}: use a newer version`,
     )
   return version
 }

@@ -12,9 +12,9 @@ import { checkServer } from './migrate.js'
 import { Prepared } from './prepared.js'
 import { Session } from './session.js'
 
-/** What a driver did. */
+/** Counts of a driver. */
 export interface Statements {
-  /** of programs, and locks, as often as the server's answer was waited for; not what begins and ends transactions */
+  /** statements of programs, and locks, by the number of awaited replies; without begin and end of transactions */
   statements: number
   /** programs that ran again after a conflict */
   again: number
@@ -22,18 +22,18 @@ export interface Statements {
 
 const FIRST_PAUSE_MS = 4
 const LONGEST_PAUSE_MS = 200
-/** How long a write waits for a server that has gone, and a read: another one takes over, or the same starts again. */
+/** How long a write, and a read, wait for a lost server: another one takes over, or the same starts again. */
 const WRITE_PATIENCE_MS = 15_000
 const READ_PATIENCE_MS = 2000
-/** what was looked up of the server's settings is asked anew after this */
+/** age after which settings of the server are queried again */
 const SETTINGS_MS = 10_000
 
-/** of a snapshot, whose reader may wait for a client */
+/** for a snapshot, whose reader may wait for a client */
 const HELD_LONG = "SET LOCAL idle_in_transaction_session_timeout = '10min'"
 
 const READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
-/** under a lock each statement sees what others committed before the lock was had */
+/** under a lock each statement sees everything committed before the lock was taken */
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
 const LOCK_NAMED = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
@@ -42,14 +42,14 @@ const LOCK_APP = 'SELECT 1 FROM chat_apps WHERE tenant = $1 AND id = $2 FOR NO K
 const LOCK_NAME = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
 
 export interface OpenOptions extends PostgresOptions {
-  /** how long a write waits for a server that has gone, in milliseconds */
+  /** how long a write waits for a lost server, in milliseconds */
   patienceMs?: number
 }
 
-/** What a statement came to. */
+/** The result of a statement. */
 type Outcome = { answer: unknown } | { error: unknown }
 
-/** Runs programs on a server, each in a transaction of its own on a connection of a pool. */
+/** Runs programs on a server, each in its own transaction on a connection of a pool. */
 export class Postgres implements Driver {
   readonly #connections: Connections
   readonly #patienceMs: number
@@ -57,7 +57,7 @@ export class Postgres implements Driver {
   readonly #done: Statements = { statements: 0, again: 0 }
   readonly #operation = new AsyncLocalStorage<Statements>()
   readonly #counts = { commits: 0, writes: 0, get: 0, all: 0, run: 0 }
-  /** what recovers rows, the first of it first, until it is committed */
+  /** programs that recover rows, in their order, until they are committed */
   readonly #owed: (() => Write<unknown>)[] = []
   #recovering: Promise<void> | undefined
   #waitingWrites = 0
@@ -70,10 +70,10 @@ export class Postgres implements Driver {
     this.#patienceMs = patienceMs
   }
 
-  /** @throws KsError where the server does not answer, is too old, or its database is not one of ours */
+  /** @throws KsError where the server does not respond, is too old, or its database is not one of ours */
   static async open({ patienceMs = WRITE_PATIENCE_MS, ...options }: OpenOptions): Promise<Postgres> {
     const driver = new Postgres(await Connections.make(options), patienceMs)
-    // one that cannot be had moves on to the next host
+    // each failure moves on to the next host
     let triesLeft = options.address.hosts.length
     for (;;) {
       try {
@@ -107,7 +107,7 @@ export class Postgres implements Driver {
     }
   }
 
-  /** Runs the first statement of a read, which may be run again: only its answer moves the program on. */
+  /** Runs the first statement of a read. It may run again, since the program only continues with its result. */
   async #begun(first: Asked): Promise<{ session: Session; outcome: Outcome }> {
     const until = performance.now() + Math.min(READ_PATIENCE_MS, this.#patienceMs)
     for (let run = 1; ; run++) {
@@ -171,9 +171,9 @@ export class Postgres implements Driver {
     }
   }
 
-  /** Waits until a program may run again. @throws the error where it may not, or not any more */
+  /** Waits until a program may run again. @throws the error where it may not, or no longer */
   async #again(error: unknown, run: number, until: number): Promise<void> {
-    // whether it has committed is looked up by who knows what it would have changed
+    // the caller, which knows the changes of the program, checks whether it has committed
     if (error instanceof CommitUnknown || this.#isClosed) throw error
     const mayBeBack = (isAway(error) || error instanceof NotConnected) && performance.now() < until
     if (mayBeBack) this.#isAway = true
@@ -182,15 +182,15 @@ export class Postgres implements Driver {
     await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
   }
 
-  /** On a server nothing is seen by others before it is durable, so a record is a write like any other. */
+  /** On a server nothing is visible before it is durable, so a record is a normal write. */
   record<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T> {
     return this.write(work, options)
   }
 
-  /** Resolves at once: what can be seen is durable. */
+  /** Resolves at once: everything visible is durable. */
   async durable(): Promise<void> {}
 
-  /** A server that does not answer now is owed to by whoever asks next. */
+  /** If the server does not respond now, the next program runs the recovery first. */
   recover(work: () => Write<unknown>): void {
     this.#owed.push(work)
     this.#recoverOwed().catch(() => undefined)
@@ -205,7 +205,7 @@ export class Postgres implements Driver {
 
   async #runOwed(): Promise<void> {
     for (let work = this.#owed[0]; work !== undefined; work = this.#owed[0]) {
-      // whoever came first, it is owed by the deployment
+      // the recovery belongs to the deployment, whichever tenant triggers it
       await asDeployment(() => this.#write(work, {}, 0))
       this.#owed.shift()
     }
@@ -216,7 +216,7 @@ export class Postgres implements Driver {
     return this.#isAway
   }
 
-  /** The pages of a server are its own to check. */
+  /** A server checks its own pages. */
   get damage(): undefined {
     return undefined
   }
@@ -225,12 +225,12 @@ export class Postgres implements Driver {
     return { ...this.#counts, waitingWrites: this.#waitingWrites }
   }
 
-  /** All that was done since the driver was opened. */
+  /** Counts since the driver was opened. */
   get done(): Readonly<Statements> {
     return this.#done
   }
 
-  /** Counts what an operation does, over all its programs. */
+  /** Counts the statements of an operation, over all its programs. */
   async counting<T>(operation: () => Promise<T>): Promise<{ value: T } & Statements> {
     const done: Statements = { statements: 0, again: 0 }
     const value = await this.#operation.run(done, operation)
@@ -303,7 +303,7 @@ export class Postgres implements Driver {
     return step.value
   }
 
-  /** What a caller is told. */
+  /** Converts an error for the caller, and notes an unavailable server. */
   #failure(error: unknown): unknown {
     if (error instanceof CommitUnknown || error instanceof NotConnected || isAway(error)) this.#isAway = true
     return told(error)
@@ -342,5 +342,5 @@ async function commit(session: Session): Promise<void> {
     throw isAway(error) ? new CommitUnknown() : error
   }
   session.release()
-  if (!isCommitted) throw new KsError('internal', 'a program went on after one of its statements had failed')
+  if (!isCommitted) throw new KsError('internal', 'a program continued after one of its statements had failed')
 }

@@ -8,19 +8,22 @@ import { DEPLOYMENT_SETTING, TENANT_SETTING } from './schema/isolation.js'
 const FOR_TENANT = `SELECT set_config('${TENANT_SETTING}', ?, true)`
 const FOR_DEPLOYMENT = `SELECT set_config('${DEPLOYMENT_SETTING}', 'on', true)`
 
-/** lists of values that are on their way together */
+/** lists of values that are sent without waiting */
 const LISTS_AT_ONCE = 500
 
-/** One connection, for the length of one program. What is sent together is answered in order, in one round trip. */
+/**
+ * A connection for the duration of one program. Statements that are sent together are executed in order, in one round
+ * trip.
+ */
 export class Session {
   readonly #client: PoolClient
   readonly #prepared: Prepared
   readonly #counted: () => void
   #isOpen = false
-  /** of what was sent without waiting: what comes behind it fails for it */
+  /** error of a statement that was sent without waiting; it is the cause of later failures */
   #failed: unknown
 
-  /** @param counted is told of each statement */
+  /** @param onStatement called for each statement */
   constructor(client: PoolClient, prepared: Prepared, counted: () => void) {
     this.#client = client
     this.#prepared = prepared
@@ -28,8 +31,8 @@ export class Session {
   }
 
   /**
-   * Begins a transaction with the next statement, whose answer says whether that went well. It sees the rows of whom this is
-   * called for.
+   * Begins a transaction together with the next statement, whose result shows whether that succeeded. The transaction
+   * sees the rows of the current tenant scope.
    */
   begin(text: string): void {
     this.#isOpen = true
@@ -39,7 +42,10 @@ export class Session {
     else if (scope !== undefined) this.ahead(this.#prepared.of(FOR_TENANT), [scope.tenant])
   }
 
-  /** Sends a statement without waiting for its answer: where it fails, the next one of its transaction fails for it. */
+  /**
+   * Sends a statement without waiting for its result: if it fails, the next statement of its transaction fails with its
+   * error.
+   */
   ahead(statement: string | Named, values: readonly unknown[] = []): void {
     const named = typeof statement === 'string' ? { text: statement } : statement
     this.#client.query({ ...named, values: [...values] }).catch((error: unknown) => {
@@ -47,7 +53,7 @@ export class Session {
     })
   }
 
-  /** Runs what a program asks. @returns what the driver of SQLite gives */
+  /** Runs a statement of a program. @returns the same as the driver of SQLite */
   async run(asked: Asked): Promise<unknown> {
     if (!('lists' in asked)) {
       this.#counted()
@@ -57,7 +63,7 @@ export class Session {
     for (let from = 0; from < asked.lists.length; from += LISTS_AT_ONCE) {
       this.#counted()
       const sent = asked.lists.slice(from, from + LISTS_AT_ONCE).map((values) => this.#one(asked, values))
-      // the first that failed is why the others did
+      // the first failure caused the others
       for (const outcome of await Promise.allSettled(sent)) {
         if (outcome.status === 'rejected') throw outcome.reason
         all.push(outcome.value)
@@ -66,7 +72,7 @@ export class Session {
     return all
   }
 
-  /** Sends a statement. @returns its rows, or how many it changed */
+  /** Sends a statement. @returns its rows, or the count of changed rows */
   async #one({ verb, sql, ...rest }: Asked, values: readonly Bindable[]): Promise<unknown> {
     const isLists = 'cells' in rest && rest.cells === true
     const { rows, rowCount } = await this.#client
@@ -79,7 +85,7 @@ export class Session {
     return 'lists' in rest ? (rowCount ?? 0) : { changes: rowCount ?? 0 }
   }
 
-  /** @returns whether the transaction was committed: one in which a statement failed is rolled back instead */
+  /** @returns whether the transaction was committed; one with a failed statement is rolled back instead */
   async commit(): Promise<boolean> {
     if (!this.#isOpen) return true
     this.#isOpen = false
@@ -87,7 +93,7 @@ export class Session {
     return command === 'COMMIT'
   }
 
-  /** Ends what nothing was changed in, and gives the connection back when that is done. */
+  /** Rolls back a transaction without changes, and releases the connection afterwards. */
   leave(): void {
     if (!this.#isOpen) {
       this.#client.release()
@@ -99,12 +105,12 @@ export class Session {
     )
   }
 
-  /** Gives back a connection that is as it was. */
+  /** Releases a connection without an open transaction. */
   release(): void {
     this.#client.release()
   }
 
-  /** Gives up the connection. */
+  /** Closes the connection. */
   drop(): void {
     this.#client.release(true)
   }

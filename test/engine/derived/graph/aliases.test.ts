@@ -8,7 +8,7 @@ function namesIn(text: string): Record<string, string[]> {
   return Object.fromEntries([...reader.finish().entities].map(([key, { names }]) => [key, [...names].sort()]))
 }
 
-describe('names of one thing', () => {
+describe('names of one entity', () => {
   it.each([
     ['The World Health Organization (WHO) met in Geneva. Later the WHO said so.', 'world health organization', 'WHO'],
     ['WHO (World Health Organization) met in Geneva. Later the WHO said so.', 'world health organization', 'WHO'],
@@ -23,7 +23,7 @@ describe('names of one thing', () => {
     ['Im Jahr 2019 wuchs die Müller GmbH. Die Müller GmbH baute es um.', 'muller', 'Die Müller GmbH'],
     ['In 2019 the plant was bought by Acme Inc. and later Acme sold it.', 'acme', 'Acme'],
     ['Rows are kept by PostgreSQL (Postgres) here, and so Postgres stores them.', 'postgresql', 'Postgres'],
-  ])('are one entity: %s', (text, key, alias) => {
+  ])('merge: %s', (text, key, alias) => {
     const names = namesIn(text)
     expect(names[key]).toContain(alias)
     expect(Object.values(names).filter((all) => all.includes(alias))).toHaveLength(1)
@@ -35,7 +35,7 @@ describe('names of one thing', () => {
     ['It was for the European Central Bank, or IBM, to say.', ['european central bank', 'ibm']],
     ['We met the Harbour Office (Brest) and then the mayor of Brest.', ['brest', 'harbour office']],
     ['Here the Northern Yard, known as a quiet place, met the NRW office.', ['northern yard']],
-  ])('are not made of what is another thing: %s', (text, keys) => {
+  ])('do not merge with another entity: %s', (text, keys) => {
     expect(Object.keys(namesIn(text))).toEqual(expect.arrayContaining(keys))
   })
 })

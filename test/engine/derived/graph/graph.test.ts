@@ -19,8 +19,8 @@ function extract(text: string, key = 1) {
   return reader.finish()
 }
 
-describe('extraction', () => {
-  it('finds names, organizations, people, policies, dates and metrics by rules', () => {
+describe('rule-based extraction', () => {
+  it('finds names, organizations, people, policies, dates and metrics', () => {
     const found = Object.fromEntries(findEntities(TEXT).map(({ name, type }) => [name, type]))
     expect(found).toMatchObject({
       'Project Falcon': 'term',
@@ -32,18 +32,18 @@ describe('extraction', () => {
     })
   })
 
-  it('takes a single capitalised word for a name within a sentence, but not in German', () => {
+  it('treats a single capitalized word within a sentence as a name, except in German', () => {
     const names = (text: string) => findEntities(text).map(({ name }) => name)
     expect(names('Later the fleet went to Cyprus. Many people stayed there for years.')).toEqual(['Cyprus'])
     expect(names('Heute jagt der Hund die Katze durch den Garten, bis die Sonne hinter dem Haus versinkt.')).toEqual([])
   })
 
-  it('gives spellings of one name one key', () => {
+  it('gives spellings of one name the same key', () => {
     expect(canonicalKey('The Northern Yard Ltd.')).toBe(canonicalKey('NORTHERN YARD'))
     expect(canonicalKey('Café Müller’s')).toBe('cafe muller')
   })
 
-  it('relates what a section mentions, refers to and depends on', () => {
+  it('relates a section to what it mentions, references and depends on', () => {
     const relations = [...extract(TEXT).relations.values()].map(
       ({ subject, type, object }) => `${subject} ${type} ${object}`,
     )
@@ -52,7 +52,7 @@ describe('extraction', () => {
     expect(relations).toContain('project falcon depends_on data retention policy')
   })
 
-  it('takes time in proportion to the text, whatever the text is', () => {
+  it('takes time linear in the length of any text', () => {
     const before = process.cpuUsage()
     for (const noise of [
       'A '.repeat(20_000),
@@ -79,7 +79,7 @@ describe('the stored graph', () => {
     removeFolder(folder)
   })
 
-  /** A version of a document of its own; the columns that the graph does not read are empty. */
+  /** A version in a separate document; columns that the graph does not read are empty. */
   const version = (key: number): void => {
     db.now(
       sql.run(
@@ -102,7 +102,7 @@ describe('the stored graph', () => {
     db.now(sql.all('SELECT * FROM graph_relation_nodes')),
   ]
 
-  it('is the same after reading a document again, and takes back what it does not say any more', async () => {
+  it('stays the same when a document is read again, and loses what the document no longer states', async () => {
     await of(7, TEXT)
     const before = dump()
     await of(7, TEXT)
@@ -114,7 +114,7 @@ describe('the stored graph', () => {
     expect(db.now(sql.all('SELECT type FROM graph_relations'))).toEqual([{ type: 'mentions' }])
   })
 
-  it('forgets names, types, entities and relations with the version that alone gave them', async () => {
+  it('drops names, types, entities and relations with the only version that gave them', async () => {
     await of(7, 'The plan was made by Northern Yard long ago.')
     await of(8, 'In May the NORTHERN YARD Ltd took over. NORTHERN YARD Ltd depends on the Data Retention Policy.')
     const yard = () =>
@@ -128,13 +128,13 @@ describe('the stored graph', () => {
       expect(db.now(sql.all(`SELECT 1 FROM graph_${table}`)), table).toEqual([])
   })
 
-  it('writes nothing for a version that was purged while it was read', async () => {
+  it('stores nothing for a version that was purged while it was read', async () => {
     const room = db.now(graphRoom(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 9 }, extract(TEXT), room)
     expect(db.now(sql.all('SELECT 1 FROM graph_entities'))).toEqual([])
   })
 
-  it('keeps to the quota', async () => {
+  it('stays within the quota', async () => {
     version(7)
     const room = db.now(graphRoom(1, { maxGraphEntityCount: 2, maxGraphRelationCount: 1 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 7 }, extract(TEXT), room)

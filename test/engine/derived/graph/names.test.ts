@@ -12,7 +12,7 @@ function entities(...passages: string[]) {
 }
 
 describe('names', () => {
-  it('are found without a capital: code, identifiers, words with digits, versions, without vowels, introduced', () => {
+  it('include lower-case ones: code, identifiers, words with digits, versions, words without vowels, introduced terms', () => {
     expect(names('Set `retry_limit` in config.yaml before the upload.')).toEqual(['retry_limit', 'config.yaml'])
     expect(names('The call getUserName fails on python3 and with covid-19 data.')).toEqual([
       'getUserName',
@@ -26,36 +26,36 @@ describe('names', () => {
     expect(names('traefik is a reverse proxy.')).toEqual(['traefik'])
   })
 
-  it('keep capitals inside of a word, at the beginning of a sentence too', () => {
+  it('keep capitals inside a word, also at the start of a sentence', () => {
     expect(names('PostgreSQL holds the rows. GitHub shows the code.')).toEqual(['PostgreSQL', 'GitHub'])
   })
 
-  it('are found in an English passage that is full of them, which is no German', () => {
+  it('appear in an English passage full of capitals, which is not taken for German', () => {
     const found = names('From Oslo to Bergen, from Turku to Vaasa and from Riga to Liepaja, the ships of Nordlys go.')
     expect(found).toEqual(expect.arrayContaining(['Bergen', 'Turku', 'Vaasa', 'Liepaja', 'Nordlys']))
     expect(names('Der Hund und die Katze sind mit dem Ball für den Garten da.')).toEqual([])
   })
 
-  it('are no words of headings in title case or in capitals', () => {
+  it('exclude words of headings in title case or capitals', () => {
     expect(names('How To Choose A Winter Coat For Your Younger Children')).toEqual([])
     expect(names('ITEM 7. REPORT OF THE BOARD ON RISKS')).toEqual([])
     expect(names('A Visit To The University of Tartu Before The Long Winter')).toEqual(['University of Tartu'])
     expect(names('Berlin, Paris, Madrid, Lisbon, Vienna')).not.toEqual([])
   })
 
-  it('end before the next sentence and the owner of something', () => {
+  it('end before the next sentence and before a possessive', () => {
     expect(names('METHODS We measured the flow in Lake Constance.')).toEqual(['METHODS', 'Lake Constance'])
     expect(names('They bought Halden’s Blue Harbour for a song.')).toEqual(['Halden', 'Blue Harbour'])
   })
 
-  it('of companies are the same with and without a legal form', () => {
+  it('identify a company with and without its legal form', () => {
     for (const written of ['Nordlys Inc.', 'Nordlys GmbH', 'Nordlys Oy', 'NORDLYS Co.', "Nordlys's"])
       expect(canonicalKey(written)).toBe('nordlys')
   })
 })
 
 describe('aliases', () => {
-  it('stand for the name whose letters or beginning they are', () => {
+  it('match the name whose initials or beginning they are', () => {
     expect(isShortFor('NHS', 'National Health Service')).toBe(true)
     expect(isShortFor('Fed', 'Federal Reserve')).toBe(true)
     expect(isShortFor('MoD', 'Ministry of Defence')).toBe(true)
@@ -63,7 +63,7 @@ describe('aliases', () => {
     expect(isShortFor('Oslo', 'Ministry of Defence')).toBe(false)
   })
 
-  it('become one entity in a document, under its long name, wherever they are told', () => {
+  it('share one entity per document under the long name, wherever they are introduced', () => {
     const found = entities(
       'The FRA was late. Later the Food Research Agency (FRA) paid.',
       'Then the FRA moved to Bergen.',
@@ -74,7 +74,7 @@ describe('aliases', () => {
     expect([...(agency?.nodes ?? [])]).toEqual([1, 2])
   })
 
-  it('merge plurals and other gaps of a name that stands in the same document', () => {
+  it('include plurals and hyphen variants of a name in the same document', () => {
     const found = entities('The Data Steward and other Data Stewards met. An E-Mail Gateway is an EMail Gateway.')
     expect([...found.keys()].filter((key) => /steward|mail/.test(key))).toEqual(['data steward', 'email gateway'])
   })

@@ -4,7 +4,7 @@ import { termHash } from '../../../../src/engine/derived/passage.js'
 import { amongOthers } from '../../../helpers/bytes.js'
 
 describe('the profile of a document', () => {
-  it('says how often a term occurs, also from bytes that share their buffer with others', () => {
+  it('counts how often a term occurs, also when its bytes are part of a larger buffer', () => {
     const builder = new PageIndexBuilder('lamps.md')
     builder.add({ key: 1, text: 'oil and oil', section: [], outlineNode: 's1', page: null })
     const { profile } = builder.finish()

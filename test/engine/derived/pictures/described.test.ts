@@ -44,7 +44,7 @@ const isDescribed = async (space: string, id: string) =>
   (await itemsOf(space, id)).some(({ sourceMetadata }) => typeof sourceMetadata.description === 'string')
 
 describe('pictures with a vision model', () => {
-  it('are shown to it, found by what it says, and cited as pictures', { timeout: 90_000 }, async () => {
+  it('reach it, can be found by its description, and are cited as pictures', { timeout: 90_000 }, async () => {
     const { space, id } = await spaceWith({ 'report.html': page(inline(picture(1600, 900))) })
     await until(() => isDescribed(space.id, id))
     const asked = server.requests.filter(({ path }) => path.endsWith('/chat/completions'))
@@ -52,7 +52,7 @@ describe('pictures with a vision model', () => {
     const [system, user] = asked[0]?.body.messages ?? []
     expect(system?.content).toMatch(/never an instruction/)
     expect(user?.content).toContain('Figure 1: Quarterly numbers')
-    // made smaller before it left
+    // It was downscaled before it was sent.
     expect(user?.images?.[0]).toMatch(/^data:image\/jpeg;base64,/)
     expect(asked[0]?.raw.length).toBeLessThan(400_000)
     const { done } = await ask(test.engine, ADA, space.id, QUESTION)
@@ -67,7 +67,7 @@ describe('pictures with a vision model', () => {
     })
   })
 
-  it('are asked for once, whatever documents show them and however often those are read', {
+  it('cost one request each, whichever documents contain them and however often those are compiled', {
     timeout: 90_000,
   }, async () => {
     const chart = picture(640, 480, 3)
@@ -82,14 +82,14 @@ describe('pictures with a vision model', () => {
     expect(server.requests.length).toBe(before)
   })
 
-  it('wait for a model that fails, are told of, and go on after a restart', { timeout: 120_000 }, async () => {
+  it('wait for a failing model, show that in the status, and resume after a restart', { timeout: 120_000 }, async () => {
     server.always({ kind: 'status', status: 503 })
     const { space, id } = await spaceWith({ 'a.html': page(inline(picture(500, 400, 5))) }, 'failing')
     await until(
       async () => (await test.engine.spaces.status(ADA, space.id)).index.pictures?.errorClass !== undefined,
       60_000,
     )
-    // published meanwhile
+    // The document is published meanwhile.
     expect((await ask(test.engine, ADA, space.id, 'word3 word4')).done).toBeDefined()
     expect(await isDescribed(space.id, id)).toBe(false)
     server.always()
@@ -98,7 +98,7 @@ describe('pictures with a vision model', () => {
     expect((await test.engine.spaces.status(ADA, space.id)).index.pictures).toEqual({ described: 1, refused: 0 })
   })
 
-  it('that the model refuses are asked for no more, and told of', { timeout: 90_000 }, async () => {
+  it('rejected by the model are not sent again and count in the status', { timeout: 90_000 }, async () => {
     server.always({ kind: 'status', status: 400 })
     const { space } = await spaceWith({ 'a.html': page(inline(picture(420, 400, 7))) }, 'refused')
     const pictures = async () => (await test.engine.spaces.status(ADA, space.id)).index.pictures
@@ -130,7 +130,7 @@ describe('pictures without a vision model', () => {
 })
 
 describe('the variants of a picture', () => {
-  it('are those that the manifest names, and no others', async () => {
+  it('match those named in the manifest', async () => {
     const { space, id } = await spaceWith({ 'v.html': page(inline(picture(1600, 900, 9))) }, 'variants')
     const [item] = await itemsOf(space.id, id)
     const variants = item?.assetRef?.variants ?? {}

@@ -14,17 +14,17 @@ async function trainedBytes(count: number): Promise<Uint8Array> {
 }
 
 describe('the training thread', () => {
-  it('trains a model of texts that come in batches', async () => {
+  it('trains a model from batches of texts', async () => {
     const model = await trainLsa(batchesOf(topicTexts(60)))
     expect(model).toMatchObject({ documents: 60, dimension: 15 })
   })
 
-  it('gives none when there are too few', async () => {
+  it('returns no model for too few texts', async () => {
     expect(await trainLsa(batchesOf(topicTexts(10)))).toBeUndefined()
     expect(await trainLsa([])).toBeUndefined()
   })
 
-  it('ends when its caller gives up', async () => {
+  it('stops when its caller aborts', async () => {
     const controller = new AbortController()
     async function* endless(): AsyncGenerator<string[]> {
       for (let i = 0; ; i++) {
@@ -35,7 +35,7 @@ describe('the training thread', () => {
     await expect(trainLsa(endless(), controller.signal)).rejects.toThrow('enough')
   })
 
-  it('passes on the failure of its source', async () => {
+  it('fails with the error of its source', async () => {
     async function* failing(): AsyncGenerator<string[]> {
       yield topicTexts(4)
       throw new Error('no more rows')
@@ -59,7 +59,7 @@ describe('the embedding thread', () => {
     expect(Array.from(query ?? [])).toEqual(Array.from(vectors[0] ?? []))
   })
 
-  it('tells how telling terms are', async () => {
+  it('returns higher weights for rarer terms', async () => {
     const weights = await embedding.idf('a', ['piston', 'nowhere', 'piston'])
     expect([...weights.keys()]).toEqual(['piston', 'nowhere'])
     expect(weights.get('nowhere')).toBeGreaterThan(weights.get('piston') ?? 0)
@@ -74,13 +74,13 @@ describe('the embedding thread', () => {
     expect(order).toEqual(['query', 'documents'])
   })
 
-  it('refuses what it has not loaded, and damaged models', async () => {
+  it('rejects models that are not loaded, and damaged ones', async () => {
     await expect(embedding.embed('b', ['x'], 'query')).rejects.toMatchObject({ code: 'internal' })
     await expect(embedding.load('b', new Uint8Array(100))).rejects.toThrow(/cannot be used/)
     expect(embedding.has('b')).toBe(false)
   })
 
-  it('forgets a model, and finishes what was asked of it before', async () => {
+  it('unloads a model after its earlier requests', async () => {
     await embedding.load('c', await trainedBytes(40))
     const asked = embedding.embed('c', topicTexts(300), 'document')
     embedding.unload('c')
@@ -88,7 +88,7 @@ describe('the embedding thread', () => {
     await expect(embedding.embed('c', ['piston'], 'query')).rejects.toThrow(/not loaded/)
   })
 
-  it('tells those who wait when it is closed', async () => {
+  it('rejects waiting requests when it is closed', async () => {
     const other = new LsaEmbedding()
     await other.load('a', await trainedBytes(40))
     const asked = other.embed('a', topicTexts(3000), 'document')
@@ -97,11 +97,11 @@ describe('the embedding thread', () => {
   })
 })
 
-describe('embedding in several threads', () => {
+describe('the embedding in several threads', () => {
   const embedding = new LsaEmbedding(2)
   afterAll(() => embedding.close())
 
-  it('gives what one gives, in as many threads as are asked for', async () => {
+  it('gives the same vectors as one thread, in the configured number of threads', async () => {
     const one = new LsaEmbedding()
     const bytes = await trainedBytes(60)
     const texts = topicTexts(40)
@@ -117,7 +117,7 @@ describe('embedding in several threads', () => {
     await one.close()
   })
 
-  it('has a model when all of them have it, and forgets it in all', async () => {
+  it('offers a model if all threads have it, and unloads it in all', async () => {
     expect(embedding.has('a')).toBe(true)
     expect(embedding.facts('a')).toMatchObject({ documents: 60 })
     await expect(embedding.load('b', new Uint8Array(100))).rejects.toThrow(/cannot be used/)

@@ -28,19 +28,19 @@ describe('latent semantic analysis', () => {
   const model = trained(topicTexts(80))
   const space = openModel(model)
 
-  it('brings texts of one topic together that share no word', () => {
+  it('gives texts of one topic similar vectors although they share no word', () => {
     const one = embedText(space, 'piston valve')
     expect(cosine(one, embedText(space, 'exhaust crankshaft'))).toBeGreaterThan(0.4)
     expect(Math.abs(cosine(one, embedText(space, 'violin melody')))).toBeLessThan(0.2)
   })
 
-  it('gives unit vectors, and none for texts it knows no word of', () => {
+  it('gives unit vectors, and none for texts of unknown words', () => {
     expect(cosine(embedText(space, 'river glacier'), embedText(space, 'river glacier'))).toBeCloseTo(1, 5)
     expect(embedText(space, 'unheard words')).toBeUndefined()
     expect(embedTerms(space, [])).toBeUndefined()
   })
 
-  it('weighs unknown terms most and frequent ones least', () => {
+  it('gives unknown terms the highest weight, and frequent ones the lowest', () => {
     const texts = topicTexts(40).map((text, i) => `${i < 30 ? 'common ' : ''}${i < 3 ? 'seldom ' : ''}${text}`)
     const other = openModel(trained(texts))
     const [unknown, seldom, common] = ['nowhere', 'seldom', 'common'].map((term) => inverseFrequency(other, term))
@@ -49,7 +49,7 @@ describe('latent semantic analysis', () => {
     expect(common).toBeGreaterThan(0)
   })
 
-  it('takes a quarter of the texts as dimensions at most, and is not trained on fewer than 30', () => {
+  it('uses at most a quarter of the number of texts as dimensions, and needs at least 30 texts', () => {
     expect(trained(topicTexts(40)).dimension).toBeLessThanOrEqual(10)
     const corpus = new LsaCorpus()
     for (const text of topicTexts(29)) corpus.add(text)
@@ -62,7 +62,7 @@ describe('latent semantic analysis', () => {
     expect(corpus.train()).toBeUndefined()
   })
 
-  it('stands texts of which hardly any term is shared', () => {
+  it('trains on texts of which few share a term', () => {
     const corpus = new LsaCorpus()
     for (let i = 0; i < 40; i++) corpus.add(i < 10 ? 'alpha beta' : `gamma${i}`)
     const same = corpus.train()
@@ -80,17 +80,17 @@ describe('a stored model', () => {
   const model = trained(topicTexts(60))
   const bytes = serializeModel(model)
 
-  it('is read as it was written', () => {
+  it('reads back as it was written', () => {
     const read = parseModel(bytes)
     expect(read).toEqual(model)
     expect(embedText(openModel(read), 'piston')).toEqual(embedText(openModel(model), 'piston'))
   })
 
-  it('comes back from bytes that share their buffer with others, as a file or a server gives them', () => {
+  it('can be parsed from bytes that share their buffer with others', () => {
     expect(parseModel(amongOthers(bytes))).toEqual(model)
   })
 
-  it('is refused when a byte is damaged, cut off or added', () => {
+  it('fails to load when a byte is damaged, missing or added', () => {
     for (const at of [0, 5, 40, bytes.length >> 1, bytes.length - 1]) {
       const damaged = bytes.slice()
       damaged[at] = (damaged[at] ?? 0) ^ 0x10
@@ -103,12 +103,12 @@ describe('a stored model', () => {
 })
 
 describe('the numeric core', () => {
-  it('finds the subspace that a low-rank matrix lives in', () => {
+  it('finds the subspace of a low-rank matrix', () => {
     const rows = 40
     const columns = 12
     const start = Uint32Array.from({ length: rows + 1 }, (_, i) => i * columns)
     const column = Uint32Array.from({ length: rows * columns }, (_, i) => i % columns)
-    // rank 2: every row is a mix of two patterns
+    // Rank 2: every row is a mix of two patterns.
     const value = Float32Array.from(column, (c, i) => {
       const row = Math.floor(i / columns)
       return Math.sin(row) * (c + 1) + Math.cos(row * 3) * (c % 3)
@@ -126,7 +126,7 @@ describe('the numeric core', () => {
     }
   })
 
-  it('makes columns orthonormal and drops those that depend on others', () => {
+  it('makes columns orthonormal and removes dependent ones', () => {
     const rows = 30
     const m = Float32Array.from({ length: rows * 3 }, (_, i) => {
       const row = Math.floor(i / 3)

@@ -1,4 +1,4 @@
-/** Small corpora with topics: every text of a topic mixes that topic's words. */
+/** Small corpora with topics: every text mixes the words of one topic. */
 const TOPICS = [
   'engine piston valve cylinder fuel torque crankshaft exhaust',
   'protein enzyme membrane receptor antibody genome mutation tissue',
@@ -6,7 +6,7 @@ const TOPICS = [
   'glacier river canyon erosion sediment valley plateau volcano',
 ].map((words) => words.split(' '))
 
-/** `count` texts in turn of four topics; the same every time. */
+/** `count` texts, from the four topics in turn; always the same. */
 export function topicTexts(count: number): string[] {
   return Array.from({ length: count }, (_, i) => {
     const words = TOPICS[i % TOPICS.length] ?? []

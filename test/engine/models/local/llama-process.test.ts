@@ -70,7 +70,7 @@ it('ends the process of a model that does not end a canceled request', async () 
   await one.load()
   const pid = one.pid()
   const abort = new AbortController()
-  // the first piece is sent before the process hangs
+  // The first piece is sent before the process hangs.
   const hanging = one.ask(chat('HANG'), abort.signal, () => abort.abort(new Error('too slow')))
   await expect(hanging).rejects.toThrow('too slow')
   await until(() => one.pid() === undefined)

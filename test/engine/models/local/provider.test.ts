@@ -56,7 +56,7 @@ it('embeds again after the process of the model died once', async () => {
 
 it('refuses vectors of another dimension than those of the space', async () => {
   const embedder = registry.embedder(local(pulledModelOf(models, 'embedding')), undefined, 384)
-  await expect(embedder.embed(['x'], 'query')).rejects.toThrow('vectors of another number or dimension than 384')
+  await expect(embedder.embed(['x'], 'query')).rejects.toThrow('wrong count of vectors, or another dimension than 384')
 })
 
 it('reports a missing runtime of models with the command that fetches it', async () => {
@@ -96,5 +96,5 @@ it('reports a conversation that is longer than the window of the model as too lo
   const drain = async () => {
     for await (const _ of generator.generate([{ role: 'user', content: 'x'.repeat(600) }], {}));
   }
-  await expect(drain()).rejects.toThrow('was given more text than its model can hold')
+  await expect(drain()).rejects.toThrow('got more text than fits the context window of its model')
 })

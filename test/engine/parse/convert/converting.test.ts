@@ -17,7 +17,7 @@ import { textOf } from '../read.js'
 
 const MIB = 1024 * 1024
 const LONG_MS = 120_000
-/** neither text nor a known format */
+/** Neither text nor a known format. */
 const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251))
 
 const folder = mkdtempSync(join(tmpdir(), 'ks-converting-'))
@@ -27,7 +27,7 @@ const confinement = createConfinement({
   allowUnconfined: false,
   log: { warn() {}, info() {} },
 })
-/** where conversions keep their files while they last */
+/** Folder for the temporary files of conversions. */
 const workshop = join(folder, 'tmp')
 const before = process.env.TMPDIR
 
@@ -36,7 +36,7 @@ beforeAll(() => {
   process.env.TMPDIR = workshop
 })
 afterEach(() => {
-  // nothing is left of any conversion, however it ended
+  // No conversion leaves files behind, however it ends.
   expect(readdirSync(workshop)).toEqual([])
 })
 afterAll(async () => {
@@ -46,7 +46,7 @@ afterAll(async () => {
   removeFolder(folder)
 })
 
-/** Converts a file by a program whose text this is; `input` and `outdir` are its arguments. */
+/** Converts a file with a program of this source; `input` and `outdir` are its arguments. */
 async function convert(
   script: string,
   {
@@ -81,8 +81,8 @@ async function convert(
 
 const reasonOf = (result: CompileResult) => (result.ok ? 'it was read' : result.failure.message)
 
-describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
-  it('is converted by the program for its ending, and what comes of that is read', async () => {
+describe('a file of an unreadable type', { timeout: LONG_MS }, () => {
+  it('passes through the program for its extension, and the output is read', async () => {
     const result = await convert(`fs.writeFileSync(outdir + '/letter.html', '<h1>Dear Ida</h1><p>The ferry sails at ' +
       fs.readFileSync(input).length + '.</p>')`)
     expect(reasonOf(result)).toBe('it was read')
@@ -94,12 +94,12 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
     })
   })
 
-  it('may come from what the program says', async () => {
+  it('may be converted to the standard output of the program', async () => {
     const result = await convert(`process.stdout.write('Said on the output.')`, { args: ['{input}'] })
     expect(result.ok && (await textOf(result.document))).toBe('Said on the output.')
   })
 
-  it('is refused as before where no program is for it, and what is read needs none', async () => {
+  it('fails as before without a program for it, and a readable file never starts a program', async () => {
     expect(reasonOf(await convert('', { filename: 'other.abc' }))).toMatch(/neither text nor of a known type/)
     const path = join(folder, 'plain.txt')
     writeFileSync(path, 'Plain words.')
@@ -111,7 +111,7 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
     expect((await never.compile([{ path, filename: 'plain.txt' }])).map(({ ok }) => ok)).toEqual([true])
   })
 
-  it('gives its program nothing of the daemon: no variables, a home of its own, no shell', async () => {
+  it('gives its program nothing of the daemon: no variables, a separate home, no shell', async () => {
     process.env.SECRET_FOR_TEST = 'visible'
     const result = await convert(
       `fs.writeFileSync(outdir + '/a.txt', 'It has ' + JSON.stringify([Object.keys(process.env).filter((name) => name !== 'PWD').sort(), process.env.HOME === process.cwd(),
@@ -127,7 +127,7 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('reaches no network while its program runs', async () => {
+  it('gives its program no network', async () => {
     const server = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
     await until(() => server.listening)
     const { port } = server.address() as AddressInfo
@@ -139,7 +139,7 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
   })
 })
 
-describe('A machine that cannot confine converters', { timeout: LONG_MS }, () => {
+describe('a machine that cannot confine converters', { timeout: LONG_MS }, () => {
   const script = `spawn('env', ['-i', 'setsid', process.execPath, '-e', 'process.chdir("/"); setInterval(() => {}, 1000) // ks-survivor'],
       { detached: true, stdio: ['ignore', 'ignore', 'ignore', 3] }).unref()
       fs.writeFileSync(outdir + '/a.txt', 'converted')`
@@ -154,27 +154,27 @@ describe('A machine that cannot confine converters', { timeout: LONG_MS }, () =>
     }
   }
 
-  it('refuses only the file to be converted, and names the setting', async () => {
+  it('rejects only the file to be converted, and names the setting', async () => {
     const result = await converting(false)
     expect(result).toMatchObject({ ok: false, failure: { code: 'unsupported-type' } })
     expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node is not started.*unconfinedPrograms/)
   })
 
-  it('converts it where the operator allows that, and ends what left the group, session and environment', async () => {
+  it('converts the file if the operator allows it, and ends processes that left group, session and environment', async () => {
     expect(reasonOf(await converting(true))).toBe('it was read')
     expect(isRunning('ks-survivor')).toBe(false)
   })
 })
 
-describe('A converter that', { timeout: LONG_MS }, () => {
-  it('hangs is ended', async () => {
+describe('the control of a converter', { timeout: LONG_MS }, () => {
+  it('kills it at the time limit', async () => {
     const result = await convert('setInterval(() => {}, 1000) // ks-hanging', { limits: { wallMs: 1500 } })
     expect(result).toMatchObject({ ok: false, failure: { code: 'limit-exceeded' } })
     expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node\S* took longer than 1\.5 s/)
     expect(isRunning('converter.cjs')).toBe(false)
   })
 
-  it('leaves processes behind leaves none', async () => {
+  it('ends processes that it leaves running', async () => {
     const result = await convert(`spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-left-behind'],
       { detached: true, stdio: 'ignore' }).unref()
       fs.writeFileSync(outdir + '/a.txt', 'made')`)
@@ -182,7 +182,7 @@ describe('A converter that', { timeout: LONG_MS }, () => {
     await until(() => !isRunning('ks-left-behind'))
   })
 
-  it('starts process after process is ended with all of them', async () => {
+  it('kills it with all of its processes if it keeps starting more', async () => {
     const result = await convert(
       `setInterval(() => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-many'], { detached: true }), 50)`,
       { limits: { processes: 6 } },
@@ -191,7 +191,7 @@ describe('A converter that', { timeout: LONG_MS }, () => {
     await until(() => !isRunning('ks-many'))
   })
 
-  it('writes without an end is ended, in one file, in many, or on its output', async () => {
+  it('kills it if it writes without end, to one file, many files, or standard output', async () => {
     const limits = { outputBytes: 8 * MIB }
     const one = `const fd = fs.openSync(outdir + '/a.txt', 'w'); for (;;) fs.writeSync(fd, Buffer.alloc(1 << 20, 97))`
     expect((await convert(one, { limits })).ok).toBe(false)
@@ -201,14 +201,14 @@ describe('A converter that', { timeout: LONG_MS }, () => {
     expect(reasonOf(await convert(said, { limits, args: ['{input}'] }))).toMatch(/made more than 8 MiB/)
   })
 
-  it('takes too much memory is ended', async () => {
+  it('kills it if it uses too much memory', async () => {
     const result = await convert('const held = []; setInterval(() => held.push(Buffer.alloc(32 << 20, 1)), 20)', {
       limits: { memoryBytes: 200 * MIB },
     })
     expect(reasonOf(result)).toMatch(/took more than 200 MiB of memory/)
   })
 
-  it('fails, makes nothing or is not there is told, with what it says itself', async () => {
+  it('fails the file with a reason and the error output if it fails, writes nothing or is missing', async () => {
     expect(reasonOf(await convert(`console.error('no filter for this'); process.exit(3)`))).toMatch(
       /ended with code 3: no filter for this/,
     )
@@ -221,7 +221,7 @@ describe('A converter that', { timeout: LONG_MS }, () => {
     expect(absent === undefined ? '' : reasonOf(absent)).toMatch(/a\.wxz could not be converted: converter /)
   })
 
-  it('makes a link instead of a file gives nothing of what the link names', async () => {
+  it('reveals nothing of the target of a link that it writes', async () => {
     const secret = join(folder, 'secret.txt')
     writeFileSync(secret, 'Nobody may read this.')
     const linked = await convert(`fs.symlinkSync(${JSON.stringify(secret)}, outdir + '/a.txt')`)
@@ -230,12 +230,12 @@ describe('A converter that', { timeout: LONG_MS }, () => {
     expect(reasonOf(await convert(above))).not.toBe('it was read')
   })
 
-  it('makes what cannot be read is told so, and converts nothing twice', async () => {
+  it('fails the file if its output is unreadable, and runs it only once', async () => {
     const again = await convert(`fs.copyFileSync(input, outdir + '/again.wxz')`)
     expect(reasonOf(again)).toMatch(/was converted by node\S*, and Old letter\.wxz is neither text nor/)
   })
 
-  it('runs when its caller gives up is ended', async () => {
+  it('kills it when the caller aborts', async () => {
     const controller = new AbortController()
     const running = convert('setInterval(() => {}, 1000) // waits', { signal: controller.signal })
     const gaveUp = expect(running).rejects.toThrow('enough')

@@ -26,11 +26,11 @@ function onPage(
 }
 
 const LINES = ['The mill of Port Ellery ground', 'forty tons of flour.', 'No wheel was broken.']
-/** middle of a letter's line: the baseline of line n of `sheetOf` */
+/** The middle of a text line: the baseline of line n of `sheetOf`. */
 const lineAt = (n: number) => 842 - (770 - (n + 1) * 12 * 1.4) - 4
 
-describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
-  it('has a box for each of its lines, where they are drawn', async () => {
+describe('the marking of a text on a page', { timeout: TIMEOUT_MS }, () => {
+  it('gives a box for each line, at its drawn position', async () => {
     const marks = await onPage(makePdf([sheetOf(LINES)]), [wanted('Port Ellery ground forty tons')])
     expect(marks).toMatchObject({ width: 595, height: 842 })
     expect(marks.boxes).toHaveLength(2)
@@ -41,12 +41,12 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
       expect(x + width).toBeLessThan(300)
     }
     const [first, second] = marks.boxes
-    // `The mill of` stands before it
+    // The words `The mill of` precede it.
     expect(first?.x).toBeGreaterThan(120)
     expect(second?.x).toBeCloseTo(72, 0)
   })
 
-  it('is found on pages that are turned, where they are shown', async () => {
+  it('gives boxes at the displayed position on rotated pages', async () => {
     const shown: Record<number, (x: number, y: number) => [number, number]> = {
       90: (x, y) => [842 - y, x],
       180: (x, y) => [595 - x, 842 - y],
@@ -66,7 +66,7 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
     }
   })
 
-  it('is marked in its own column alone', async () => {
+  it('gives boxes in the column of the text only', async () => {
     const left = sheetOf(['Otters hunt trout', 'at night, alone.'])
     const right = sheetOf(['Badgers dig setts', 'in dry banks.'], 12, 330)
     const both: PdfSheet = { ...left, content: `${left.content}\n${right.content}` }
@@ -75,7 +75,7 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
     for (const { x } of boxes) expect(x).toBeGreaterThan(300)
   })
 
-  it('that stands there more than once is told by what stands around it', async () => {
+  it('chooses among repeated texts by their context', async () => {
     const sheet = makePdf([sheetOf(['Fees in May', 'Nine crowns a night.', 'Fees in June', 'Nine crowns a night.'])])
     const june = wanted('Nine crowns a night.', 'Nine crowns a night.\n\nFees in June\n\n')
     const { boxes } = await onPage(sheet, [june])
@@ -83,7 +83,7 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
     expect(boxes[0]?.y).toBeGreaterThan(lineAt(2))
   })
 
-  it('that was read a little otherwise is found by what is alike, and another text is not', async () => {
+  it('finds a text with small reading errors by similarity, and no other text', async () => {
     const sheet = makePdf([sheetOf(LINES)])
     const alike = wanted('The mill of Port E1lery ground forty t0ns of flour.')
     expect((await onPage(sheet, [alike])).boxes).toHaveLength(2)
@@ -92,7 +92,7 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
     await expect(onPage(sheet, [alike], { page: 2 })).rejects.toThrow('no page 2')
   })
 
-  it('of a scan stands where its words were read', async () => {
+  it('gives boxes at the recognised words of a scan', async () => {
     const bytes = await makeScan([sheetOf(LINES, 16)])
     const { recognised } = await read('scan.pdf', bytes)
     const [page] = recognised
@@ -106,8 +106,8 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
     expect(boxes[0]?.x).toBeLessThan(78)
   })
 
-  it('of a picture that was turned to be read stands where it is seen', () => {
-    // one line along the top of a picture 400 wide and 200 high, as each turn shows it to the reader
+  it('gives boxes in the displayed orientation of a picture that was rotated for recognition', () => {
+    // One line along the top of a picture 400 wide and 200 high, as the recogniser sees it in each rotation.
     const line = (left: number, right: number, y: number): RecognisedPage['lines'] => [[left, right, y, 20, 'mill', []]]
     const seen: RecognisedPage[] = [
       { page: 1, confidence: 90, size: [400, 200], lines: line(40, 140, 170) },
@@ -126,7 +126,7 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
     expect(markPicture({ page: 1, confidence: 90, lines: line(0, 1, 1) }, [wanted('mill')])).toBeUndefined()
   })
 
-  it('is looked for within bounds, however often it repeats', () => {
+  it('stays within limits, however often the text repeats', () => {
     const page = lettersIn(Array.from({ length: 60_000 }, () => 'a'))
     const texts = Array.from({ length: 50 }, () => wanted('a'.repeat(300), 'a'.repeat(200), 'a'.repeat(200)))
     expect(findTexts(page, texts).size).toBeGreaterThan(0)
@@ -140,8 +140,8 @@ describe('a text on a page', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('the process that marks', { timeout: TIMEOUT_MS }, () => {
-  it('says of damaged files what it can, and goes on', async () => {
+describe('the marking process', { timeout: TIMEOUT_MS }, () => {
+  it('returns boxes or an error for damaged files, and keeps working', async () => {
     const drawer = createDrawer()
     const path = join(folder, 'damaged.pdf')
     const whole = makePdf([sheetOf(LINES)])

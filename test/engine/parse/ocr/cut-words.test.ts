@@ -4,7 +4,7 @@ import type { Line } from '../../../../src/engine/parse/ocr/words.js'
 
 const LETTER = 10
 
-/** Words of 10 pixels a letter, 20 high, on a baseline at 100. */
+/** Words with 10 pixels a letter, 20 pixels high, on a baseline at 100. */
 function line(...words: [left: number, text: string][]): Line {
   const placed = words.map(([left, text]) => ({
     text,
@@ -22,7 +22,7 @@ const upright = (at: number, from = 0, to = 400) => ({ at, from, to })
 const cut = (read: Line, places: ReturnType<typeof upright>[], tilt = 0) =>
   cutAtLines(read, places, tilt).words.map(({ text, left, right }) => [text, left, right])
 
-it('a word that a line between two columns goes through is two words, and the letter that the line was taken for is none', () => {
+it('a word across a column line becomes two words, without the letter that was read for the line', () => {
   expect(cut(line([0, 'Processing|total']), [upright(105)])).toEqual([
     ['Processing', 0, 105],
     ['total', 105, 160],
@@ -36,22 +36,22 @@ it('a word that a line between two columns goes through is two words, and the le
   expect(cut(line([0, 'a1|b2|c3']), [upright(25), upright(55)]).map(([text]) => text)).toEqual(['a1', 'b2', 'c3'])
 })
 
-it('a bar at the end of a word, or alone, goes where there is a line', () => {
+it('a bar at the end of a word, or alone, disappears if there is a line', () => {
   const places = [upright(45), upright(105)]
   expect(cut(line([0, '512|'], [60, '16|'], [100, '|']), places).map(([text]) => text)).toEqual(['512', '16|'])
 })
 
-it('what no line goes through stays as it was read', () => {
+it('words without a line through them stay unchanged', () => {
   const read = line([0, 'either/or'], [120, '|x|'], [200, 'Illness'])
   expect(cutAtLines(read, [], 0)).toBe(read)
-  // beside the words, above them, and no longer than a letter
+  // Lines next to the words, above them, and shorter than a letter.
   expect(cutAtLines(read, [upright(105), upright(66, 0, 60), upright(215, 80, 104)], 0)).toBe(read)
-  // the edge of a word, whose last letters are figures
+  // At the edge of a word whose last letters are digits.
   const figures = line([0, '2011'])
   expect(cutAtLines(figures, [upright(39)], 0)).toBe(figures)
 })
 
-it('on a page that lies askew the line is looked for where it crosses the row', () => {
+it('a column line on a skewed page is searched where it crosses the row', () => {
   const places = [upright(114.4)]
   expect(cut(line([0, 'Processing|total']), places, 0.1).map(([text]) => text)).toEqual(['Processing', 'total'])
 })

@@ -8,7 +8,7 @@ import { makePdf, scansOf } from '../render/make-pdf.js'
 import { makeBmp, makeGif, makeTiff } from './picture-files.js'
 import { JPEG, WEBP } from './small-pictures.js'
 
-/** of each of seven formats */
+/** Rounds for each of seven formats. */
 const ROUNDS = 30
 const TIMEOUT_MS = 600_000
 
@@ -23,7 +23,7 @@ async function smallScan(): Promise<Bitmap> {
 
 const random = numbers(7)
 
-/** Some bytes changed, most of them near the start where the facts are; now and then cut off. */
+/** Changes some bytes, most of them near the start with the header; sometimes truncates. */
 function mutated(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes)
   for (let change = 0; change < 1 + random() * 8; change++) {
@@ -34,7 +34,7 @@ function mutated(bytes: Buffer): Buffer {
 }
 
 describe('mutated pictures and scans', { timeout: TIMEOUT_MS }, () => {
-  it('are read or told, each of them, and the next good one is read', async () => {
+  it('end as a document or in a read error, and the next intact file is read', async () => {
     const scan = await smallScan()
     const files = {
       'a.png': encodePng(scan),

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 
-/** A grey bitmap as BMP, 8 bits with a palette. */
+/** A grey bitmap as BMP: 8 bits with a palette. */
 export function makeBmp({ width, height, data }: Bitmap): Buffer {
   const stride = (width + 3) & ~3
   const head = Buffer.alloc(54 + 1024)
@@ -21,7 +21,7 @@ export function makeBmp({ width, height, data }: Bitmap): Buffer {
   return Buffer.concat([head, rows])
 }
 
-/** A grey bitmap as GIF, in codes of nine bits that are never packed. */
+/** A grey bitmap as GIF, in nine-bit codes without compression. */
 export function makeGif({ width, height, data }: Bitmap): Buffer {
   const head = Buffer.alloc(13 + 768)
   head.write('GIF89a', 0, 'latin1')
@@ -46,7 +46,7 @@ export function makeGif({ width, height, data }: Bitmap): Buffer {
       bits -= 8
     }
   }
-  // a clear code before the table has grown to codes of ten bits
+  // Sends a clear code before the table grows to ten-bit codes.
   for (const [place, value] of data.entries()) {
     if (place % 250 === 0) put(256)
     put(value)
@@ -61,7 +61,7 @@ export function makeGif({ width, height, data }: Bitmap): Buffer {
   return Buffer.concat([head, image, ...blocks, Buffer.from([0, 0x3b])])
 }
 
-/** Grey bitmaps as the pages of a TIFF, packed by Deflate or not at all. */
+/** Grey bitmaps as the pages of a TIFF, compressed by Deflate or uncompressed. */
 export function makeTiff(pages: readonly Bitmap[], options: { deflate?: boolean; orientation?: number } = {}): Buffer {
   const parts: Buffer[] = [Buffer.from('II*\0\0\0\0\0', 'latin1')]
   let offset = 8

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 120_000
 const WORDS = ['The ferry to Port Ellery', 'leaves at seventeen past nine', 'from the northern quay.']
 const NEEDLE = 'leaves at seventeen past nine'
 
-/** The words as a screenshot has them. */
+/** The text as a screenshot. */
 async function shotOf(lines: readonly string[], dpi = 110): Promise<Bitmap> {
   const [scan] = await scansOf([sheetOf(lines)], dpi)
   if (scan === undefined) throw new Error('nothing was drawn')
@@ -37,8 +37,8 @@ const page = (body: string) => `<html><body><h1>Ferries</h1><p>How to get there.
 const withOcr = (name: string, bytes: Buffer, ocr: Partial<OcrRequest>) =>
   compileBytes(bytes, { filename: name, ocr: { ...DEFAULT_OCR, ...ocr } }, DEFAULT_LIMITS)
 
-describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }, () => {
-  it('of Word, with how sure they are, behind the alternative text', async () => {
+describe('text recognition in pictures of a document', { timeout: TIMEOUT_MS }, () => {
+  it('adds the text of a picture in Word after its alternative text, with its confidence', async () => {
     const document = await read('a.docx', word(wordParagraph('Timetable', 'Heading1') + drawing, await shot()))
     expect(document.text).toContain(NEEDLE)
     const [item] = document.items
@@ -49,7 +49,7 @@ describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }
     expect(document.metadata).toMatchObject({ ocr: { pages: 0, pictures: 1, confidence: expect.any(Number) } })
   })
 
-  it('of HTML, slides, e-books, OpenDocument and mail', async () => {
+  it('reads pictures in HTML, slides, e-books, OpenDocument and mail', async () => {
     const bytes = await shot()
     const slide = makePptx(
       [
@@ -87,7 +87,7 @@ describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }
       expect([name, (await read(name, file)).text]).toEqual([name, expect.stringContaining(NEEDLE)])
   })
 
-  it('of a document that has pictures alone; where nothing can be read it says so', async () => {
+  it('reads a document of pictures only, and reports if nothing can be read in it', async () => {
     expect((await read('a.docx', word(drawing, await shot()))).text).toContain(NEEDLE)
     const blank = drawing.replace('descr="a timetable"', '')
     expect(await failureOf(read('b.docx', word(blank, picture(320, 200))))).toEqual({
@@ -96,7 +96,7 @@ describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }
     })
   })
 
-  it('of figures of a PDF, where the page does not have them as text', async () => {
+  it('reads figures of a PDF if the page has no text layer for them', async () => {
     const content = 'BT /F 12 Tf 72 700 Td (The harbour has a timetable on its wall, seen here.) Tj ET'
     const sheet = { width: 595, height: 842, content }
     const figure = await shotOf(WORDS, 150)
@@ -109,7 +109,7 @@ describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }
     })
   })
 
-  it('once, wherever a picture stands; not of icons', async () => {
+  it('reads a repeated picture once, and skips icons', async () => {
     const bytes = await shot()
     const document = await read('a.html', page(`${inline(bytes)}<p>Again.</p>${inline(bytes)}`))
     expect(document.text.split(NEEDLE)).toHaveLength(2)
@@ -118,7 +118,7 @@ describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }
     expect(plain.recognised).toEqual([])
   })
 
-  it('not where a photograph only seems to hold some', async () => {
+  it('adds no text for a photograph that only seems to contain some', async () => {
     const data = new Uint8Array(400 * 300)
     let seed = 7
     for (let at = 0; at < data.length; at++) {
@@ -131,7 +131,7 @@ describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }
     expect(document.metadata).not.toHaveProperty('ocr')
   })
 
-  it('A40: within a bound of time; the rest waits, and what was read is not read again', async () => {
+  it('A40: stops at its time budget, reports waiting pictures, and does not read known ones again', async () => {
     const others = ['Boats are mended on Tuesday', 'by the old carpenter', 'in the yard.']
     const file = Buffer.from(page(inline(await shot()) + inline(await shot(others))))
     const first = await withOcr('a.html', file, { budgetMs: 1 })
@@ -143,14 +143,14 @@ describe('the words in pictures of a document are read', { timeout: TIMEOUT_MS }
     expect(second.text).toContain('carpenter')
     expect(second.recognised).toHaveLength(1)
     expect(second.metadata).not.toHaveProperty('ocr.waiting')
-    // known by what it shows, not by where it stands
+    // Known by its content, not by its position.
     const turned = Buffer.from(page(inline(await shot(others)) + inline(await shot())))
     const third = await withOcr('a.html', turned, { known: [...first.recognised, ...second.recognised] })
     expect(third.recognised).toEqual([])
     expect(third.items.map(({ ocrText = '' }) => ocrText.includes('carpenter'))).toEqual([true, false])
   })
 
-  it('and a picture that cannot be decoded costs nothing else; a language that is missing is told', async () => {
+  it('skips a picture that cannot be decoded, and warns about a missing language', async () => {
     const bytes = await shot()
     const cut = bytes.subarray(0, 200)
     const document = await read('a.html', page(inline(cut, 'broken') + inline(bytes)))

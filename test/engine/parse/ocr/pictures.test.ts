@@ -21,13 +21,13 @@ const TEXT = [
 async function scanOf(lines: readonly string[], dpi = 110): Promise<Bitmap> {
   const [scan] = await scansOf([sheetOf(lines)], dpi)
   if (scan === undefined) throw new Error('nothing was drawn')
-  // the upper third of the sheet
+  // The upper third of the sheet.
   const height = Math.floor(scan.height / 3)
   return { ...scan, height, data: scan.data.subarray(0, scan.width * height) }
 }
 
-describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
-  it('of PNG, GIF, BMP, and TIFF in each of its packings, with headings by size', async () => {
+describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
+  it('reads PNG, GIF, BMP, and TIFF with and without compression, with headings by size', async () => {
     const scan = await scanOf(TEXT)
     const files = {
       'a.png': encodePng(scan),
@@ -48,7 +48,7 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     }
   })
 
-  it('with how sure each word is, and the picture as an item to look at', async () => {
+  it('gives the confidence of each word, and the picture as an item', async () => {
     const document = await read('a.png', encodePng(await scanOf(TEXT)))
     const paragraph = document.elements.find(({ text }) => text?.includes('nine'))
     const { words, confidence }: { words: number[]; confidence: number } = Object(paragraph?.metadata.ocr)
@@ -60,7 +60,7 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     ])
   })
 
-  it('of TIFF page by page, with the number of the page', async () => {
+  it('reads TIFF page by page, with page numbers', async () => {
     const pages = [await scanOf(['The first page is about boats.']), await scanOf(['The second page is about trains.'])]
     const document = await read('two.tiff', makeTiff(pages))
     const trains = document.nodes.find(({ text }) => text.includes('trains'))
@@ -68,9 +68,9 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     expect(document.metadata).toMatchObject({ pageCount: 2, ocr: { pages: 2 } })
   })
 
-  it('whichever way the picture was turned, by its EXIF data or by looking', async () => {
+  it('reads rotated pictures, by EXIF orientation or by detection', async () => {
     const scan = await scanOf(TEXT)
-    // 6: the camera was turned, so the stored picture has to be turned by 90 degrees
+    // Orientation 6: the camera was rotated, so the stored picture must be rotated by 90 degrees.
     const stored = turned(scan, 270)
     const told = await read('told.tif', makeTiff([stored], { deflate: true, orientation: 6 }))
     expect(told.text).toContain('opens at nine in the morning')
@@ -80,12 +80,12 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     }
   })
 
-  it('not what a photograph only seems to hold: unsure lines go, and all of them where the whole is unsure', () => {
+  it('drops unsure lines of a photograph, and all lines if the result is unsure as a whole', () => {
     const line = (text: string, sure: number): RecognisedLine => [0, 9, 0, 9, text, [sure]]
     const page = { page: 1, lines: [line('bough', 30), line('Harbourmaster', 90)], confidence: 70 }
     expect(withoutSemblance(page).lines.map(([, , , , text]) => text)).toEqual(['Harbourmaster'])
     const none = { page: 1, lines: [], confidence: 0 }
-    // sure, but no word; a word, but unsure; a word among much that is none
+    // Sure, but no word; a word, but unsure; a word among much noise.
     expect(withoutSemblance({ ...page, lines: [line('oO', 90), line('0°', 95)] })).toEqual(none)
     expect(withoutSemblance({ ...page, lines: [line('Harbourmaster', 45)] })).toEqual(none)
     const specks = Array.from({ length: 60 }, () => line('oO', 70))
@@ -93,7 +93,7 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     expect(withoutSemblance({ ...page, lines: [line('Bar', 92)], confidence: 92 }).lines).toHaveLength(1)
   })
 
-  it('of strokes in all directions: no passage is made of them', async () => {
+  it('makes no passage of strokes in all directions', async () => {
     const width = 500
     const height = 300
     const data = new Uint8Array(width * height).fill(235)
@@ -118,7 +118,7 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     expect(document.metadata.warnings).toEqual([expect.stringContaining('no text could be read in it')])
   })
 
-  it('not of patterns finer than letters, which take no time', async () => {
+  it('skips patterns finer than letters', async () => {
     const width = 900
     const height = 700
     const data = new Uint8Array(width * height)
@@ -131,19 +131,19 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     expect([document.text, document.recognised[0]?.lines]).toEqual(['weave.png', []])
   })
 
-  it('not of a picture without text, which is found by its name', async () => {
+  it('leaves a picture without text with its file name as text', async () => {
     const white: Bitmap = { width: 300, height: 200, channels: 1, data: new Uint8Array(60_000).fill(255) }
     const document = await read('holiday in Port Ellery.png', encodePng(white))
     expect(document.text).toBe('holiday in Port Ellery.png')
     expect(document.metadata.warnings).toEqual([expect.stringContaining('no text could be read in it')])
   })
 
-  it('not of one with too many pixels, nor of what is no picture, which is told', async () => {
+  it('rejects pictures with too many pixels, and files that are no readable picture', async () => {
     const small = encodePng({ width: 8, height: 8, channels: 1, data: new Uint8Array(64) })
     const bomb = Buffer.from(small)
     bomb.writeUInt32BE(64_000, 16)
     bomb.writeUInt32BE(64_000, 20)
-    // the sum of the header has to hold, or nobody looks at the size
+    // The checksum of the header must be right, or the size is not checked.
     bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29)
     expect(await failureOf(read('bomb.png', bomb))).toMatchObject({
       message: expect.stringMatching(/bomb\.png.*64,000 × 64,000/),

@@ -24,7 +24,7 @@ const WORDS = 'The harbour of the town is deep enough for ships of every size, a
 const text = (x: number, y: number, words: string, size = 11) => `BT /F ${size} Tf ${x} ${y} Td (${words}) Tj ET`
 const rule = (x1: number, y1: number, x2: number, y2: number) => `${x1} ${y1} m ${x2} ${y2} l S`
 
-/** The rows between sentences; `ruled` has a line around each cell. */
+/** The rows between sentences; `ruled` draws a line around each cell. */
 function sheet({ ruled = false, only = false } = {}): PdfSheet {
   const top = only ? 120 : 640
   const cells = ROWS.flatMap((row, at) =>
@@ -48,7 +48,7 @@ async function tablesIn(name: string, bytes: Buffer) {
   return { document, elements, tables: elements.map((one) => tableOf(one.text ?? '', one.metadata)) }
 }
 
-/** Turned by a small angle about its upper left corner. */
+/** Rotates by a small angle around the upper left corner. */
 function askew({ width, height, data }: Bitmap, tilt: number): Bitmap {
   const out = new Uint8Array(data.length).fill(255)
   for (let y = 0; y < height; y++) {
@@ -60,8 +60,8 @@ function askew({ width, height, data }: Bitmap, tilt: number): Bitmap {
   return { width, height, channels: 1, data: out }
 }
 
-describe('tables that are read in pictures', { timeout: TIMEOUT_MS }, () => {
-  it('have cells with heads, on a scanned page of a PDF, with a place and a confidence', async () => {
+describe('tables in scanned pictures', { timeout: TIMEOUT_MS }, () => {
+  it('get cells with heads, a box and a confidence on a scanned PDF page', async () => {
     const { document, elements, tables } = await tablesIn('scan.pdf', await makeScan([sheet()], 200))
     expect(tables).toMatchObject([{ rows: ROWS, headerRows: 1, headColumns: 1 }])
     const [element] = elements
@@ -75,7 +75,7 @@ describe('tables that are read in pictures', { timeout: TIMEOUT_MS }, () => {
     expect(document.text).toContain(`${WORDS} be seen.`)
   })
 
-  it('are found on a sheet that lies askew, by its lines', async () => {
+  it('appear on a skewed sheet by their lines', async () => {
     const [scan] = await scansOf([sheet({ ruled: true })], 200)
     if (scan === undefined) throw new Error('nothing was drawn')
     const drawn = linesDrawn(askew(scan, 0.012), 200, 0.012)
@@ -87,7 +87,7 @@ describe('tables that are read in pictures', { timeout: TIMEOUT_MS }, () => {
     expect(tables).toMatchObject([{ rows: ROWS }])
   })
 
-  it('are elements of a document in which the picture lies', async () => {
+  it('become elements of the document that contains the picture', async () => {
     const [scan] = await scansOf([sheet({ only: true })], 150)
     if (scan === undefined) throw new Error('nothing was drawn')
     const { document, tables } = await tablesIn('letter.docx', makeDocxWithPicture(encodePng(scan)))
@@ -98,7 +98,7 @@ describe('tables that are read in pictures', { timeout: TIMEOUT_MS }, () => {
     expect(shown.find(({ modality }) => modality === 'table')).toMatchObject({ ocr: expect.any(Number) })
   })
 
-  it('are none in prose, in two columns or one, and in a letter', async () => {
+  it('do not occur in prose, in one or two columns, or in a letter', async () => {
     const prose = sheetOf(Array.from({ length: 20 }, () => WORDS.slice(0, 70)))
     const columns: PdfSheet = {
       width: 595,
@@ -120,7 +120,7 @@ describe('tables that are read in pictures', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('what is drawn in hostile pictures', { timeout: TIMEOUT_MS }, () => {
+describe('the search for lines in hostile pictures', { timeout: TIMEOUT_MS }, () => {
   const side = 1200
   const random = numbers(3)
   const made = (grey: (x: number, y: number) => number): Bitmap => ({
@@ -136,7 +136,7 @@ describe('what is drawn in hostile pictures', { timeout: TIMEOUT_MS }, () => {
     noise: made(() => random() * 255),
   }
 
-  it.each(Object.entries(pictures))('is bounded: %s', async (_, bitmap) => {
+  it.each(Object.entries(pictures))('stays within limits: %s', async (_, bitmap) => {
     const { level, upright } = linesDrawn(bitmap, 150, 0)
     expect(level.length).toBeLessThanOrEqual(20_000)
     expect(upright.length).toBeLessThanOrEqual(20_000)
@@ -150,7 +150,7 @@ describe('what is drawn in hostile pictures', { timeout: TIMEOUT_MS }, () => {
     expect(read?.tables ?? []).toEqual([])
   })
 
-  it('is no pattern where a scan of text is grainy', async () => {
+  it('takes no grainy scan of text for a pattern', async () => {
     const [scan] = await scansOf([sheet()], 150)
     if (scan === undefined) throw new Error('nothing was drawn')
     const data = scan.data.map((value) => Math.max(0, Math.min(255, value + random() * 60 - 30)))
@@ -159,8 +159,8 @@ describe('what is drawn in hostile pictures', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('words that were missed at first', { timeout: TIMEOUT_MS }, () => {
-  it('are sought where ink stands in line with others, not where a word is', async () => {
+describe('the search for missed words', { timeout: TIMEOUT_MS }, () => {
+  it('covers positions where ink continues a row, and none with a recognised word', async () => {
     const [scan] = await scansOf([sheet()], 150)
     if (scan === undefined) throw new Error('nothing was drawn')
     const scale = 150 / 72

@@ -8,13 +8,13 @@ const SHEET = ['# Yearly report', 'The mill of Port Ellery ground forty tons of 
 const PLAIN =
   'The harbour of the town is deep enough for ships of every size, and its light can be seen from far away. '
 
-/** Each letter as the third behind it, as a font without a way back to Unicode may have it. */
+/** Each letter shifted by three, like a font without a Unicode mapping. */
 function shifted(text: string): string {
   return text.toLowerCase().replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 94) % 26) + 97))
 }
 
-describe('pages of PDFs that are pictures', { timeout: TIMEOUT_MS }, () => {
-  it('are read beside pages whose text is good, which stays as it is', async () => {
+describe('the recognition of scanned PDF pages', { timeout: TIMEOUT_MS }, () => {
+  it('reads them next to pages with good text, which stays unchanged', async () => {
     const [scan] = await scansOf([sheetOf(SHEET)], 150)
     const good = sheetOf([PLAIN.slice(0, 60), PLAIN.slice(60), PLAIN.slice(0, 60), PLAIN.slice(60)])
     const document = await read(
@@ -32,7 +32,7 @@ describe('pages of PDFs that are pictures', { timeout: TIMEOUT_MS }, () => {
     expect(first?.metadata).not.toHaveProperty('ocr')
   })
 
-  it('are read whichever way the page is turned', async () => {
+  it('reads them in any rotation', async () => {
     const [scan] = await scansOf([sheetOf(SHEET)], 150)
     const sheet: PdfSheet = {
       width: 595,
@@ -44,11 +44,11 @@ describe('pages of PDFs that are pictures', { timeout: TIMEOUT_MS }, () => {
     expect((await read('turned.pdf', makePdf([sheet]))).text).toContain('forty tons of flour')
   })
 
-  it('are read where the text layer is rubbish', async () => {
+  it('reads them if their text layer is illegible', async () => {
     const lines = Array.from({ length: 12 }, () => shifted(PLAIN.slice(0, 80)))
     const hidden = `3 Tr ${sheetOf(lines).content}`
     const [scan] = await scansOf([sheetOf(SHEET)], 150)
-    // text that is not shown over the picture of the page
+    // Hidden text over the picture of the page.
     const document = await read(
       'shifted.pdf',
       makePdf([{ ...sheetOf(SHEET), over: hidden, ...(scan === undefined ? {} : { picture: scan }) }]),
@@ -57,7 +57,7 @@ describe('pages of PDFs that are pictures', { timeout: TIMEOUT_MS }, () => {
     expect(document.text).not.toContain(shifted('harbour'))
   })
 
-  it('that are blank are no failure beside others', async () => {
+  it('accepts blank pages next to others', async () => {
     const blank: PdfSheet = { width: 595, height: 842, content: '' }
     const scan = await makeScan([blank, sheetOf(SHEET)], 150)
     const document = await read('half.pdf', scan)
@@ -65,8 +65,8 @@ describe('pages of PDFs that are pictures', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('text that nobody can read', () => {
-  it('is told from text in any language by its kind', () => {
+describe('the check for illegible text', () => {
+  it('accepts text in any language', () => {
     expect(isLegible(PLAIN.repeat(2))).toBe(true)
     expect(
       isLegible('Přístav města je dost hluboký pro lodě všech velikostí a jeho světlo je vidět z dálky. '.repeat(3)),

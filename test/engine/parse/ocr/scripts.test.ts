@@ -15,7 +15,7 @@ import {
 } from '../../../../src/local/ocr-languages.js'
 import { makePdf, sheetOf } from '../render/make-pdf.js'
 
-// The letters of the font Symbol: Greek where Helvetica has Latin ones.
+// The letters of the Symbol font: Greek at the positions of the Latin letters of Helvetica.
 const GREEK = ['h qalassa einai megalh', 'kai to ploio pleei makria', 'o anemoj fusa apo boria', 'oi yaradej girizoun']
 const ENGLISH = [
   'The mill of Port Ellery ground forty tons',
@@ -42,8 +42,8 @@ function words({ lines }: PageText): string {
   return lines.map((line) => line.words.map(({ text }) => text).join(' ')).join(' ')
 }
 
-describe('a script that the chosen languages do not have', { timeout: 240_000 }, () => {
-  it('is found by itself where its language is installed, page by page', async () => {
+describe('a script outside of the chosen languages', { timeout: 240_000 }, () => {
+  it('gets detected page by page if its language is installed', async () => {
     const [greek, english] = await Promise.all([drawn(GREEK, 'Symbol'), drawn(ENGLISH, 'Helvetica')])
     const others = languagesOfOtherScripts(['eng'], folder.path)
     expect(others).toContain('ell')
@@ -57,7 +57,7 @@ describe('a script that the chosen languages do not have', { timeout: 240_000 },
   })
 })
 
-it('languages of other scripts are those installed whose letters the chosen ones do not have', () => {
+it('languages of other scripts are the installed ones with letters that the chosen ones lack', () => {
   expect(installedLanguages(folder.path)).toEqual(expect.arrayContaining(['ell', 'eng']))
   expect(languagesOfOtherScripts(['eng'], folder.path)).toEqual(['ell'])
   expect(languagesOfOtherScripts(['deu'], folder.path)).toEqual(['ell'])
@@ -65,7 +65,7 @@ it('languages of other scripts are those installed whose letters the chosen ones
   expect(languagesOfOtherScripts(['eng', 'ell'], folder.path)).toEqual([])
 })
 
-it('the word auto of the setting has scripts detected; without other languages English is meant', () => {
+it('the setting auto turns on the detection of scripts, with English as default language', () => {
   const choice = chosenLanguages(folder.path, ['eng+auto', 'letters=deu', 'scrolls=auto'])
   expect(choice.forAll).toEqual({ codes: ['eng'], detects: true })
   expect(choice.ofSpaces).toEqual({

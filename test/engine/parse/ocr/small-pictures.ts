@@ -1,4 +1,4 @@
-/** Some words of print in 230 × 35 pixels. */
+/** A few printed words in 230 × 35 pixels, as JPEG. */
 export const JPEG = Buffer.from(
   [
     '/9j/4AAQSkZJRgABAQIAdgB2AAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1RV19iZ2hnPk1xeX',
@@ -37,7 +37,7 @@ export const JPEG = Buffer.from(
   'base64',
 )
 
-/** The same as WebP. */
+/** The same picture as WebP. */
 export const WEBP = Buffer.from(
   [
     'UklGRsYFAABXRUJQVlA4ILoFAABwHgCdASrmACMAPzmWwVkvKycjp9dKWeAnCWkAFcq9t/+A6YoTefLn5/Xu+ngBO07QL2k+od9NqZK5kiHou6',

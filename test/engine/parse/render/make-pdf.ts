@@ -3,24 +3,24 @@ import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { openPages } from '../../../../src/engine/parse/render/pdf-pages.js'
 
 export interface PdfSheet {
-  /** in points */
+  /** In points. */
   width: number
   height: number
-  /** content stream; the font is called F */
+  /** Content stream; the name of the font is F. */
   content: string
-  /** degrees clockwise that the page is turned when it is shown */
+  /** Clockwise rotation for display, in degrees. */
   rotate?: number
-  /** fills the sheet with a picture in place of its content */
+  /** Fills the sheet with a picture instead of its content. */
   picture?: Bitmap
-  /** content that stands over the picture */
+  /** Content over the picture. */
   over?: string
-  /** further fonts that its content names, with what they are called */
+  /** Further fonts in the content, by name. */
   fonts?: Record<string, string>
-  /** where the picture stands, when it does not fill the sheet: left, bottom, width, height */
+  /** Position of the picture if it does not fill the sheet: left, bottom, width, height. */
   at?: readonly [number, number, number, number]
 }
 
-/** A PDF of plain pages, written by hand; `font` is one of the fourteen that need not be embedded. */
+/** A PDF of plain pages; `font` is one of the fourteen standard fonts that need not be embedded. */
 export function makePdf(sheets: readonly PdfSheet[], font = 'Helvetica'): Buffer {
   const objects: Buffer[] = []
   const add = (body: Buffer | string): number => objects.push(Buffer.from(body))
@@ -80,7 +80,7 @@ function joined(objects: readonly Buffer[]): Buffer {
   return Buffer.concat(parts)
 }
 
-/** A sheet with lines of text in Helvetica, from its top; a line that begins with `#` is set in twice the size. */
+/** A sheet with lines of text in Helvetica, from its top; a line that begins with `#` has twice the size. */
 export function sheetOf(lines: readonly string[], size = 12, left = 72): PdfSheet {
   let y = 770
   const drawn = lines.map((line) => {
@@ -92,7 +92,7 @@ export function sheetOf(lines: readonly string[], size = 12, left = 72): PdfShee
   return { width: 595, height: 842, content: drawn.join('\n') }
 }
 
-/** The sheets as pictures of themselves, as a scanner makes them. */
+/** Pictures of the sheets, as from a scanner. */
 export async function scansOf(sheets: readonly PdfSheet[], dpi = 200): Promise<Bitmap[]> {
   const pages = await openPages(makePdf(sheets), 'sheets.pdf')
   const scans = sheets.map((_, place) => pages.render(place + 1, { dpi, grey: true }))

@@ -6,11 +6,11 @@ import { openPages } from '../../../../src/engine/parse/render/pdf-pages.js'
 import { encodePng } from '../../../../src/engine/parse/render/png.js'
 import { makePdf } from './make-pdf.js'
 
-/** a page of 200 × 100 points whose lower left quarter is red */
+/** A page of 200 × 100 points whose lower left quarter is red. */
 const RED_QUARTER = makePdf([{ width: 200, height: 100, content: '1 0 0 rg 0 0 100 50 re f' }])
 
-describe('pages of a PDF as pictures', () => {
-  it('have the size of the page at the resolution that was asked for, and its colours', async () => {
+describe('the rendering of PDF pages', () => {
+  it('gives the size of the page at the requested resolution, and its colours', async () => {
     const pages = await openPages(RED_QUARTER, 'red.pdf')
     expect(pages.count).toBe(1)
     expect(pages.size(1)).toEqual({ width: 200, height: 100 })
@@ -23,7 +23,7 @@ describe('pages of a PDF as pictures', () => {
     expect(pixel(350, 150)).toEqual([255, 255, 255, 255])
   })
 
-  it('are drawn by region, and in grey with one byte a pixel', async () => {
+  it('may be limited to a region, and to grey with one byte a pixel', async () => {
     const pages = await openPages(RED_QUARTER, 'red.pdf')
     const region = { left: 90, top: 40, width: 20, height: 20 }
     const part = pages.render(1, { dpi: 72, region, grey: true })
@@ -35,7 +35,7 @@ describe('pages of a PDF as pictures', () => {
     expect(part.data[0]).toBe(255)
   })
 
-  it('are drawn with fewer dots where they would have too many pixels', async () => {
+  it('lowers the resolution of pages with too many pixels', async () => {
     const pages = await openPages(makePdf([{ width: 14_400, height: 14_400, content: '' }]), 'poster.pdf')
     const picture = pages.render(1, { dpi: 300, grey: true })
     pages.close()
@@ -43,7 +43,7 @@ describe('pages of a PDF as pictures', () => {
     expect(picture.dpi).toBeCloseTo(20, 1)
   })
 
-  it('become PNG files that hold the same pixels', async () => {
+  it('gives pixels that a PNG file keeps', async () => {
     const pages = await openPages(RED_QUARTER, 'red.pdf')
     const picture = pages.render(1, { dpi: 36 })
     pages.close()
@@ -63,14 +63,14 @@ describe('pages of a PDF as pictures', () => {
     expect(Buffer.from(unfiltered).equals(Buffer.from(picture.data))).toBe(true)
   })
 
-  it('are not drawn of bytes that are no PDF, nor of a page that is not there', async () => {
+  it('fails for bytes that are no PDF, and for a missing page', async () => {
     await expect(openPages(Buffer.from('%PDF-1.7 nothing else'), 'broken.pdf')).rejects.toThrow(/broken\.pdf/)
     const pages = await openPages(RED_QUARTER, 'red.pdf')
     expect(() => pages.render(2, { dpi: 72 })).toThrow(ReadError)
     pages.close()
   })
 
-  it('of mutated files are drawn or told, one after the other', async () => {
+  it('gives pictures or a read error for mutated files', async () => {
     let told = 0
     for (let round = 0; round < 60; round++) {
       const bytes = Buffer.from(RED_QUARTER)

@@ -31,7 +31,7 @@ function judge({ question, one, other }: Case): Case['expect'] {
   return differences.some(({ newer }) => newer === 1) ? 'newer' : 'agree'
 }
 
-/** Cases whose reading needs more than structure: a condition of one side, a word of the same meaning. */
+/** Cases that need more than structure: a condition of one side, a synonym. */
 const OPEN = new Set(['Are dogs allowed in the reading room?', 'What is the maximum weight of a parcel?'])
 
 describe('two documents', () => {
@@ -44,16 +44,22 @@ describe('two documents', () => {
     expect(judge(one)).toBe('conflict')
   })
 
-  it.each(of('agree'))('that agree or are about different things do not: %s (%s)', (_, __, one) => {
-    expect(judge(one)).not.toBe('conflict')
-  })
+  it.each(of('agree'))(
+    'do not contradict each other if they agree or concern different things: %s (%s)',
+    (_, __, one) => {
+      expect(judge(one)).not.toBe('conflict')
+    },
+  )
 
-  it.each(of('newer'))('do not where one states that it replaces the other: %s (%s)', (_, __, one) => {
-    expect(judge(one)).toBe('newer')
-  })
+  it.each(of('newer'))(
+    'do not contradict each other if one states that it replaces the other: %s (%s)',
+    (_, __, one) => {
+      expect(judge(one)).toBe('newer')
+    },
+  )
 })
 
-describe('documents of different days', () => {
+describe('documents with different dates', () => {
   const items = (days: (string | undefined)[]) =>
     ['Two days from home are allowed each week.', 'Three days from home are allowed each week.'].map((text, index) => ({
       title: '',
@@ -66,7 +72,7 @@ describe('documents of different days', () => {
     return contradictions(question, analyzeQuery(question), () => 2, items(days))
   }
 
-  it('do not contradict each other: the later one holds', () => {
+  it('do not contradict each other: the later one is valid', () => {
     expect(judgeDays('2024-06-01T00:00:00.000Z', '2022-03-01')).toMatchObject({
       conflicts: [],
       differences: [{ kind: 'newer', newer: 0 }],
@@ -74,7 +80,7 @@ describe('documents of different days', () => {
     expect(judgeDays('2022-03-01', '2024-06-01').differences).toMatchObject([{ newer: 1 }])
   })
 
-  it('contradict each other where they are of one day, or one has none', () => {
+  it('contradict each other if the dates are equal or one is missing', () => {
     expect(judgeDays('2024-06-01T08:00:00.000Z', '2024-06-01').conflicts).toHaveLength(1)
     expect(judgeDays('2024-06-01', undefined).conflicts).toHaveLength(1)
   })

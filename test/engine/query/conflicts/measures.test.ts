@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isCurrencySign, isMoney, unitNamed } from '../../../../src/engine/query/conflicts/measures.js'
 
-describe('the unit that a word names', () => {
+describe('the parser of units', () => {
   it.each([
     ['days', 'time', 86_400],
     ['tagen', 'time', 86_400],
@@ -14,15 +14,15 @@ describe('the unit that a word names', () => {
     ['prozent', 'share', 1],
     ['€', 'EUR', 1],
     ['pounds', 'mass', 453.592],
-  ])('is read in many languages: %s', (word, measure, factor) => {
+  ])('reads units in many languages: %s', (word, measure, factor) => {
     expect(unitNamed(word)).toMatchObject({ measure, factor })
   })
 
-  it.each(['in', 'a', 'projector', 'room'])('is none for %s', (word) => {
+  it.each(['in', 'a', 'projector', 'room'])('finds no unit in %s', (word) => {
     expect(unitNamed(word)).toBeUndefined()
   })
 
-  it('is money for currencies, whose signs precede their number', () => {
+  it('recognises currencies as money, and signs that precede their number', () => {
     expect([unitNamed('eur'), unitNamed('kg')].map((unit) => unit !== undefined && isMoney(unit))).toEqual([
       true,
       false,

@@ -19,7 +19,7 @@ beforeEach(() => {
   context = { ...store.context }
 })
 
-/** Sentences that no other test has asked about. */
+/** Sentence pairs that no other test uses. */
 const pairs = (count: number): [string, string][] => {
   const name = newId()
   return Array.from({ length: count }, (_, n) => [
@@ -29,7 +29,7 @@ const pairs = (count: number): [string, string][] => {
 }
 type Bundle = EvidenceBundle & { left: number }
 
-/** Evidence whose sentences contradict each other where they are not known to agree. */
+/** Judges evidence in which all pairs contradict each other that are not known to agree. */
 const judge = (of: [string, string][], profile: object = { reasoningModel: MODEL }, signal = never) =>
   judgeWithModel(
     context,
@@ -42,8 +42,8 @@ const judge = (of: [string, string][], profile: object = { reasoningModel: MODEL
   ) as Promise<Bundle>
 const said = (...verdicts: ('contradict' | 'compatible')[]) => JSON.stringify(verdicts)
 
-describe('what rules take for a contradiction', () => {
-  it('is none where a model finds that both can be true', async () => {
+describe('a contradiction found by rules', () => {
+  it('disappears if the model finds that both statements can be true', async () => {
     const asked = speaking(context, said('compatible', 'contradict'))
     const of = pairs(2)
     expect(await judge(of)).toEqual({ state: 'conflict', left: 1 })
@@ -56,7 +56,7 @@ describe('what rules take for a contradiction', () => {
     expect(await judge(pairs(1))).toEqual({ state: 'conflict', left: 1 })
   })
 
-  it('is asked about once, in whatever order it comes again', async () => {
+  it('goes to the same model once, in whichever order the pair comes again', async () => {
     const [pair = ['', '']] = pairs(1)
     speaking(context, said('compatible'))
     await judge([pair])
@@ -64,7 +64,7 @@ describe('what rules take for a contradiction', () => {
     expect(await judge([pair])).toMatchObject({ left: 0 })
     expect(await judge([[pair[1], pair[0]]])).toMatchObject({ left: 0 })
     expect(again).toHaveLength(0)
-    // what another model has said is its own word
+    // The verdict of another model is stored separately.
     const other = speaking(context, said('contradict'))
     expect(await judge([pair], { reasoningModel: { ...MODEL, model: 'another' } })).toMatchObject({ left: 1 })
     expect(other).toHaveLength(1)
@@ -72,7 +72,7 @@ describe('what rules take for a contradiction', () => {
     expect(pairKey(MODEL, pair)).not.toBe(pairKey({ ...MODEL, provider: 'another' }, pair))
   })
 
-  it('is remembered as one also where the model found it to be one', async () => {
+  it('keeps a stored contradict verdict without another call', async () => {
     const of = pairs(1)
     speaking(context, said('contradict'))
     await judge(of)
@@ -81,13 +81,13 @@ describe('what rules take for a contradiction', () => {
     expect(again).toHaveLength(0)
   })
 
-  it('is asked about for four pairs, and the word of the rules stands for the rest', async () => {
+  it('goes to the model for at most four pairs, and the rules decide the rest', async () => {
     const asked = speaking(context, said('compatible', 'compatible', 'compatible', 'compatible'))
     expect(await judge(pairs(6))).toMatchObject({ left: 2 })
     expect(JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs).toHaveLength(4)
   })
 
-  it('stands without a model, without a contradiction, and where the model is no use', async () => {
+  it('stays without a model, and if the replies of the model are unusable', async () => {
     const none = speaking(context)
     expect(await judge(pairs(1), {})).toMatchObject({ left: 1 })
     expect(await judge([])).toMatchObject({ left: 0, state: 'answerable' })
@@ -101,13 +101,13 @@ describe('what rules take for a contradiction', () => {
     expect(await judge(pairs(1))).toMatchObject({ left: 1 })
   })
 
-  it('is put to the model of the daemon where the profile names none', async () => {
+  it('goes to the default model of the daemon if the profile names none', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
     speaking(context, said('compatible'))
     expect(await judge(pairs(1), {})).toMatchObject({ left: 0 })
   })
 
-  it('is told in no more characters than are needed', async () => {
+  it('sends at most 600 characters of each statement', async () => {
     const asked = speaking(context, said('compatible'))
     await judge([[`${newId()} ${'word '.repeat(400)}`, `The tower ${newId()}.`]])
     const [[one, other] = ['', '']] = JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs
@@ -116,7 +116,7 @@ describe('what rules take for a contradiction', () => {
     expect(other).toMatch(/^The tower/)
   })
 
-  it("is nobody's where the query was abandoned", async () => {
+  it('rejects with the abort reason if the query was aborted', async () => {
     const gone = new AbortController()
     gone.abort(new Error('gone'))
     speaking(context, new Error('off'))

@@ -4,16 +4,16 @@ import { numberAt } from '../../../../src/engine/query/conflicts/numbers.js'
 const read = (text: string, isGerman = false, at = 0) => numberAt(text.split(' '), at, isGerman)
 const numberIn = (text: string, isGerman = false) => read(text, isGerman)?.value
 
-describe('the number that begins at a token', () => {
+describe('the parser of numbers', () => {
   const ENGLISH =
     'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'
   const GERMAN =
     'null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig'
-  it.each([ENGLISH, GERMAN])('is a word up to twenty: %s', (words) => {
+  it.each([ENGLISH, GERMAN])('reads the words from zero to twenty: %s', (words) => {
     expect(words.split(' ').map((word) => numberIn(word))).toEqual(Array.from({ length: 21 }, (_, value) => value))
   })
 
-  it('is a word for tens, with ones behind it', () => {
+  it('reads words for tens, and ones after them', () => {
     const tens = [30, 40, 50, 60, 70, 80, 90]
     expect('thirty forty fifty sixty seventy eighty ninety'.split(' ').map((word) => numberIn(word))).toEqual(tens)
     expect('dreißig vierzig fünfzig sechzig siebzig achtzig neunzig'.split(' ').map((word) => numberIn(word))).toEqual(
@@ -49,11 +49,11 @@ describe('the number that begins at a token', () => {
     ['an million', 1e6],
     ['a thousands', 1000],
     ['3 hundreds', 300],
-  ])('%s is %d', (text, value) => {
+  ])('reads %s as %d', (text, value) => {
     expect(numberIn(text)).toBe(value)
   })
 
-  it('reads marks as the language writes them', () => {
+  it('reads decimal and thousands separators by language', () => {
     expect([numberIn('1.234', true), numberIn('1.234'), numberIn('1,234'), numberIn('1,234', true)]).toEqual([
       1234, 1.234, 1234, 1234,
     ])
@@ -63,14 +63,14 @@ describe('the number that begins at a token', () => {
     expect(numberIn('1.2.3')).toBeUndefined()
   })
 
-  it('is none where no number begins', () => {
+  it('returns nothing if no number begins at the token', () => {
     expect([read('apples'), read('a dog'), read('an hour'), numberAt([], 0, false), read('the 5')]).toEqual(
       Array.from({ length: 5 }),
     )
     expect(read('the 5', false, 1)).toMatchObject({ value: 5 })
   })
 
-  it('knows how exact it is, and whether it is written as a year is', () => {
+  it('reports precision, fraction and whether the number looks like a year', () => {
     expect(read('1,200')).toMatchObject({ digits: 2, hasFraction: false, isPlain: false, taken: 1 })
     expect(read('1212')).toMatchObject({ digits: 4, isPlain: true })
     expect(read('0.50')).toMatchObject({ digits: 2, hasFraction: true, isPlain: false })

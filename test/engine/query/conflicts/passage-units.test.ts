@@ -3,8 +3,8 @@ import { unitsOf } from '../../../../src/engine/query/conflicts/passage-units.js
 
 const read = (text: string) => unitsOf(text).map(({ label, text: value }) => [label, value])
 
-describe('units of a passage', () => {
-  it('are the cells of a table with the heads of their row and column', () => {
+describe('the units of a passage', () => {
+  it('cover table cells, with the heads of their row and column as label', () => {
     expect(read('Item | Deposit | Days\nProjector | £40 | 3\nTent |  | 14')).toEqual([
       ['Projector Deposit', '£40'],
       ['Projector Days', '3'],
@@ -13,7 +13,7 @@ describe('units of a passage', () => {
     expect(unitsOf('Item | Days\nTent | 14')[0]?.quote).toBe('Item: Tent; Days: 14')
   })
 
-  it('are the labelled values of a list or of lines', () => {
+  it('cover the labelled values of lists and lines', () => {
     expect(read('- **Bin collection:** Tuesday\nDoor code: 4411\noutreach      bleep 400')).toEqual([
       ['Bin collection', 'Tuesday'],
       ['Door code', '4411'],
@@ -21,7 +21,7 @@ describe('units of a passage', () => {
     ])
   })
 
-  it('are sentences elsewhere, also behind a long label, and never questions', () => {
+  it('cover sentences elsewhere, also after a long label, and no questions', () => {
     expect(
       read(
         'Is it open? The pool is warm.\nNote: the pool is closed on the first Monday of each month for the cleaning.',

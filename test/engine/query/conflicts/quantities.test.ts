@@ -70,7 +70,7 @@ describe('quantities of a clause', () => {
     ])
   })
 
-  it('say what is counted, for each of what, and how the text writes it', () => {
+  it('carry the counted noun, the divisor and the text as written', () => {
     expect(one('it has 30 users')).toMatchObject({ counted: 'users', shown: '30 users', per: '' })
     expect(one('it has 30 of users')).toMatchObject({ counted: 'users', shown: '30 of users' })
     expect(one('the 30 grew')).toMatchObject({ counted: '', shown: '30' })
@@ -82,14 +82,14 @@ describe('quantities of a clause', () => {
     expect(one('it has 5 users each request').per).toBe('')
   })
 
-  it('take their words, but none that stands between a number and its unit', () => {
+  it('claim their tokens except for those between number and unit', () => {
     expect(read('it takes 3 days').taken).toEqual([2, 3])
     expect(read('it takes 3 working days').taken).toEqual([2])
     expect(read('3 days and 5 euros').found.map(({ shown }) => shown)).toEqual(['3 days', '5 euros'])
     expect(read('nothing is said').found).toEqual([])
   })
 
-  it('which one of several is no interval', () => {
+  it('exclude adjectives that only name one of several, such as "the daily report"', () => {
     expect(read('it is the daily report').found).toEqual([])
     expect(read('daily report').found).toEqual([])
   })
@@ -98,7 +98,7 @@ describe('quantities of a clause', () => {
 describe('two quantities of one fact', () => {
   const excludes = (a: string, b: string) => {
     const there = exclude(one(a), one(b))
-    // neither is first
+    // The comparison is symmetric.
     expect(exclude(one(b), one(a))).toBe(there)
     return there
   }
@@ -144,7 +144,7 @@ describe('two quantities of one fact', () => {
   it.each([
     ['3 days', '3 users'],
     ['5 euros a day', '6 euros an hour'],
-  ])('are not compared: %s, %s', (a, b) => {
+  ])('cannot be compared: %s, %s', (a, b) => {
     expect(excludes(a, b)).toBeUndefined()
   })
 })

@@ -12,7 +12,7 @@ describe('titles of two documents', () => {
     ['parcels-1', 'parcels-2', false],
     ['Retention', 'Operations handbook', false],
     ['Handbook', 'Manual', false],
-  ])('name two things of one kind or not: %s, %s', (one, two, expected) => {
+  ])('name two different things of one kind, or not: %s, %s', (one, two, expected) => {
     expect(areTitlesOfThings(one, two, (stem) => topics.has(stem))).toBe(expected)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { askedFigures } from '../../../../src/engine/query/figures/asked-figures.js'
 
-describe('the rows that a question asks for', () => {
+describe('the detection of questions for figures', () => {
   it.each([
     [
       'What is the quick ratio of Lantern for FY2022?',
@@ -18,11 +18,14 @@ describe('the rows that a question asks for', () => {
     ['How high was free cashflow in 2021?', ['operatingCash', 'capitalExpenditure'], ['cash'], ['2021']],
     ['What were net sales?', ['revenue'], ['income'], []],
     ['Who audits the balance sheet?', [], ['balance'], []],
-  ])('are known by the names of measures: %s', (question, lines, statements, years) => {
-    expect(askedFigures(question)).toEqual({ lines, statements, years })
-  })
+  ])(
+    'recognises the rows and statements of a question by names of measures: %s',
+    (question, lines, statements, years) => {
+      expect(askedFigures(question)).toEqual({ lines, statements, years })
+    },
+  )
 
-  it('are those of the longest name alone', () => {
+  it('takes only the longest of overlapping names', () => {
     expect(askedFigures('What is the net profit margin?')?.lines).toEqual(['netIncome', 'revenue'])
     expect(askedFigures('How large are the costs of goods sold?')?.lines).toEqual(['costOfSales'])
   })
@@ -32,7 +35,7 @@ describe('the rows that a question asks for', () => {
     'What drove the change in revenue?',
     'Why did net income fall?',
     'Wie hoch ist der Turm?',
-  ])('are none where other things are asked for: %s', (question) => {
+  ])('returns nothing for other questions: %s', (question) => {
     expect(askedFigures(question)).toBeUndefined()
   })
 })

@@ -30,7 +30,7 @@ async function ask(query: string, profile: object = {}) {
 }
 
 describe('a question for a measure', () => {
-  it('has the table that holds its rows behind the best passage', async () => {
+  it('ranks the table with its rows directly after the best passage', async () => {
     const { ranked, metrics } = await ask(QUESTION)
     expect(ranked[0]?.passage.body).toContain('quick ratio')
     expect(ranked[1]?.passage.body).toBe(BALANCE)
@@ -39,18 +39,18 @@ describe('a question for a measure', () => {
     expect(finals).toEqual(finals.toSorted((a, b) => b - a))
   })
 
-  it('shows no table that the caller may not read', async () => {
+  it('returns no table that the caller may not read', async () => {
     const { ranked } = await ask(QUESTION)
     expect(ranked.filter(({ passage }) => passage.filename === 'lantern-secret.md')).toEqual([])
   })
 
-  it('keeps the order of fusion where the profile does not rerank', async () => {
+  it('keeps the order of fusion if the profile does not rerank', async () => {
     const { metrics } = await ask(QUESTION, { rerank: { enabled: false } })
     expect(metrics).not.toHaveProperty('statementTableCount')
   })
 })
 
-it('a question for something else is searched as before', async () => {
+it('a question for something else uses no statement tables', async () => {
   const { metrics } = await ask('What does note 7 say of the lantern?')
   expect(metrics).not.toHaveProperty('statementTableCount')
 })

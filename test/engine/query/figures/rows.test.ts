@@ -20,13 +20,13 @@ function picked(question: string, passages: TablePassage[], most = 3): string[] 
   )
 }
 
-describe('the tables that hold the rows', () => {
-  it('are the statement before a note that has a like row', () => {
+describe('the choice of statement tables', () => {
+  it('prefers the statement to a note with a similar row', () => {
     const all = [passage('Note 4', NOTE), passage('Consolidated Statements of Income', INCOME)]
     expect(picked('What was the gross margin of Lantern in 2022?', all)[0]).toContain('Statements of Income')
   })
 
-  it('are two statements where a measure is computed from both', () => {
+  it('picks two statements if a measure is computed from both', () => {
     const all = [
       passage('Consolidated Statements of Income', INCOME),
       passage('Selected data', INCOME),
@@ -37,7 +37,7 @@ describe('the tables that hold the rows', () => {
     expect(titles.join()).toMatch(/Statements of Income/)
   })
 
-  it('are those of the document that the question names, by title or file', () => {
+  it('picks tables of the document that the question names, by title or file', () => {
     const all = [
       passage('Consolidated Statements of Income', INCOME, 'Candle Co.'),
       passage('Selected data', INCOME, 'Lantern Inc.'),
@@ -46,7 +46,7 @@ describe('the tables that hold the rows', () => {
     expect(picked('What is the gross margin?', all)).toHaveLength(2)
   })
 
-  it('are none where words stand in the text and no row has figures', () => {
+  it('picks no table if its words are prose or its rows have no figures', () => {
     const all = [
       passage('Risks', 'Gross margin and net sales may fall in 2022.'),
       passage('Index', 'Gross profit | see below\nNet sales | see below'),

@@ -58,37 +58,37 @@ describe('other words for a name', () => {
     ['Turkish', 'Turkey'],
     ['Christ', 'Christianity'],
     ['Christian', 'Christ'],
-  ])('%s is told by %s', (name, other) => {
+  ])('count as a mention of %s: %s', (name, other) => {
     expect(says(name, `It was of ${other} then.`)).toBe(true)
     expect(says(name, 'It was of Quork then.')).toBe(false)
   })
 })
 
-describe('a word that is nearly a name', () => {
+describe('a word that is similar to a name', () => {
   it.each([
-    // two neighbours swapped, of four letters on
+    // Two neighbouring letters swapped, in names of four letters or more.
     ['Ford', 'Frod', true],
     ['Ford', 'Fodr', true],
     ['Ford', 'Fdro', false],
     ['Fox', 'Fxo', false],
-    // one letter other, more or less, of six on
+    // One letter replaced, added or missing, in names of six letters or more.
     ['Boeing', 'Boeinng', true],
     ['Boeing', 'Boing', true],
     ['Boeing', 'Boezng', true],
     ['Boeing', 'Bxeing', false],
     ['Boeing', 'Xoeing', false],
     ['Quark', 'Quirk', false],
-    // inflected, by four letters at the most
+    // Inflected, by at most four letters.
     ['Italy', 'Italian', true],
     ['Italy', 'Italianism', false],
     ['Alps', 'Alpine', false],
     ['Zimmer', 'Zimmers', true],
     ['Fox', 'Foxs', true],
-  ])('%s, %s: %s', (name, word, expected) => {
+  ])('%s matches %s: %s', (name, word, expected) => {
     expect(says(name, `then the ${word} came`)).toBe(expected)
   })
 
-  it('may be run together with others in a title or the name of a file', () => {
+  it('matches inside of run-together words in a title or file name', () => {
     const inFile = (name: string, source: string) =>
       mentions(wordsOf({ text: 'It rose.', title: '', source }), { name, distinctive: [name] })
     expect(inFile('Ulta', 'MYULTABEAUTY.pdf')).toBe(true)
@@ -105,7 +105,7 @@ describe('names by half of their words', () => {
     ['Ada Keller', 'then keller spoke, all in small letters', true],
     ['Ada Keller', 'Then a keller spoke.', false],
     ['Ada Keller', 'Then ada keller spoke.', true],
-  ])('%s | %s: %s', (name, text, expected) => {
+  ])('%s in the text "%s": %s', (name, text, expected) => {
     expect(says(name, text)).toBe(expected)
   })
 })
@@ -123,7 +123,7 @@ describe('names by their initials', () => {
     ['Quork Zimmer Volt', 'QZV makes it.', true],
     ['Quork Zimmer Volt', 'Q&Z makes it.', false],
     ['Quork', 'Q makes it.', false],
-  ])('%s | %s: %s', (name, text, expected) => {
+  ])('%s in the text "%s": %s', (name, text, expected) => {
     expect(says(name, text)).toBe(expected)
   })
 })
@@ -131,21 +131,21 @@ describe('names by their initials', () => {
 describe('names that a question mentions', () => {
   const names = (question: string) => namesIn(question).map(({ name }) => name)
 
-  it('by any marks of a quotation', () => {
+  it('include quotations in any quotation marks', () => {
     expect(names('「紅樓夢」是誰寫的？')).toEqual(['紅樓夢'])
     expect(names('Who wrote “Quork Zim”?')).toEqual(['Quork Zim'])
     expect(names('Wer schrieb „Quork Zim“?')).toEqual(['Quork Zim'])
     expect(names('Who wrote "Q"?')).toEqual([])
   })
 
-  it('are codes where something is asked, and not beside Chinese', () => {
+  it('include codes in questions, but not next to Chinese', () => {
     expect(names('Where is QXB?')).toEqual(['QXB'])
     expect(names('QXB 的总部在哪里？')).toEqual([])
     expect(names('The boats of QXB are old')).toEqual([])
     expect(names('Compare the boats of QXB')).toEqual(['QXB'])
   })
 
-  it('end with a possessive, a stop, or a word in small letters', () => {
+  it('end at a possessive, at punctuation, or at a lower-case word', () => {
     expect(names("What is Quork's Zimmer?")).toEqual(['Quork', 'Zimmer'])
     expect(names('Where is Quork? Zimmer is where?')).toEqual(['Quork'])
     expect(names('Did Quork and Zimmer meet there once?')).toEqual(['Quork', 'Zimmer'])
@@ -153,7 +153,7 @@ describe('names that a question mentions', () => {
     expect(names('Did Quork, Zimmer meet there once?')).toEqual(['Quork', 'Zimmer'])
   })
 
-  it('are those of small letters in the possessive where no article makes them nouns', () => {
+  it('include lower-case words in the possessive if no article makes them nouns', () => {
     expect(names("what are quork's sales?")).toEqual(['quork'])
     expect(names("what are the quork's sales?")).toEqual([])
     expect(names("what are company's sales?")).toEqual([])

@@ -39,36 +39,36 @@ describe('names in a question', () => {
     'What does the Bank do for the National Trust?',
     'May I come?',
     '',
-  ])('none are in: %s', (question) => {
+  ])('no name occurs in: %s', (question) => {
     expect(names(question).filter((name) => !/^(?:Bank)$/.test(name))).toEqual([])
   })
 
-  it('are told by the words that not many names share', () => {
+  it('use as distinctive words those that few names share', () => {
     expect(telling('What did the Bank of England do?')).toEqual([['England']])
     expect(telling('Who led the old Acme Holdings Inc once?')).toEqual([['Acme']])
     expect(telling('Is it a French-language book?')).toEqual([['French']])
     expect(telling('Who wrote "The Sea Wolf"?')).toEqual([['Wolf']])
   })
 
-  it('are no quotation that is a sentence, and twelve at the most', () => {
+  it('exclude quotations that are sentences, and number at most twelve', () => {
     expect(names('Who said "we shall never ever give up on these old boats"?')).toEqual([])
     const many = Array.from({ length: 15 }, (_, i) => `"Quork${String.fromCharCode(97 + i)} Zim"`).join(' or ')
     expect(names(`Is it ${many}?`)).toHaveLength(12)
   })
 
-  it('are none where most words have a capital, as in a title', () => {
+  it('exclude everything if most words have a capital, as in a title', () => {
     expect(names('Did the old Ada meet Grace Hopper in Brest?')).not.toEqual([])
     expect(names('Did Ada Meet Grace Hopper in Brest?')).toEqual([])
   })
 
-  it('do not begin a claim, whose first word has a capital whatever it is', () => {
+  it('exclude the first word of a statement, which always has a capital', () => {
     expect(names('Zinc lozenges shorten colds')).toEqual([])
     expect(names('Aspirin Bayer helps')).toEqual(['Bayer'])
     expect(names('The drug of Bayer helps')).toEqual(['Bayer'])
   })
 })
 
-describe('a passage mentions a name', () => {
+describe('a mention of a name in a passage', () => {
   const says = (question: string, text: string, title = '', source = '') => {
     const [name] = namesIn(question)
     if (name === undefined) throw new Error(`no name in ${question}`)
@@ -78,7 +78,7 @@ describe('a passage mentions a name', () => {
   it.each<[string, string, boolean]>([
     ['Who led Microsoft?', 'Ada led Microsoft.', true],
     ['Who led Microsoft?', 'Ada led it.', false],
-    // one letter more, one less, another, two swapped
+    // One letter more, one less, one replaced, two swapped.
     ['Who led Microsoft?', 'Ada led Microsofft.', true],
     ['Who led Microsoft?', 'Ada led Microsft.', true],
     ['Who led Microsoft?', 'Ada led Migrosoft.', true],
@@ -89,12 +89,12 @@ describe('a passage mentions a name', () => {
     ['Where is Italy?', 'The Italian coast.', true],
     ['Where is Mali?', 'The male coast.', false],
     ['What do the Alps hold?', 'An alp.', false],
-    // half of the words of a longer name
+    // Half of the words of a longer name.
     ['When was Angela Dorothea Merkel born there?', 'Angela Merkel spoke.', true],
     ['When was Angela Dorothea Merkel born there?', 'Angela spoke.', false],
     ['What did Best Buy sell?', 'The best thing to buy.', false],
     ['What did Best Buy sell?', 'all of best buy', true],
-    // other words for it
+    // Other words for the name.
     ['What did Holland buy?', 'The Dutch bought it.', true],
     ['What did France buy?', 'A French company bought it.', true],
     ['What does IBM make?', 'International Business Machines makes it.', true],
@@ -106,7 +106,7 @@ describe('a passage mentions a name', () => {
     expect(says(question, text)).toBe(expected)
   })
 
-  it('in its title or the name of its file, where words are run together', () => {
+  it('may occur in the title or the file name, where words are run together', () => {
     expect(says('What did Ulta Beauty sell?', 'It rose.', '', 'ULTABEAUTY_2023.pdf')).toBe(true)
     expect(says('What did Boeing sell?', 'It rose.', 'Boeing › Sales')).toBe(true)
     expect(says('What did Boeing sell?', 'It rose.', 'Airbus › Sales', 'airbus.pdf')).toBe(false)

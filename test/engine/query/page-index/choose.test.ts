@@ -64,15 +64,15 @@ const names = ({ chosen }: Awaited<ReturnType<typeof choose>>) => {
   const known = new Map(versions().map(({ key, filename }) => [key, filename.replace('.md', '')]))
   return chosen.map(({ versionKey }) => known.get(versionKey))
 }
-/** How much so many occurrences in so many terms count. */
+/** Score of a term with this number of occurrences in a document of this number of terms. */
 const held = (count: number, length: number) => {
   const density = (10_000 * count) / length
   return density / (density + 5)
 }
 const weight = (scanned: number, holding: number) => Math.log(1 + (scanned - holding + 0.5) / (holding + 0.5))
 
-describe('the documents that are walked', () => {
-  it('are those that hold a term of the question, the best one first', async () => {
+describe('the choice of documents for research', () => {
+  it('takes documents that contain a term of the question, the best one first', async () => {
     await documents({ one: 'lamp glass', two: 'glass sea', three: 'lamp iron glass' })
     const choice = await choose({ docs: versions().map(({ doc_key }) => doc_key) })
     expect(names(choice)).toEqual(['three', 'one'])
@@ -87,19 +87,19 @@ describe('the documents that are walked', () => {
     expect(choice.chosen[0]?.docKey).toBe(versions()[2]?.doc_key)
   })
 
-  it('are none of none', async () => {
+  it('takes nothing from an empty space', async () => {
     expect(await choose()).toEqual({
       ...{ chosen: [], scanned: 0, matched: 0, truncated: false, weights: [Math.log(2), Math.log(2)] },
       frequencies: [0, 0],
     })
   })
 
-  it('hold it densely', async () => {
+  it('prefers documents with a higher density of the terms', async () => {
     const rare = `lamp ${'glass '.repeat(4999)}`
     await documents({ rare, dense: 'lamp glass' })
     const [best, other] = (await choose({ terms: [term('lamp')] })).chosen
     expect(best?.versionKey).toBe(versions()[1]?.key)
-    // one in 5,000 is two in 10,000
+    // One in 5,000 is two in 10,000.
     expect(other).toBeUndefined()
     const known = new Map([['lamp', 1]])
     const both = await choose({ terms: [term('lamp')], known, docs: versions().map(({ doc_key }) => doc_key) })
@@ -107,7 +107,7 @@ describe('the documents that are walked', () => {
     expect(held(1, 5000)).toBeCloseTo(2 / 7, 10)
   })
 
-  it('are named after what is asked for', async () => {
+  it('prefers documents that are named after a term of the question', async () => {
     await documents({ lamp: 'glass sea', plain: 'lamp lamp glass' })
     const choice = await choose({ known: new Map([['lamp', 1]]) })
     expect(names(choice)).toEqual(['lamp', 'plain'])
@@ -115,11 +115,11 @@ describe('the documents that are walked', () => {
     expect(choice.chosen[1]?.named).toEqual(new Set())
     expect(choice.chosen[1]?.score).toBeCloseTo(held(2, 3) / 1.5, 10)
     expect(choice.weights[0]).toBe(1)
-    // it counts among those that hold it
+    // A document with the term in its name counts as one that contains it.
     expect((await choose()).weights[0]).toBeCloseTo(weight(2, 2), 10)
   })
 
-  it('weigh terms by what the space knows of them, and by how much of the question they are', async () => {
+  it('weighs terms by the term weights of the space and by their weight in the question', async () => {
     await documents({ one: 'lamp glass', two: 'iron glass' })
     const known = new Map([
       ['lamp', 1],
@@ -129,7 +129,7 @@ describe('the documents that are walked', () => {
     expect(names(await choose({ known, terms: [term('lamp'), term('iron', 0.8)] }))).toEqual(['one', 'two'])
   })
 
-  it('come at least half as near as the best, but where the caller names them', async () => {
+  it('drops documents with less than half of the best score, unless the caller names them', async () => {
     await documents({ one: 'lamp glass', two: 'iron glass' })
     const [first, second] = versions()
     const at = (share: number) => ({
@@ -146,12 +146,12 @@ describe('the documents that are walked', () => {
     expect(names(await choose({ docs: docs.slice(1) }))).toEqual(['two'])
   })
 
-  it('are the newer first of two that are alike', async () => {
+  it('puts the newer of two equal documents first', async () => {
     await documents({ one: 'lamp', two: 'lamp' })
     expect(names(await choose())).toEqual(['two', 'one'])
   })
 
-  it('are none that are left out', async () => {
+  it('skips excluded documents', async () => {
     await documents({ one: 'lamp', two: 'lamp' })
     const [first] = versions()
     const except = new Set([first?.doc_key ?? -1])
@@ -161,7 +161,7 @@ describe('the documents that are walked', () => {
     expect((await choose({ except, docs: [first?.doc_key ?? -1] })).chosen).toEqual([])
   })
 
-  it('are sixteen at the most, and as many as have 6,000 ranges together', async () => {
+  it('takes at most sixteen documents, and only as many as have 6,000 ranges together', async () => {
     await documents(Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`d${n}`, 'lamp glass'])))
     const many = await choose()
     expect(many.chosen).toHaveLength(16)
@@ -174,15 +174,15 @@ describe('the documents that are walked', () => {
     expect(await choose()).toMatchObject({ chosen: [{}], truncated: true })
   })
 
-  it('are not looked for where every term weighs nothing', async () => {
+  it('gives score 0 if every term has weight 0', async () => {
     await documents({ one: 'lamp' })
     const choice = await choose({ known: new Map([['lamp', 0]]) })
     expect(choice.chosen.map(({ score }) => score)).toEqual([0])
   })
 })
 
-describe('many documents', () => {
-  /** Makes the summary of one document that of many. */
+describe('the choice from many documents', () => {
+  /** Multiplies the page index of the only document. */
   function copies(count: number): void {
     store.run('PRAGMA foreign_keys = OFF')
     const columns = (table: string, key: string) =>
@@ -208,7 +208,7 @@ describe('many documents', () => {
     )
   }
 
-  it('are read in batches to the end, and the newest 20,000 of them', async () => {
+  it('reads them in batches to the end, and at most the newest 20,000', async () => {
     await documents({ one: 'lamp' })
     copies(999)
     expect(await choose()).toMatchObject({ scanned: 1000, matched: 1000, truncated: true })
@@ -222,7 +222,7 @@ describe('many documents', () => {
     expect(await choose()).toMatchObject({ scanned: 20_000, matched: 0, truncated: true })
   })
 
-  it('are not read on where the query was abandoned', async () => {
+  it('stops with the abort reason if the query was aborted', async () => {
     await documents({ one: 'lamp' })
     copies(1500)
     const gone = new AbortController()

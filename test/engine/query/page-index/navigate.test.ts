@@ -30,11 +30,11 @@ const scores = (ranges: IndexedRange[], changes?: Changes) =>
   new Map(walk(ranges, changes).scored.map(({ range: { first }, score }) => [first, score]))
 const score = (one: IndexedRange, changes?: Changes) => scores([one], changes).get(one.first) ?? Number.NaN
 
-/** of a term that stands so often in a range of average length */
+/** BM25 factor of a term with this count in a range of average length. */
 const density = (count: number, damping = 1.2) => (count * 2.2) / (count + damping)
 
-describe('the pages of a document', () => {
-  it('are those that hold a term of the question, best first, the earlier of two alike', () => {
+describe('the scores of page ranges', () => {
+  it('cover the ranges with a term of the question, best first, the earlier of two equal ones', () => {
     const { scored, scanned } = walk([held(7, 1), range(5), held(3, 1), held(9, 4), held(1, 0, 0)])
     expect(scored.map(({ range: { first } }) => first)).toEqual([9, 3, 7])
     expect(scanned).toBe(5)
@@ -42,30 +42,30 @@ describe('the pages of a document', () => {
     expect(walk([])).toEqual({ scored: [], scanned: 0 })
   })
 
-  it('count by the document, by how often they hold the terms, and by how many of them', () => {
+  it("rise with the document's score, the counts of the terms and the number of terms", () => {
     expect(score(held(1, 1))).toBeCloseTo(0.8 + (0.6 * 2 * density(1)) / 3 + (0.3 * 2) / 3, 10)
     expect(score(held(1, 3, 1))).toBeCloseTo(0.8 + (0.6 * (2 * density(3) + density(1))) / 3 + 0.3, 10)
     expect(score(held(1, 1), { of: document(0.5) })).toBeCloseTo(score(held(1, 1)) - 0.4, 10)
   })
 
-  it('count by their first line and their titles, and those hold what they say', () => {
+  it('rise with terms in the first line and in titles', () => {
     const led = score(range(1, { lead: [LAMP, OTHER] }))
     expect(led).toBeCloseTo(0.8 + (0.6 * 2 * density(1)) / 3 + (0.3 * 2) / 3 + (0.6 * 2) / 3, 10)
     const titled = score(range(1, { title: [IRON] }))
     expect(titled).toBeCloseTo(0.8 + (0.6 * density(1)) / 3 + 0.3 / 3 + 0.8 / 3, 10)
-    // a term in title and text counts as often as the text has it
+    // A term in title and text counts as often as it occurs in the text.
     const both = score(held(1, 0, 3, { title: [IRON] }))
     expect(both).toBeCloseTo(0.8 + (0.6 * density(3)) / 3 + 0.3 / 3 + 0.8 / 3, 10)
   })
 
-  it('count less where they are longer than others of their document', () => {
+  it('fall for ranges that are longer than the others of the document', () => {
     const found = scores([held(1, 2), held(2, 2, 0, { length: 300 }), range(3, { length: 200 })])
     const at = (length: number) => 0.8 + (0.6 * 2 * density(2, 1.2 * (0.4 + (0.6 * length) / 200))) / 3 + 0.2
     expect(found.get(1)).toBeCloseTo(at(100), 10)
     expect(found.get(2)).toBeCloseTo(at(300), 10)
   })
 
-  it('of figures count for a question that asks for figures', () => {
+  it('rise with the number of figures if the question asks for figures', () => {
     const figures = (count: number, length = 100) => {
       const one = held(1, 1, 0, { figures: count, length })
       return score(one, { figures: true }) - score(one)
@@ -78,7 +78,7 @@ describe('the pages of a document', () => {
     expect(figures(80, 0)).toBeCloseTo(0.75, 10)
   })
 
-  it('are not told apart by what their document is named after', () => {
+  it('ignore terms that the document is named after', () => {
     const of = document(1, [LAMP])
     const total = 0.1 + 1
     expect(score(held(1, 1), { of })).toBeCloseTo(0.8 + (0.6 * 0.1 * density(1)) / total + (0.3 * 0.1) / total, 10)
@@ -87,7 +87,7 @@ describe('the pages of a document', () => {
     expect(score(titled, { of })).toBeCloseTo(lone, 10)
   })
 
-  it('weigh terms as the space does, or, from twenty pages on, as the document does', () => {
+  it('use the term weights of the space, or of the document if it has twenty ranges or more', () => {
     const few = Array.from({ length: 19 }, (_, place) => held(place + 1, 1, place === 0 ? 1 : 0))
     const many = [...few, held(20, 1)]
     const gain = (ranges: IndexedRange[]) => {
@@ -100,14 +100,14 @@ describe('the pages of a document', () => {
     expect(gain(many)).toBeCloseTo((weight(1) * (0.6 * density(1) + 0.3)) / total, 10)
   })
 
-  it('weigh terms beside the question less', () => {
+  it('count terms of a request around the question less', () => {
     const terms = TERMS.map((term, place) => ({ ...term, weight: place === 0 ? 0.5 : 1 }))
     expect(score(held(1, 1), { terms })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
     expect(score(held(1, 1), { weights: [] })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
     expect(score(held(1, 1), { weights: [0, 0] })).toBeCloseTo(0.8, 10)
   })
 
-  it('of several documents stand in one order', () => {
+  it('put ranges of several documents into one order', () => {
     const trees = [
       { document: { ...document(0.2), docKey: 1 }, ranges: [held(1, 3)] },
       { document: { ...document(1), docKey: 2 }, ranges: [held(2, 3), held(3, 1)] },
@@ -121,7 +121,7 @@ describe('the pages of a document', () => {
     expect(scanned).toBe(3)
   })
 
-  it('are found by a question as it is asked', () => {
+  it('work with the terms of a question in natural form', () => {
     const terms = askedTerms('How long does the lamp burn?')
     const { scored } = scoreRanges([{ document: document(), ranges: [held(1, 1), range(2)] }], {
       ...{ terms, weights: terms.map(() => 1), figures: false },

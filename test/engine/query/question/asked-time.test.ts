@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { askedTime, isWithin, replacesAnother, timeOrder } from '../../../../src/engine/query/question/asked-time.js'
 
-describe('the time that a question asks for', () => {
+describe('the time of a question', () => {
   it.each([
     ['current opening hours quay street', { order: 'latest' }],
     ['What was decided at the last meeting?', { order: 'latest' }],
@@ -15,7 +15,7 @@ describe('the time that a question asks for', () => {
     ['the minutes of 2024-10-08', { from: '2024-10-08', to: '2024-10-08' }],
     ['sales in Q2 2023', { from: '2023-04-01', to: '2023-06-30' }],
     ['What did last year cost?', { from: '2025-01-01', to: '2025-12-31' }],
-  ])('is read from %s', (question, time) => {
+  ])('comes from %s', (question, time) => {
     expect(askedTime(question, Date.UTC(2026, 5, 1))).toEqual(time)
   })
 
@@ -26,11 +26,11 @@ describe('the time that a question asks for', () => {
       'What is a current account?',
       'Who knows the rules?',
     ].filter((question) => !question.includes('current account')),
-  )('is none in %s', (question) => {
+  )('does not exist in %s', (question) => {
     expect(askedTime(question)).toBeUndefined()
   })
 
-  it('is a period with both of its days', () => {
+  it('covers its first and last day', () => {
     const period = { from: '2023-01-01', to: '2023-12-31' }
     expect(
       ['2022-12-31', '2023-01-01', '2023-12-31T23:59:59.000Z', '2024-01-01'].map((day) => isWithin(day, period)),
@@ -38,14 +38,14 @@ describe('the time that a question asks for', () => {
   })
 })
 
-describe('a text about the order of two versions', () => {
+describe('the order of two versions', () => {
   it.each([
     ['The trial previously lasted 14 days.', 'older'],
     ['Früher dauerte die Probe 14 Tage.', 'older'],
     ['The fee has been raised to £2.', 'newer'],
     ['Ab sofort kostet das Essen 5 €.', 'newer'],
     ['The trial lasts 30 days.', undefined],
-  ])('is read from %s', (sentence, order) => {
+  ])('comes from %s', (sentence, order) => {
     expect(timeOrder(sentence)).toBe(order)
   })
 
@@ -55,7 +55,7 @@ describe('a text about the order of two versions', () => {
     ['Parkordnung (neue Fassung)', '', true],
     ['', 'The caretaker replaces the batteries each May.', false],
     ['', 'This page is replaced by the handbook.', false],
-  ])('states that its document replaces another one or not: %s %s', (title, text, expected) => {
+  ])('follows from a text that states a replacement, or not: %s %s', (title, text, expected) => {
     expect(replacesAnother(title, text)).toBe(expected)
   })
 })

@@ -3,7 +3,7 @@ import { instructionWeights } from '../../../../src/engine/query/question/instru
 
 const weights = (query: string, terms: string[]) => terms.map(instructionWeights(query))
 
-describe('instructionWeights', () => {
+describe('the weights of terms in instructions', () => {
   it('reduces terms of sentences after the question that the question does not contain', () => {
     const query = 'What is the quick ratio of Verizon? Give the answer in percent. Use the ratio of the balance sheet.'
     expect(weights(query, ['quick', 'ratio', 'answer', 'percent', 'balanc'])).toEqual([1, 1, 0.3, 0.3, 0.3])

@@ -6,18 +6,18 @@ import { partsOf } from '../../../../src/engine/query/question/parts.js'
 import { questionWords } from '../../../../src/engine/query/question/words.js'
 import { analyzeQuery } from '../../../../src/lib/text/analyze.js'
 
-describe('the words of a question that make terms', () => {
+describe('the words of a question for a set of terms', () => {
   const words = (query: string, ...wanted: string[]) =>
     questionWords(query)(new Set(wanted.flatMap((one) => analyzeQuery(one))))
 
-  it('are told once, as it spells them, in its order', () => {
+  it('appear once, in the spelling and order of the question', () => {
     expect(words('Engines and the ENGINE of steam?', 'steam', 'engine')).toEqual(['Engines', 'ENGINE', 'steam'])
     expect(words('the engine, the engine', 'engine')).toEqual(['engine'])
     expect(words('Who improved it?', 'steam')).toEqual([])
     expect(words('', 'steam')).toEqual([])
   })
 
-  it('of an unspaced script are the stretches that do', () => {
+  it('appear as runs of characters in an unspaced script', () => {
     const read = questionWords('法国的首都')
     expect(read(new Set(['法国']))).toEqual(['法国'])
     expect(read(new Set(['法国', '国的']))).toEqual(['法国的'])
@@ -25,7 +25,7 @@ describe('the words of a question that make terms', () => {
   })
 })
 
-describe('the questions that a query asks', () => {
+describe('the single questions of a query', () => {
   it.each<[string, string[]]>([
     ['When does it open, and who runs it?', ['When does it open', 'who runs it']],
     ['When does it open? Who runs it?', ['When does it open', 'Who runs it']],
@@ -35,7 +35,7 @@ describe('the questions that a query asks', () => {
     expect(partsOf(query)).toEqual(parts.length > 1 ? parts : [query])
   })
 
-  it('are itself where it asks one, or where the others are scraps', () => {
+  it('equal the query itself if it asks one question, or if the others are fragments', () => {
     for (const query of [
       'When does it open?',
       'salt and pepper',
@@ -48,7 +48,7 @@ describe('the questions that a query asks', () => {
   })
 })
 
-describe('what a question wants to know of its subject', () => {
+describe('the facets of a question', () => {
   it.each<[string, Facet[]]>([
     ['How many days do we have?', ['time', 'duration']],
     ['How often is it cleaned?', ['frequency']],
@@ -92,7 +92,7 @@ describe('what a question wants to know of its subject', () => {
     expect(facetsOf(question)).toEqual(facets)
   })
 
-  it('agrees with what another wants where they share something, or one does not tell', () => {
+  it('agree if they share one, or if one side has none', () => {
     expect(facetsAgree(['price', 'count'], ['count'])).toBe(true)
     expect(facetsAgree(['price'], ['time'])).toBe(false)
     expect(facetsAgree([], ['time'])).toBe(true)
@@ -101,7 +101,7 @@ describe('what a question wants to know of its subject', () => {
   })
 })
 
-describe('the kind of thing whose absence can be told', () => {
+describe('the kind of answer whose absence can be detected', () => {
   it.each([
     ['What is the phone number?', 'contact'],
     ['What is her e-mail address?', 'contact'],
@@ -116,7 +116,7 @@ describe('the kind of thing whose absence can be told', () => {
     expect(kindAskedFor(question)).toBe(kind)
   })
 
-  it('is there where anything like it is', () => {
+  it('counts as present if a text contains anything like it', () => {
     const lacks = (kind: Parameters<typeof lacksKind>[0], ...texts: string[]) =>
       texts.map((text) => lacksKind(kind, text))
     expect(lacks('number', 'a lamp', 'two lamps', '2 lamps', '灯', '二灯')).toEqual([true, false, false, true, false])
@@ -132,13 +132,13 @@ describe('the kind of thing whose absence can be told', () => {
     expect(lacksKind('other', '')).toBe(false)
   })
 
-  it('is missing where no passage shows it near its best sentence', () => {
+  it('counts as missing if no passage contains it near its best sentence', () => {
     const near = (body: string, sentence = body) => [{ title: '', body, sentence }]
     expect(kindMissing('Who lit it?', [])).toBe(false)
     expect(kindMissing('Where is the lamp?', near('the lamp shines.'))).toBe(true)
     expect(kindMissing('Where is the lamp?', near('the lamp is in the hall.'))).toBe(false)
     expect(kindMissing('How much is a lamp?', near('a lamp costs 5 euros.'))).toBe(false)
-    // any number is a weak sign of a price
+    // Any number is a weak sign of a price.
     expect(kindMissing('How much is a lamp?', near('a lamp has 5 wicks.'))).toBe(true)
     expect(kindMissing('Which year was it lit?', near('lit in may.'))).toBe(true)
     expect(kindMissing('Which year was it lit?', near('lit in may 1908.'))).toBe(false)
@@ -147,7 +147,7 @@ describe('the kind of thing whose absence can be told', () => {
     expect(kindMissing('Where is the lamp?', some)).toBe(false)
   })
 
-  it('is near two sentences before and behind the best one, and no further', () => {
+  it('counts as present up to two sentences before and after the best one', () => {
     const body = (at: number) =>
       Array.from({ length: 7 }, (_, place) =>
         place === at ? 'It is in the hall.' : place === 3 ? 'The lamp shines.' : 'It glows.',
@@ -158,7 +158,7 @@ describe('the kind of thing whose absence can be told', () => {
   })
 })
 
-describe('what would answer', () => {
+describe('the expected evidence of a question', () => {
   const one = (query: string) => expectedEvidence(query)[0]
 
   it.each([
@@ -174,14 +174,14 @@ describe('what would answer', () => {
     expect(one(query)).toMatchObject({ kind, subject })
   })
 
-  it('has no kind where the question tells none, and no subject where it names nothing', () => {
+  it('lacks a kind if the question has none, and a subject if it names nothing', () => {
     expect(one('berths of the harbour')).toEqual({
       ...{ text: 'a text about this: berths of the harbour', subject: 'berths of the harbour' },
     })
     expect(one('???')).toEqual({ text: 'a text', subject: '' })
   })
 
-  it('is told of five questions at most, each cut where it is long', () => {
+  it('covers at most five questions, each truncated to 160 characters', () => {
     const query = Array.from({ length: 7 }, (_, i) => `Where is the lamp number ${i}?`).join(' ')
     expect(expectedEvidence(query)).toHaveLength(5)
     const subject = (length: number) => one(`Where is ${'x'.repeat(length)}?`)?.subject
@@ -195,7 +195,7 @@ describe('what would answer', () => {
     ['¿Cuándo abre la sala del puerto?', 'un texto que indique una fecha o una hora: Cuándo abre la sala del puerto'],
     ['谁写的？', '指出人物或机构的文字：谁写的'],
     ['灯はどこですか', 'a text that names the place: 灯はどこですか'],
-  ])('is told in the language of the question: %s', (query, text) => {
+  ])('uses the language of the question: %s', (query, text) => {
     expect(one(query)?.text).toBe(text)
   })
 })

@@ -24,7 +24,7 @@ function scored(logit: number, text: string, { passage = block, ...unit }: Parti
 }
 const selected = (...candidates: ScoredCandidate[]): string[] => selectUnits(candidates).map(({ unit }) => unit.text)
 
-describe('selectUnits', () => {
+describe('the selection of units', () => {
   it('returns nothing without candidates', () => {
     expect(selectUnits([])).toEqual([])
   })
@@ -76,7 +76,7 @@ describe('selectUnits', () => {
   })
 })
 
-describe('scoreCandidates', () => {
+describe('the scores of units', () => {
   it('sorts candidates by the weighted sum of their features', () => {
     const question = prepareQuestion('How high is the tower of Brest?', () => 3)
     const passage = { title: '', source: 'a.md', score: 0.9, text: 'A boat.\n\nThe tower of Brest is 40 metres high.' }

@@ -30,7 +30,7 @@ describe('the probability of a quotation', () => {
     ['When was the lamp of the tower of Brest lit?', LAMP],
     ['When does the canteen serve soup?', CANTEEN],
     ['How often is the vault code changed?', { text: 'The vault code is changed every ninety days.' }],
-  ])('is at least 0.7 where a block states what is asked for: %s', (query, passage) => {
+  ])('reaches at least 0.7 if a block states what is asked for: %s', (query, passage) => {
     expect(quotationOf(query, [passage])?.probability).toBeGreaterThanOrEqual(0.7)
   })
 
@@ -38,7 +38,7 @@ describe('the probability of a quotation', () => {
     'Who painted the ceiling of the opera house?',
     'How high is the lighthouse of Cork?',
     'What does a parking permit cost in Bremen?',
-  ])('is below 0.5 where no block is about the question: %s', (query) => {
+  ])('stays below 0.5 if no block is about the question: %s', (query) => {
     const others = [
       'Dogs are allowed in the park.',
       'We moved to a larger office.',
@@ -50,7 +50,7 @@ describe('the probability of a quotation', () => {
   })
 })
 
-describe('quote', () => {
+describe('a quotation', () => {
   it('returns nothing without a block to quote', () => {
     expect(quotationOf('How high is the tower of Brest?', [])).toBeUndefined()
     expect(quotationOf('How high is the tower of Brest?', [{ text: ' \n' }])).toBeUndefined()
@@ -84,24 +84,24 @@ describe('a follow-up', () => {
   ]
   const BEFORE = 'Who is on call in August?'
 
-  it('with terms of its own quotes blocks with them, of passages about the question before', () => {
+  it('quotes blocks with its own terms, from passages about the previous question', () => {
     expect(textsOf('And in September?', DUTY, BEFORE)).toEqual(['In September, Ben Ito is on call.'])
     expect(textsOf('And on Sundays?', DUTY, BEFORE)).toBeUndefined()
   })
 
-  it('that is complete also quotes passages that are about something else', () => {
+  it('quotes passages about something else, too, if it is a complete question', () => {
     const library = [{ text: 'The library is closed on Sundays.' }]
     expect(textsOf('And when is the library closed?', library, BEFORE)).toEqual(['The library is closed on Sundays.'])
     expect(textsOf('And Sundays?', library, BEFORE)).toBeUndefined()
   })
 
-  it('without terms of its own quotes blocks with the type of answer that it asks for', () => {
+  it('quotes blocks with the requested type of answer if it has no own terms', () => {
     const office = [{ text: 'The office is in Cork.\n\nThe office opened in 1994.' }]
     expect(textsOf('And when?', office, 'Did the office open?')).toEqual(['The office opened in 1994.'])
     expect(textsOf('And when?', [{ text: 'The office is open.' }], 'Did the office open?')).toBeUndefined()
   })
 
-  it('that asks for nothing definite has no quotation', () => {
+  it('gets no quotation if it asks for nothing definite', () => {
     expect(textsOf('And then?', DUTY, BEFORE)).toBeUndefined()
   })
 })

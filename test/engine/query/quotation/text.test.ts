@@ -41,7 +41,7 @@ function quoted(query: string, sources: Source[], isWanted: (candidate: Candidat
 describe('the location line of a quotation', () => {
   const lineOf = (source: Source) => quoted('tower', [source]).text.split('\n')[0]
 
-  it('has file, section, page and day of the document', () => {
+  it('contains file, section, page and date of the document', () => {
     expect(lineOf({ text: 'The tower.' })).toBe('[1] a.md')
     expect(
       lineOf({
@@ -59,7 +59,7 @@ describe('the location line of a quotation', () => {
     )
   })
 
-  it('has each heading once, from the section path and from the text', () => {
+  it('contains each heading once, from the section path and from the text', () => {
     expect(lineOf({ text: 'Lights\n\nThe tower.', sectionPath: ['Harbour', 'Lights'] })).toBe(
       '[1] a.md › Harbour › Lights',
     )
@@ -69,7 +69,7 @@ describe('the location line of a quotation', () => {
     expect(lineOf({ text: 'Lights\n\nThe tower.', sectionPath: ['Harbour'] })).toBe('[1] a.md › Harbour › Lights')
   })
 
-  it('is repeated for each passage, with its number in the evidence', () => {
+  it('repeats for each passage, with its number in the evidence', () => {
     const { text, blocks } = quoted(
       'tower',
       [
@@ -88,20 +88,20 @@ describe('the location line of a quotation', () => {
 })
 
 describe('the blocks of a quotation', () => {
-  it('are laid out as in the document, with the lines that they depend on', () => {
+  it('keep the layout of the document, with the lines that they depend on', () => {
     const list = 'Bring to the tower:\n\n- a lamp\n- a rope'
     const isList = ({ unit }: Candidate) => unit.kind === 'list'
     expect(quoted('lamp', [{ text: list }], isList).text).toBe('[1] a.md\n\nBring to the tower:\n- a lamp\n- a rope')
   })
 
-  it('have their own headings above them where these differ, and none in the location', () => {
+  it('show their own headings above them if these differ, and none in the location', () => {
     const text = 'Lamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.'
     expect(quoted('lamp', [{ text }]).text).toBe(
       '[1] a.md\n\nLamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.',
     )
   })
 
-  it('are marked with an ellipsis where a window of a paragraph is cut', () => {
+  it('get an ellipsis where a window of a paragraph is cut', () => {
     const filler = (word: string) => `${word} ${'of the sea and the wind '.repeat(16)}.`
     const text = [filler('First'), filler('Second'), filler('Third'), filler('Fourth'), filler('Fifth')].join(' ')
     const quotedWindow = (index: number) => {
@@ -113,7 +113,7 @@ describe('the blocks of a quotation', () => {
     expect(quoted('tower', [{ text: 'The tower.' }]).text).not.toContain('…')
   })
 
-  it('have the header of a table once for several of its rows', () => {
+  it('show the header of a table once for several of its rows', () => {
     const text = 'boat | masts\nGull | 2\nTern | 3\nSkua | 1'
     const rows = ({ unit }: Candidate) => unit.kind === 'row' && !unit.text.startsWith('Tern')
     expect(quoted('masts', [{ text }], rows).text).toBe('[1] a.md\n\nboat | masts\nGull | 2\nSkua | 1')
@@ -125,11 +125,11 @@ describe('the marks of a quotation', () => {
     ['When was the tower lit?', 'The tower was lit in 1908 by two keepers.', '1908'],
     ['How much does the tower cost?', 'The tower costs 300 euros a year.', '300 euros'],
     ['How long did the tower burn?', 'The tower did burn for nine days.', 'nine days'],
-  ])('select the value that is asked for: %s', (query, text, value) => {
+  ])('select the requested value: %s', (query, text, value) => {
     expect(quoted(query, [{ text }]).marked).toEqual([value])
   })
 
-  it('select the sentence that matches the question best where no value is asked for', () => {
+  it('select the sentence that matches the question best if it asks for no value', () => {
     const text = 'The sea is near. The keeper of the tower is Ida Keller. Boats are rare.'
     expect(quoted('Who is the keeper of the tower?', [{ text }]).marked).toEqual([
       'The keeper of the tower is Ida Keller.',
@@ -146,11 +146,11 @@ describe('the marks of a quotation', () => {
     ])
   })
 
-  it('are none where the block is a single sentence', () => {
+  it('select nothing if the block is a single sentence', () => {
     expect(quoted('Who is the keeper?', [{ text: 'The keeper is Ida Keller.' }]).marked).toEqual([])
   })
 
-  it('are offsets into the complete text, after headings, leads and other passages', () => {
+  it('count offsets in the complete text, after headings, leads and other passages', () => {
     const { marked } = quoted(
       'When was the tower lit?',
       [

@@ -9,7 +9,7 @@ const texts = (units: readonly Unit[]): string[] => units.map(({ text }) => text
 /** A sentence of 260 characters. */
 const sentence = (word: string): string => `${word} ${'a'.repeat(258 - word.length)}.`
 
-describe('unitsOf', () => {
+describe('the units of a passage', () => {
   it('returns units whose offsets select their text in the passage', () => {
     const passage =
       'Hours\n\n  We open at nine.  \n\n- tea\n- cake\n\nitem | price\nTea | 2\nCake | 3\n\nWe close at six.'
@@ -25,13 +25,13 @@ describe('unitsOf', () => {
 })
 
 describe('a paragraph', () => {
-  it('is one complete unit up to the maximum length, with its line breaks', () => {
+  it('forms one complete unit up to the maximum length, with its line breaks', () => {
     const text = `One line\nand the next. ${'a'.repeat(MAX_PARAGRAPH - 24)}.`
     expect(text).toHaveLength(MAX_PARAGRAPH)
     expect(unitsOf(text)).toMatchObject([{ kind: 'paragraph', text, isCut: { before: false, after: false } }])
   })
 
-  it('that is longer has a window of complete sentences from each sentence on, up to the end', () => {
+  it('gives a window of complete sentences from each sentence on if it exceeds the maximum length', () => {
     const [one, two, three, four, five] = ['One', 'Two', 'Three', 'Four', 'Five'].map(sentence)
     const units = unitsOf([one, two, three, four, five].join(' '))
     expect(texts(units)).toEqual([
@@ -50,31 +50,31 @@ describe('a paragraph', () => {
 })
 
 describe('a list', () => {
-  it('is one unit with the line that introduces it', () => {
+  it('forms one unit with the line that introduces it', () => {
     const passage = 'Bring these things:\n\n- a pen\n- a passport\n\nThen wait.'
     expect(ofKind('list', passage)).toMatchObject([{ text: '- a pen\n- a passport', lead: 'Bring these things:' }])
     const numbered = 'How it works\n\n1. Press the button.\n2) Wait.\n(a) Go.'
     expect(ofKind('list', numbered)).toMatchObject([{ lead: '', heading: 'How it works' }])
   })
 
-  it('has no lead where the line before it does not end in a colon or is long', () => {
+  it('takes no lead if the line before it does not end in a colon or is long', () => {
     expect(ofKind('list', 'We sell much.\n\n- a pen\n- ink')).toMatchObject([{ lead: '' }])
     expect(ofKind('list', `${'long '.repeat(50)}:\n\n- a pen\n- ink`)).toMatchObject([{ lead: '' }])
   })
 
-  it('is not made of one line, or of lines of which few are entries', () => {
+  it('needs several lines, most of them entries', () => {
     expect(ofKind('list', '- alone')).toEqual([])
     expect(ofKind('list', 'The first line.\nThe second line.\n- one entry')).toEqual([])
   })
 })
 
 describe('a table', () => {
-  it('has a unit for each row, with its header as lead, and no unit for rules', () => {
+  it('gives a unit for each row, with its header as lead, and no unit for rules', () => {
     const rows = ofKind('row', 'The prices are these:\n\n| item | price |\n|:--|--:|\n| Tea | 2 |\n\n| Cake | 3 |')
     expect(rows).toMatchObject([{ text: '| Tea | 2 |', lead: '| item | price |' }])
   })
 
-  it('has a header of words and years', () => {
+  it('may have a header of words and years', () => {
     const rows = ofKind('row', 'Region | 2020 | 2021\nNorth | 12.5 | 13\nSouth | 9 | 11')
     expect(rows.map(({ text, lead }) => [lead, text])).toEqual([
       ['Region | 2020 | 2021', 'North | 12.5 | 13'],
@@ -82,12 +82,12 @@ describe('a table', () => {
     ])
   })
 
-  it('without a header has the line that introduces it as lead of each row', () => {
+  it('uses the line that introduces it as lead of each row if it has no header', () => {
     const rows = ofKind('row', 'Sales by year:\n\n1.5 | 12 | 3\n2.5 | 14 | 5')
     expect(rows).toMatchObject([{ lead: 'Sales by year:' }, { lead: 'Sales by year:' }])
   })
 
-  it('is also a complete unit where it is short and has several rows', () => {
+  it('forms one complete unit, too, if it is short and has several rows', () => {
     const short = 'item | price\nTea | 2\nCake | 3'
     expect(texts(ofKind('table', short))).toEqual([short])
     expect(ofKind('table', 'item | price\nTea | 2')).toEqual([])
@@ -96,7 +96,7 @@ describe('a table', () => {
     expect(ofKind('row', long)).toHaveLength(40)
   })
 
-  it('is not a single line with bars, nor prose with a bar in it', () => {
+  it('needs more than a single line with bars, or prose with a bar in it', () => {
     expect(unitsOf('Home | About | Contact')).toMatchObject([{ kind: 'paragraph' }])
     const prose = 'The sign | separates cells.\nIt is used a lot.\nSo it is.'
     expect(unitsOf(prose)).toMatchObject([{ kind: 'paragraph', text: prose }])
@@ -104,7 +104,7 @@ describe('a table', () => {
 })
 
 describe('a heading', () => {
-  it('is the heading of the blocks below it and no unit itself, even where it repeats the question', () => {
+  it('labels the blocks below it and forms no unit itself, even if it repeats the question', () => {
     const passage = 'How long is the warranty?\n\nTwo years from the date of purchase.\n\nReturns\n\nSend it back.'
     expect(unitsOf(passage).map(({ heading, text }) => [heading, text])).toEqual([
       ['How long is the warranty?', 'Two years from the date of purchase.'],
@@ -112,23 +112,23 @@ describe('a heading', () => {
     ])
   })
 
-  it('is joined with the heading directly above it', () => {
+  it('joins with the heading directly above it', () => {
     expect(unitsOf('Service\n\nOpening hours\n\nFrom nine to five.')).toMatchObject([
       { heading: 'Service › Opening hours', text: 'From nine to five.' },
     ])
   })
 
-  it('is a short line without the end of a sentence or a colon', () => {
+  it('consists of a short line without a final mark or colon', () => {
     for (const line of ['We open at nine.', 'These are the rules:', 'a\nb', 'w'.repeat(120)])
       expect(unitsOf(`${line}\n\nFrom nine to five.`), line).toMatchObject([{ text: line }, { heading: '' }])
   })
 
-  it('is not the last block of a passage', () => {
+  it('cannot be the last block of a passage', () => {
     expect(unitsOf('Opening hours')).toMatchObject([{ kind: 'paragraph', text: 'Opening hours', heading: '' }])
   })
 })
 
-describe('cellsOf', () => {
+describe('the cells of a row', () => {
   it('reads framed and open rows, with empty cells', () => {
     expect(cellsOf('| Tea | 2 |')).toEqual(['Tea', '2'])
     expect(cellsOf('Tea | 2')).toEqual(['Tea', '2'])

@@ -11,20 +11,20 @@ interface DropProps {
   children?: ReactNode
 }
 
-/** A place that takes files and folders, dropped or chosen. */
+/** Drop zone for files and folders, with buttons to select them. */
 export function Drop({ onFiles, children }: DropProps) {
   const [isOver, setOver] = useState(false)
   const files = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLInputElement>(null)
 
   const take = ({ files: found, hidden }: Dropped) => {
-    if (hidden > 0) say(`${plural(hidden, 'hidden file')} left out.`, 'neutral')
-    if (found.length === 0) say('There is no file in it.', 'warn')
+    if (hidden > 0) say(`${plural(hidden, 'hidden file')} skipped.`, 'neutral')
+    if (found.length === 0) say('No files found.', 'warn')
     else onFiles(found)
   }
   const drop = (event: DragEvent) => {
     event.preventDefault()
-    // the card behind this takes files as well
+    // the card behind the drop zone handles drops, too
     event.stopPropagation()
     setOver(false)
     filesOfDrop(event.dataTransfer).then(take, (error: unknown) => say(messageOf(error), 'bad'))

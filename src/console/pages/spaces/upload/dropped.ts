@@ -1,23 +1,28 @@
 export interface DroppedFile {
-  /** with the folders that it was dropped in */
+  /** file name, with the path inside a dropped folder */
   name: string
   file: File
 }
 
 export interface Dropped {
   files: DroppedFile[]
-  /** names that begin with a dot, which are left out as `ks ingest` does */
+  /** number of names that start with a dot; they are skipped, as in `ks ingest` */
   hidden: number
 }
 
-/** more files of one drop are not taken: a disk was dropped by mistake */
+/** Maximum number of files in one drop; more are probably a mistake, such as a dropped disk. */
 const MOST_FILES = 50_000
 
-/** Files of a drop, those of folders with them. The items have to be taken before the event is over, so this begins at once. */
+/**
+ * Reads the files of a drop, including those in folders. Reads the entries synchronously: they are invalid after the
+ * event.
+ *
+ * @throws Error above `MAX_FILES` files
+ */
 export async function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
   const dropped: Dropped = { files: [], hidden: 0 }
-  // folders are put at the end, so that deep ones take no stack
+  // breadth-first with a queue: deep folders need no stack
   const waiting = [...entries]
   for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
     if (entry.name.startsWith('.')) dropped.hidden++
@@ -28,7 +33,7 @@ export async function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
   return dropped
 }
 
-/** Files of a field, a folder's with the path below it. */
+/** Reads the files of an input; files of a folder have their path inside it. */
 export function filesOfField(chosen: FileList): Dropped {
   const dropped: Dropped = { files: [], hidden: 0 }
   for (const file of chosen) {
@@ -47,7 +52,7 @@ function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
   return entry.isFile
 }
 
-/** A reader gives a hundred entries at a time, and none at the end. */
+/** Reads all entries of a folder: `readEntries` returns about a hundred at a time, and none at the end. */
 async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader()
   const all: FileSystemEntry[] = []

@@ -3,14 +3,14 @@ import { call } from '../../../api/client.js'
 type Ended = (reason: string | undefined) => void
 
 const LOOK_MS = 1_500
-/** jobs that are looked at one by one in a round */
+/** Jobs that are read individually per poll. */
 const MOST_ASKED = 20
 const LIST = 1_000
 
 const open = new Map<string, { spaceId: string; onEnd: Ended }>()
 let isLooking = false
 
-/** Waits for the end of a job. @param onEnd told why it failed, or nothing */
+/** Waits for the end of a job. @param onEnd called with the reason of a failure, else undefined */
 export function followJob(spaceId: string, jobId: string, onEnd: Ended): void {
   open.set(jobId, { spaceId, onEnd })
   if (isLooking) return
@@ -18,7 +18,9 @@ export function followJob(spaceId: string, jobId: string, onEnd: Ended): void {
   setTimeout(look, LOOK_MS)
 }
 
-/** One list says of all jobs of a space whether they are open; only those that are not are asked for. */
+/**
+ * Polls all followed jobs. One list tells which jobs of a space are still open; only the others are read individually.
+ */
 async function look(): Promise<void> {
   for (const spaceId of new Set([...open.values()].map((job) => job.spaceId))) {
     try {
@@ -30,7 +32,7 @@ async function look(): Promise<void> {
       const gone = [...open].filter(([id, job]) => job.spaceId === spaceId && !stillOpen.has(id))
       for (const [id] of gone.slice(0, MOST_ASKED)) await ask(id)
     } catch {
-      // the daemon is away: it is asked again
+      // the daemon is unreachable: the next poll retries
     }
   }
   isLooking = open.size > 0

@@ -1,15 +1,15 @@
 import { call } from '../../../api/client.js'
 
-/** A larger file is sent without being asked for: it would have to be in memory whole. */
+/** Maximum size for a check: hashing needs the complete file in memory. Larger files are sent without it. */
 const MOST_BYTES = 64 * 1024 * 1024
 
 /**
- * Asks whether a space holds a file of this name with this content, so that it need not be sent.
+ * Checks whether a space already has a file with this name and content, so that it need not be sent.
  *
- * @returns the id of its document; nothing where it has to be sent, or where that cannot be told
+ * @returns the id of its document; undefined if the file must be sent or the check is impossible
  */
 export async function heldAlready(spaceId: string, filename: string, file: File): Promise<string | undefined> {
-  // a page that did not come over TLS, nor from this machine, may not compute a digest
+  // browsers compute digests only on pages from TLS or loopback addresses
   if (file.size === 0 || file.size > MOST_BYTES || !isSecureContext) return undefined
   try {
     const sha256 = hex(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()))
@@ -20,7 +20,7 @@ export async function heldAlready(spaceId: string, filename: string, file: File)
     const [item] = items
     return item?.status === 'unchanged' ? item.documentId : undefined
   } catch {
-    // sending it tells why, in the daemon's words
+    // the upload will report the cause in the daemon's words
     return undefined
   }
 }

@@ -7,25 +7,25 @@ import { Badge, type Tone } from '../../../ui/state.js'
 import { clearEnded, hasEnded, retryFailed, type Upload, useUploads } from './queue.js'
 
 const STATES: Record<Upload['state'], { tone: Tone; title: string }> = {
-  waiting: { tone: 'neutral', title: 'waits' },
-  sending: { tone: 'accent', title: 'is sent' },
-  reading: { tone: 'accent', title: 'is read' },
+  waiting: { tone: 'neutral', title: 'waiting' },
+  sending: { tone: 'accent', title: 'sending' },
+  reading: { tone: 'accent', title: 'reading' },
   done: { tone: 'good', title: 'done' },
   held: { tone: 'neutral', title: 'already there' },
   failed: { tone: 'bad', title: 'failed' },
 }
-/** rows that are in the page at first; failures come before all others */
+/** Number of rows shown at first; failures come first. */
 const SHOWN = 50
 const ORDER: readonly Upload['state'][] = ['failed', 'sending', 'reading', 'waiting', 'done', 'held']
 
-/** Each file that was given to a space in this tab: how far it is, and why it failed. */
+/** Progress of the files added to a space in this tab, with the reason of each failure. */
 export function Progress({ spaceId }: { spaceId: string }) {
   const uploads = useUploads(spaceId)
   const [isWhole, setWhole] = useState(false)
   const forget = useForget()
   const ended = uploads.filter(hasEnded).length
   const failed = uploads.filter(({ state }) => state === 'failed').length
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what ended has changed what the cards show
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a finished upload changes the figures of the cards
   useEffect(() => {
     if (ended > 0) void forget('GET /knowledge-spaces/{id}/stats', 'GET /knowledge-spaces/{id}/jobs')
   }, [ended])
@@ -44,7 +44,7 @@ export function Progress({ spaceId }: { spaceId: string }) {
         <div className="row">
           {failed > 0 && (
             <Button small icon="refresh" onClick={() => retryFailed(spaceId)}>
-              Try failed again
+              Retry failed
             </Button>
           )}
           {ended > 0 && (

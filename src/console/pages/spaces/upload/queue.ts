@@ -4,22 +4,22 @@ import { followJob } from './follow.js'
 import { heldAlready } from './held.js'
 import { sendFile } from './send.js'
 
-/** A file on its way into a space, and what became of it. */
+/** A file being uploaded to a space, and its outcome. */
 export interface Upload {
   id: number
   spaceId: string
-  /** with the folders it was dropped in */
+  /** file name, with the path inside a dropped folder */
   name: string
   size: number
-  /** held: the space has it already, so it was not sent */
+  /** `held`: the space already has the file, so it was not sent */
   state: 'waiting' | 'sending' | 'reading' | 'done' | 'held' | 'failed'
-  /** share of the bytes that are sent */
+  /** fraction of the bytes that are sent */
   sent: number
   reason: string | undefined
   documentId: string | undefined
 }
 
-/** files that are sent at once: the daemon's disk is the narrow place */
+/** Concurrent uploads; the daemon's disk is the bottleneck. */
 const AT_ONCE = 3
 
 const files = new Map<number, File>()
@@ -39,7 +39,7 @@ export function useUploads(spaceId: string): readonly Upload[] {
   return all.filter((upload) => upload.spaceId === spaceId)
 }
 
-/** Takes files for a space; they go on while other pages are looked at. */
+/** Queues files for a space; uploads continue while other pages are open. */
 export function addFiles(spaceId: string, dropped: readonly { name: string; file: File }[]): void {
   const added = dropped.map(({ name, file }): Upload => {
     const id = nextId++
@@ -59,7 +59,7 @@ export function addFiles(spaceId: string, dropped: readonly { name: string; file
   next()
 }
 
-/** Tries again what failed. */
+/** Retries the failed uploads of a space. */
 export function retryFailed(spaceId: string): void {
   change(
     uploads.map((upload) =>
@@ -75,7 +75,7 @@ export function hasEnded({ state }: Upload): boolean {
   return state === 'done' || state === 'held' || state === 'failed'
 }
 
-/** Takes what has ended off the list. */
+/** Removes finished uploads of a space from the list. */
 export function clearEnded(spaceId: string): void {
   const goes = (upload: Upload) => upload.spaceId === spaceId && hasEnded(upload)
   for (const upload of uploads) if (goes(upload)) files.delete(upload.id)
@@ -107,7 +107,7 @@ async function bring({ id, spaceId, name }: Upload): Promise<void> {
     const { documentId, jobId } = await sendFile(spaceId, name, file, (sent) => update(id, { sent }))
     update(id, { documentId, sent: 1, state: jobId === undefined ? 'done' : 'reading' })
     if (jobId === undefined) return void files.delete(id)
-    // the next file is sent while this one is read
+    // the next file is sent while the daemon reads this one
     followJob(spaceId, jobId, (reason) => {
       update(id, reason === undefined ? { state: 'done' } : { state: 'failed', reason })
       if (reason === undefined) files.delete(id)

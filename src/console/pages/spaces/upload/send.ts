@@ -3,15 +3,15 @@ import { sentenceOf, tokenNow } from '../../../api/session.js'
 
 interface Sent {
   documentId: string
-  /** absent where it was compiled at once, or is there already */
+  /** undefined if the document was published at once, or exists already */
   jobId: string | undefined
 }
 
 /**
- * Sends one file. With `XMLHttpRequest`, since `fetch` does not tell how much of a body is sent.
+ * Uploads one file. Uses `XMLHttpRequest` because `fetch` does not report upload progress.
  *
- * @param onProgress told the share that is sent
- * @throws Error with the daemon's own sentence
+ * @param onProgress called with the fraction that is sent
+ * @throws Error with the daemon's message
  */
 export async function sendFile(
   spaceId: string,
@@ -19,7 +19,7 @@ export async function sendFile(
   file: File,
   onProgress: (share: number) => void,
 ): Promise<Sent> {
-  if (file.size === 0) throw new Error('it is empty')
+  if (file.size === 0) throw new Error('the file is empty')
   const form = new FormData()
   form.append('file', file, name)
   const token = await tokenNow()
@@ -28,11 +28,11 @@ export async function sendFile(
     request.open('POST', `/knowledge-spaces/${encodeURIComponent(spaceId)}/documents`)
     if (token !== undefined) request.setRequestHeader('authorization', `Bearer ${token}`)
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total)
-    request.onerror = () => reject(new Error('the connection broke while it was sent, or the file could not be read'))
+    request.onerror = () => reject(new Error('the connection broke during the upload, or the file could not be read'))
     request.onload = () => {
       const answer = parsed(request.responseText)
       if (request.status >= 400) reject(new Error(sentenceOf(answer) ?? `the service answered ${request.status}`))
-      // the contract says which body a status has
+      // the contract defines which body belongs to a status
       else if (request.status === 202) resolve(accepted(answer as AcceptedDocument))
       else resolve({ documentId: (answer as DocumentAsset).id, jobId: undefined })
     }
