@@ -1,13 +1,17 @@
 /**
- * Plain questions to folders of documents: whether answers are right, and whether the product knows when they are.
- * `-- product` measures answers of the product without a model, `-- quotations` those of a trained choice of complete
- * blocks to the same questions by models that were not fitted on them; without an argument both. `-- fit` writes the
- * weights of the product.
+ * How right answers are, and whether the product knows when they are: `npm run bench:answers` runs all parts, `-- PART` one.
+ * `product` asks a daemon plain questions to folders of documents; `quotations` has models choose that were not fitted on the
+ * folder; `gold` looks for the gold string of public sets; `gate` and `abstention` ask questions that a space does not answer;
+ * `contradictions` compares statements. `-- fit` writes the weights of the product.
  */
+import { run as measureAbstention } from './answers/abstention.js'
+import { run as measureContradictions } from './answers/contradictions.js'
+import { run as measureGate } from './answers/gate.js'
+import { run as measureGold } from './answers/gold.js'
 import { productVerdicts } from './answers/product.js'
 import { quotationVerdicts, writeWeights } from './answers/quotations.js'
 import { type AnswerBars, answerFigures, type Verdict } from './answers/verdicts.js'
-import { report } from './lib/report.js'
+import { type Figure, report } from './lib/report.js'
 
 const BARS: AnswerBars = {
   right: 0.78,
@@ -24,10 +28,21 @@ function figuresOf(name: string, verdicts: ReadonlyMap<string, readonly Verdict[
   return [...answerFigures(name, all, BARS), ...each]
 }
 
+const PARTS: Record<string, () => Promise<Figure[]>> = {
+  product: async () => figuresOf('product', await productVerdicts()),
+  quotations: async () => figuresOf('quotations', await quotationVerdicts()),
+  gold: measureGold,
+  gate: measureGate,
+  abstention: measureAbstention,
+  contradictions: measureContradictions,
+}
+
 const part = process.argv[2]
 if (part === 'fit') {
   await writeWeights()
   process.exit()
 }
-if (part !== 'quotations') report('answers-product', figuresOf('product', await productVerdicts()))
-if (part !== 'product') report('answers-quotations', figuresOf('quotations', await quotationVerdicts()))
+if (part !== undefined && PARTS[part] === undefined)
+  throw new Error(`${part} is no part; there are ${[...Object.keys(PARTS), 'fit'].join(', ')}`)
+for (const [name, measure] of Object.entries(PARTS))
+  if (part === undefined || part === name) report(`answers-${name}`, await measure())

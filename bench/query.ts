@@ -81,7 +81,6 @@ function fillingOf(size: number, { filling }: Store): Figure[] {
       value: size / seconds,
       unit: 'passages/s',
       beside: `over HTTP, 20 to a file; work behind it ended after ${(settledSeconds / seconds).toFixed(2)} times as long`,
-      point: { line: 'ingest', size },
     },
     ...(['daemon', 'index', 'parser'] as const).map((role) => ({
       name: `${shown}, ${role}'s peak while taking them in`,
@@ -110,7 +109,6 @@ async function asked({ corpus, client, spaceId, pid, size }: Space): Promise<Fig
         ...percentileOf(ms, share),
         unit: 'ms',
         ...(share < 0.99 || atOnce === 1 ? { beside: 'over HTTP, to the end of the answer' } : {}),
-        ...(atOnce === 1 && share < 0.99 ? { point: { line, size } } : {}),
       })
     }
     const rate = acrossRounds(rounds.map(({ seconds }) => QUERIES_A_ROUND / seconds))
@@ -120,7 +118,6 @@ async function asked({ corpus, client, spaceId, pid, size }: Space): Promise<Fig
       ...acrossRounds(cpu),
       unit: 'ms',
       beside: 'of the daemon and its processes',
-      ...(atOnce === 1 ? { point: { line: 'processor time', size } } : {}),
     })
     if (atOnce === 1)
       found.push({
@@ -145,7 +142,6 @@ async function memoryOf({ client, size }: Space): Promise<Figure[]> {
     value: processes.filter((one) => one.role === role).reduce((sum, { rss }) => sum + rss, 0) / size,
     unit: 'B',
     beside: 'resident, after the questions',
-    point: { line: `memory of ${role}`, size },
   }))
 }
 

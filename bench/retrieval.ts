@@ -13,7 +13,7 @@ import { bareTextIndex } from './lib/bare-text.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { type Dataset, dataFolder, loadDataset, RETRIEVAL_SETS, type RetrievalSet } from './lib/datasets.js'
 import { type Figure, percentile, report } from './lib/report.js'
-import { searchableServer } from './lib/search-places.js'
+import { searchableServer } from './lib/search-server.js'
 import { ndcg, recall, reciprocalRank } from './lib/trec.js'
 import { fillSpace } from './lib/upload.js'
 

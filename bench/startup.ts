@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataLayout } from '../src/local/layout.js'
-import { chatKey } from './lib/chat-stream.js'
+import { chatKey } from './lib/chat-key.js'
 import {
   type BenchDaemon,
   endedChildrenCpuMs,

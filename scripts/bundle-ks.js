@@ -6,7 +6,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
 import { importsOfLoader, lazyBuiltins, lazyRequires } from './lazy-requires.js'
-import { lazySchemas } from './lazy-schemas.js'
 import { placesOfModules } from './places-of-modules.js'
 import { toolsAsData } from './tools-as-data.js'
 
@@ -44,7 +43,6 @@ export async function bundleKs(rolldown) {
       lazyRequires(/@oclif[\\/]core[\\/]lib[\\/]/),
       placesOfModules(KS_BUNDLE, 'cjs'),
       lazyBuiltins,
-      lazySchemas,
       importsOfLoader,
     ],
   })

@@ -14,10 +14,8 @@ export interface Figure {
   spread?: [number, number]
   /** said beside the figure */
   note?: string
-  /** what the value is relative to, or made under: a figure with this or a bar stands in the table of `npm run bench` */
+  /** what the value is relative to, or measured under */
   beside?: string
-  /** a point of the plot of cost against size: whose line, and at how many passages */
-  point?: { line: string; size: number }
   /** when it was measured, where that was another run than the last */
   at?: string
 }
@@ -29,9 +27,6 @@ export interface Stored {
   load?: string
   figures: Figure[]
 }
-
-/** Set by `npm run bench`: where the figures go for its table, and whether the sizes are too small for the bars. */
-const { KS_BENCH_FIGURES: FIGURES_FILE, KS_BENCH_QUICK: QUICK } = process.env
 
 const RESULTS = join(ROOT, 'bench', 'results')
 
@@ -55,8 +50,6 @@ export function report(name: string, figures: Figure[], { keepOthers = false } =
   const barred = figures.filter((figure) => figure.bar !== undefined).length
   process.stdout.write(`${name}: ${barred - failed.length} of ${barred} bars held\n`)
   const stored: Stored = { name, at: new Date().toISOString(), load: load(), figures }
-  if (FIGURES_FILE !== undefined) writeFileSync(FIGURES_FILE, textOf(stored))
-  if (QUICK !== undefined) return
   mkdirSync(RESULTS, { recursive: true })
   if (before !== undefined) renameSync(path, join(RESULTS, `${name}-previous.json`))
   const others = keepOthers && before !== undefined ? othersOf(before, figures) : []

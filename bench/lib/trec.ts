@@ -31,28 +31,3 @@ export function reciprocalRank(ranked: readonly string[], grades: Grades, depth 
   const at = ranked.slice(0, depth).findIndex((id) => (grades.get(id) ?? 0) > 0)
   return at < 0 ? 0 : 1 / (at + 1)
 }
-
-export interface Figures {
-  queries: number
-  ndcg10: number
-  recall100: number
-  mrr: number
-}
-
-/** Means over the queries that have grades; a query without an answer in `runs` counts as 0. */
-export function evaluate(runs: ReadonlyMap<string, readonly string[]>, judged: ReadonlyMap<string, Grades>): Figures {
-  const sums = { ndcg10: 0, recall100: 0, mrr: 0 }
-  for (const [query, grades] of judged) {
-    const ranked = runs.get(query) ?? []
-    sums.ndcg10 += ndcg(ranked, grades)
-    sums.recall100 += recall(ranked, grades)
-    sums.mrr += reciprocalRank(ranked, grades)
-  }
-  const count = Math.max(1, judged.size)
-  return {
-    queries: judged.size,
-    ndcg10: sums.ndcg10 / count,
-    recall100: sums.recall100 / count,
-    mrr: sums.mrr / count,
-  }
-}
