@@ -1,17 +1,17 @@
 'use strict'
 const { join } = require('node:path')
 
-/** what completion scripts of shells ask a program with; it is no command */
+/** first argument of the calls by shells' completion scripts; not a command */
 const COMPLETE = '__complete'
 
 /**
- * Answers a shell that completes, with as little code as can be: of the program itself nothing is loaded.
+ * Answers a completion request of a shell with as little code as possible: the program itself is not loaded.
  *
  * @param {string[]} argv
  * @param {'ks' | 'kchat'} program
- * @returns {boolean} whether it was asked by one
+ * @returns {boolean} whether the call is a completion request
  */
-exports.completes = (argv, program) => {
+exports.handleCompletion = (argv, program) => {
   if (argv[0] !== COMPLETE) return false
   void run(argv.slice(1), program)
   return true
@@ -22,6 +22,6 @@ async function run(argv, program) {
   const bundle = require('./bundle.js').loadBundle(join(folder, 'bundle', `complete-${program}`))
   const { complete } = bundle ?? (await import(join(folder, program === 'ks' ? 'cli' : 'kchat', 'complete.js')))
   await complete(argv)
-  // nothing is left to be waited for
+  // no work is pending
   process.exit(0)
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// `ks` from a working copy: builds what changed first, then runs it.
+// `ks` from a working copy: builds the changed files first, then runs it.
 'use strict'
 const { join } = require('node:path')
 
-// completion takes what is built: nobody waits for a build at Tab
-if (!require('./complete.js').completes(process.argv.slice(2), 'ks')) void run()
+// completion uses the existing build: Tab must not wait for a build
+if (!require('./complete.js').handleCompletion(process.argv.slice(2), 'ks')) void run()
 
 async function run() {
   const { buildIfStale } = await import('../scripts/build.js')

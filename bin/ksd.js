@@ -4,13 +4,13 @@ const { existsSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 
-/** 9 in docs/errors.md: not configured here */
+/** exit code 9 in docs/errors.md: not configured */
 const EXIT_NOT_CONFIGURED = 9
 
 void run()
 
-/** A package may hold binaries that are for one system and one version of Node (`scripts/package`). */
-function misfit() {
+/** A package may contain binaries for one system and one version of Node (`scripts/package`). */
+function findMismatch() {
   const { madeFor } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'))
   if (madeFor === undefined) return undefined
   const { os, cpu, abi, node } = madeFor
@@ -21,14 +21,14 @@ function misfit() {
 }
 
 async function run() {
-  const reason = misfit()
+  const reason = findMismatch()
   if (reason !== undefined) {
     process.stderr.write(`ksd: ${reason}\n`)
     process.exitCode = EXIT_NOT_CONFIGURED
     return
   }
   await import('../dist/lib/no-debugger.js')
-  // the same in fewer files, where the build could make it
+  // the same program in fewer files, if the build created a bundle
   const bundle = join(__dirname, '..', 'dist', 'bundle', 'ksd.js')
   const { main } = existsSync(bundle)
     ? await import(pathToFileURL(bundle).href)

@@ -5,7 +5,9 @@ import { analyzeDocument } from '../../src/lib/text/analyze.js'
 
 const SLICE = 1000
 
-/** The project's text index over some texts, alone in this process; the n-th text has key n + 1 and is its own document. */
+/**
+ * The project's text index over some texts, alone in this process; the n-th text has key n + 1 and is its own document.
+ */
 export async function bareTextIndex(dir: string, texts: readonly string[]): Promise<TextIndex> {
   const index = await openText({ dir, engine: 'tantivy', create: true, log: () => undefined, watermarkLagMs: 0 })
   if (index === undefined) throw new Error('the text index was not made')

@@ -42,7 +42,10 @@ export const KSD = join(ROOT, 'bin', 'ksd.js')
 /** Folders beside a data directory, of the programs that work on it. */
 const BESIDE = ['.home', '.config', '.state', '.cache']
 
-/** A new folder below the system's temporary one; `remove` deletes it, with what stands beside it when it is a data directory. */
+/**
+ * A new folder below the system's temporary one; `remove` deletes it, with what stands beside it when it is a data
+ * directory.
+ */
 export function temporaryFolder(name: string): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), `ks-${name}-`))
   return {
@@ -53,7 +56,9 @@ export function temporaryFolder(name: string): { path: string; remove: () => voi
   }
 }
 
-/** What a program finds its helpers and its scratch space by; anything else of the caller's would change the figures. */
+/**
+ * What a program finds its helpers and its scratch space by; anything else of the caller's would change the figures.
+ */
 const INHERITED = ['PATH', 'TMPDIR']
 
 /**

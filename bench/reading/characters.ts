@@ -126,7 +126,9 @@ function ofFolder(folder: string): Sample[] {
   })
 }
 
-/** What two ways of typesetting have alike: words and signs, single spaces, straight quotes, no dashes of other lengths. */
+/**
+ * What two ways of typesetting have alike: words and signs, single spaces, straight quotes, no dashes of other lengths.
+ */
 function plain(text: string): string {
   return text
     .normalize('NFKC')

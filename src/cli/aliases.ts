@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { usageError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
-/** Short names that a user gave to commands, in a file of their own for each program. */
+/** Short names that a user gave to commands, stored in one file for each program. */
 
 const ALIAS_NAME = /^[A-Za-z][\w-]{0,63}$/
 
@@ -15,19 +15,19 @@ function aliasesPath(configDir: string, program: Aliased): string {
 }
 
 /**
- * Refuses an alias that could not be used, or that would hide a command.
+ * Rejects an alias name or command that cannot be used, or that would hide a command.
  *
- * @param commands words that begin a command of the program
- * @throws CliError with the exit code of wrong usage
+ * @param commands first words of all commands of the program
+ * @throws CliError exit 2
  */
 export function checkAlias(name: string, command: string, commands: ReadonlySet<string>, program: Aliased): void {
   if (!ALIAS_NAME.test(name))
-    throw usageError(`an alias is a letter and up to 63 letters, digits, - and _, received ${JSON.stringify(name)}`)
-  if (commands.has(name)) throw usageError(`${JSON.stringify(name)} is a command, which an alias may not hide`)
+    throw usageError(`an alias name must be a letter and up to 63 letters, digits, - and _, received ${JSON.stringify(name)}`)
+  if (commands.has(name)) throw usageError(`${JSON.stringify(name)} is a command: an alias cannot replace it`)
   const [first = ''] = wordsOf(command)
   if (!commands.has(first))
     throw usageError(
-      `an alias begins with a command of ${program}, received ${JSON.stringify(first)}`,
+      `an alias must begin with a command of ${program}, received ${JSON.stringify(first)}`,
       `\`${program} --help\` lists them`,
     )
 }
@@ -43,7 +43,10 @@ export function writeAliases(configDir: string, aliases: Aliases, program: Alias
   writeJson(aliasesPath(configDir, program), aliases)
 }
 
-/** The words of a line as a shell parts them: spaces, both quotes, and a backslash outside of single ones. @throws CliError exit 2 */
+/**
+ * Splits a line into words as a shell does: at spaces, with both kinds of quotes, and with a backslash outside of
+ * single quotes. @throws CliError exit 2
+ */
 export function wordsOf(line: string): string[] {
   const words: string[] = []
   let word: string | undefined
@@ -66,10 +69,10 @@ export function wordsOf(line: string): string[] {
 }
 
 /**
- * The words that stand for an alias and what follows it. `$1` to `$9` in it are those that follow, each one word whatever
- * it holds; those that it does not name go to the end.
+ * Expands an alias. `$1` to `$9` in its line are replaced by the arguments, each as one word; unused arguments are
+ * appended.
  *
- * @throws CliError exit 2 where one is missing
+ * @throws CliError exit 2 if an argument is missing
  */
 export function expanded(name: string, line: string, args: readonly string[]): string[] {
   const used = new Set<number>()
@@ -85,9 +88,9 @@ export function expanded(name: string, line: string, args: readonly string[]): s
 }
 
 /**
- * The command line that is meant, where the first word is an alias.
+ * Returns the expanded command line if the first word is an alias, else `undefined`.
  *
- * @param isCommand whether a word begins a command or a topic: those are never something else
+ * @param isCommand whether a word begins a command or a topic; those are never aliases
  */
 export function withoutAlias(
   argv: readonly string[],

@@ -9,11 +9,11 @@ export interface ApiWords {
   input: string | undefined
 }
 
-/** A request made of the words of `ks api`. @throws CliError exit 2 */
+/** Builds the HTTP request from the arguments of `ks api`. @throws CliError exit 2 */
 export function apiRequest(words: ApiWords): HttpRequest {
   const method = words.method.toUpperCase()
   if (!/^(GET|POST|PUT|PATCH|DELETE|HEAD)$/.test(method)) {
-    throw usageError(`${JSON.stringify(words.method)} is no method: GET, POST, PUT, PATCH or DELETE`)
+    throw usageError(`${JSON.stringify(words.method)} is not a supported method: use GET, POST, PUT, PATCH, DELETE or HEAD`)
   }
   const path = words.path.startsWith('/') ? words.path : `/${words.path}`
   const fields = [

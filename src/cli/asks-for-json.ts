@@ -1,6 +1,6 @@
 import { type Env, envValue } from './environment.js'
 
-/** Whether arguments ask for machine-readable errors; used before, or in place of, a full parse. */
+/** Whether the arguments or the environment request JSON errors; used before, or instead of, a full parse. */
 export function asksForJson(argv: readonly string[], env: Env): boolean {
   const end = argv.indexOf('--')
   const own = end === -1 ? argv : argv.slice(0, end)

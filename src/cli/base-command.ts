@@ -15,43 +15,43 @@ import type { SpaceRef } from './resolve.js'
 import { ttyLine } from './terminal.js'
 import { refuseSwitchValues } from './usage-errors.js'
 
-/** Values by name, as oclif's parser gives them. */
+/** Parsed values by name. */
 type Values = Record<string, unknown>
 
-/** What commands share: settings, the client, output and questions. It does nothing until it is asked. */
+/** Base of all commands: settings, client, output and prompts, each created at its first use. */
 export abstract class BaseCommand extends Command {
   static override baseFlags = commonFlags
-  /** long output goes through a pager: of commands that print once and end */
+  /** Long output is shown in a pager; only for commands that print once and exit. */
   static pages = false
 
   protected readonly dirs: LocalDirs = localDirs()
-  /** reasons that were told already */
+  /** Degradation reasons already reported. */
   private readonly lacks = new Set<string>()
-  /** aborts when `--timeout` has passed */
+  /** Aborts after `--timeout`. */
   protected readonly deadline = new AbortController()
   private parsedCommon: Common | undefined
   private resolved: Settings | undefined
   private output: Output | undefined
-  /** what stands between the command and stdout */
+  /** The pager or filter between the command and stdout. */
   private paged: PagedOutput | undefined
   private filtered: FilteredOutput | undefined
   private hasFailed = false
   private layout: Layout | undefined
   private connected: Promise<Client> | undefined
 
-  /** Runs the command with the configuration that it was given; oclif's static `run` would load it anew. */
+  /** Runs the command with the given configuration; oclif's static `run` would load it again. */
   async start(): Promise<void> {
     await this._run()
   }
 
-  /** oclif would load its logger here, and look for deprecated commands, of which there are none. */
+  /** oclif would load its logger here and look for deprecated commands; there are none. */
   protected override async init(): Promise<void> {}
 
   protected override async parse<F extends Values, B extends Values, A extends Values>(
     options?: Input<F, B, A>,
     argv?: string[],
   ): Promise<ParserOutput<F, B, A>> {
-    // oclif would take an absent argument from stdin; ours come from there only where `-` asks for it.
+    // oclif reads absent arguments from stdin; ours are read from there only with `-`.
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true
     refuseSwitchValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
     const parsed = await super.parse(options, argv)
@@ -63,9 +63,9 @@ export abstract class BaseCommand extends Command {
     return parsed
   }
 
-  /** The common flags; only after `parse`. */
+  /** The common flags; available after `parse`. */
   protected get common(): Common {
-    if (this.parsedCommon === undefined) throw new Error('flags were asked for before they were parsed')
+    if (this.parsedCommon === undefined) throw new Error('flags are read before parse()')
     return this.parsedCommon
   }
 
@@ -86,7 +86,7 @@ export abstract class BaseCommand extends Command {
       const { output } = this.common
       const format = output.format ?? this.formatByDefault()
       const { paged } = this
-      // what is said beside the output comes after it
+      // Notes on stderr are printed after the paged output.
       const later = {
         write: (text: string) => paged?.later(text) ?? false,
         isTTY: true,
@@ -103,13 +103,13 @@ export abstract class BaseCommand extends Command {
     return this.output
   }
 
-  /** The client of the service that the settings point at. */
+  /** The client of the configured service. */
   protected client(): Promise<Client> {
     this.connected ??= this.open()
     return this.connected
   }
 
-  /** A client of the service as it is now: a local daemon that was started again may listen elsewhere. */
+  /** Reconnects: a restarted local daemon may listen at another address. */
   protected async reconnected(): Promise<Client> {
     const before = await this.connected?.catch(() => undefined)
     before?.close()
@@ -118,9 +118,9 @@ export abstract class BaseCommand extends Command {
   }
 
   /**
-   * The space to work in: `--space`, environment, project, context; the only one there is, when none is named.
+   * The space to work in: from `--space`, environment, project or context; by default the only existing space.
    *
-   * @throws CliError exit 2 when none is named and there are several, exit 5 when there is none
+   * @throws CliError exit 2 if no space is named and several exist, exit 5 if none exists
    */
   protected async space(): Promise<SpaceRef> {
     const chosen = this.settings.space
@@ -135,14 +135,14 @@ export abstract class BaseCommand extends Command {
     return await resolveSpace(await this.client(), text)
   }
 
-  /** A document of the space, named by its id, the tail of it, or its path. */
+  /** Resolves a document of the space by its id, the end of its id, or its path. */
   protected async documentNamed(text: string): Promise<{ id: string; documentId: string }> {
     const { id } = await this.space()
     const { resolveDocument } = await import('./resolve.js')
     return { id, documentId: await resolveDocument(await this.client(), id, text, this.dirs.cache) }
   }
 
-  /** A source of the space, named by its id or the tail of it. */
+  /** Resolves a source of the space by its id or the end of its id. */
   protected async sourceNamed(text: string): Promise<{ id: string; sourceId: string }> {
     const { id } = await this.space()
     const { resolveId } = await import('./resolve.js')
@@ -156,7 +156,9 @@ export abstract class BaseCommand extends Command {
     return { id, documentIds }
   }
 
-  /** `--limit`, `--all` and `--cursor` as a range for `paginate`; who reads from a pipe gets everything unless asked. */
+  /**
+   * Converts `--limit`, `--all` and `--cursor` to a range for `paginate`. Without a terminal the default is everything.
+   */
   protected range(flags: { limit?: number | undefined; all: boolean; cursor?: string | undefined }) {
     return {
       limit: flags.all ? undefined : (flags.limit ?? (this.out.isTerminal ? LIST_DEFAULT : undefined)),
@@ -164,7 +166,7 @@ export abstract class BaseCommand extends Command {
     }
   }
 
-  /** Prints a list and says how to see more of it. */
+  /** Prints a list and a hint how to list more. */
   protected async list<T>(
     items: AsyncGenerator<T, string | undefined>,
     options: Parameters<Output['list']>[1],
@@ -172,7 +174,7 @@ export abstract class BaseCommand extends Command {
     return await this.out.list(this.tellingMore(items), options)
   }
 
-  /** Passes items on, and says on stderr where the list was cut. */
+  /** Passes items on; reports the cursor on stderr if the list was cut. */
   protected async *tellingMore<T>(items: AsyncGenerator<T, string | undefined>): AsyncGenerator<T> {
     const next = yield* items
     if (next !== undefined) this.out.note(`more: \`--all\`, or \`--cursor ${next}\``)
@@ -183,17 +185,17 @@ export abstract class BaseCommand extends Command {
     return { yes: this.common.yes, interactive: terminal && !this.common.noInput }
   }
 
-  /** An answer, once it is told on stderr what it may lack: each reason once, however many pages have it. */
+  /** Warns on stderr about the degradation of a reply, once for each reason, and returns the reply. */
   protected tellingLacks<T extends { degradedReasons?: string[] | undefined }>(answer: T): T {
     for (const reason of answer.degradedReasons ?? []) {
-      if (!this.lacks.has(reason)) this.out.warn(ttyLine(`ks: not whole: ${reason}`))
+      if (!this.lacks.has(reason)) this.out.warn(ttyLine(`ks: degraded: ${reason}`))
       this.lacks.add(reason)
     }
     return answer
   }
 
   protected override async catch(error: Error): Promise<void> {
-    // an exit code alone says nothing against what was printed
+    // `ExitWith` carries an exit code only: the output is complete.
     this.hasFailed = !(error instanceof ExitWith)
     const { place } = this.resolved ?? {}
     if (error instanceof ApiError && error.status === 401 && place !== undefined) throw refused(error, place.value)
@@ -203,7 +205,7 @@ export abstract class BaseCommand extends Command {
   protected override async finally(): Promise<void> {
     const client = await this.connected?.catch(() => undefined)
     client?.close()
-    // an answer that broke off may have a word left
+    // Output that was interrupted may have buffered text.
     this.output?.endProse()
     await this.paged?.end()
     if (!this.hasFailed) await this.filtered?.end()
@@ -216,12 +218,12 @@ export abstract class BaseCommand extends Command {
     }
   }
 
-  /** What stands between the command and stdout: a filter or a pager, where one was asked for. */
+  /** The filter or pager between the command and stdout, if any. */
   protected get between(): OutStream | undefined {
     return this.filtered ?? this.paged
   }
 
-  /** Loads what `--jq` and `--template` need, or a pager; most commands need neither. */
+  /** Loads the filter of `--jq` and `--template`, or the pager; most commands need neither. */
   private async prepareStdout({ filter, pager }: Common): Promise<void> {
     if (filter !== undefined) {
       const { FilteredOutput } = await import('./filter.js')
@@ -241,7 +243,7 @@ export abstract class BaseCommand extends Command {
     if (verbose) this.sayWhere()
     return await connect(this.settings.place.value, {
       autostart: this.settings.autostart,
-      // without a limit nothing would ever abort it
+      // Without a timeout nothing aborts the signal.
       ...(this.common.timeoutMs === undefined ? {} : { signal: this.deadline.signal }),
       ...(debug ? { onExchange: (line: string) => this.out.warn(`debug: ${line}`) } : {}),
       onSlowStart: () => {
@@ -250,15 +252,15 @@ export abstract class BaseCommand extends Command {
     })
   }
 
-  /** `--verbose`: which service and space, and what chose them. */
+  /** `--verbose`: prints the service and the space, and where each was configured. */
   private sayWhere(): void {
     const { place, space } = this.settings
     const where = place.value.kind === 'local' ? `the local daemon of ${place.value.dataDir}` : place.value.url
-    this.out.warn(`ks: speaking to ${where} (${place.origin})`)
+    this.out.warn(`ks: using ${where} (${place.origin})`)
     if (space !== undefined) this.out.warn(`ks: space ${space.value} (${space.origin})`)
   }
 
-  /** The format of environment and user file. A broken file must not hide the error a command ends with. */
+  /** The format of the environment or user file. A broken file must not hide the error that ends a command. */
   private formatByDefault() {
     const { format } = this.settings
     return format === undefined ? undefined : asFormat(format.value, format.origin === 'user' ? 'format' : 'KS_FORMAT')

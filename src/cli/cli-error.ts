@@ -1,12 +1,12 @@
 import { EXIT } from '../contract/errors.js'
 import { defined } from '../lib/defined.js'
 
-/** A failure the CLI itself found: one sentence, an exit code, and what to do next. */
+/** A failure that the CLI detected: a one-sentence message, an exit code and a hint for the next step. */
 export class CliError extends Error {
   readonly code: string
   readonly exit: number
   readonly hint?: string
-  /** further lines between the sentence and the hint */
+  /** Lines printed between the message and the hint. */
   readonly details: string[]
 
   constructor(
@@ -27,7 +27,7 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError(message, { code: 'usage', exit: EXIT.usage, ...defined({ hint }) })
 }
 
-/** Ends the command with an exit code after everything worth saying was said. */
+/** Ends the command with an exit code; all output was printed before. */
 export class ExitWith extends Error {
   readonly exit: number
 

@@ -2,19 +2,21 @@ import { isRecord } from '../lib/json/values.js'
 import { tty, ttyLine, ttyName } from './terminal.js'
 import { ago, bytes, count } from './units.js'
 
-/** How a field is shown to people; machines get the value as it is. Times: ISO text, epoch in milliseconds, in seconds. */
+/**
+ * How a field is shown to people; machines get the raw value. Times: ISO text, epoch in milliseconds, epoch in seconds.
+ */
 export type Kind = 'text' | 'name' | 'id' | 'time' | 'epoch' | 'seconds' | 'bytes' | 'count' | 'state' | 'progress'
 
 /** One column of a list, or one line of a record. */
 export interface Column {
-  /** name or dotted path in the item */
+  /** Name or dotted path of the value in the item. */
   field: string
-  /** heading; the field in capitals when absent */
+  /** Heading; by default the field in capitals. */
   title?: string
   kind?: Kind
 }
 
-/** Value at a dotted path, or undefined. */
+/** The value at a dotted path, or `undefined`. */
 export function valueAt(item: unknown, path: string): unknown {
   let value: unknown = item
   for (const key of path.split('.')) {
@@ -24,12 +26,12 @@ export function valueAt(item: unknown, path: string): unknown {
   return value
 }
 
-/** The last 8 hex digits of an id: UUIDv7 begins with the time, so only its end tells ids apart. */
+/** The last 8 hex digits of an id: a UUIDv7 begins with the time, so only its end distinguishes ids. */
 export function shortId(id: string): string {
   return `#${id.replaceAll('-', '').slice(-8)}`
 }
 
-/** A cell for people, of one line, whatever the value holds. */
+/** Formats a value for people as one line without control characters. */
 export function show(value: unknown, kind: Kind | undefined, now: number = Date.now()): string {
   if (value === undefined || value === null) return ''
   return kind === 'name' && typeof value === 'string' ? ttyName(value) : ttyLine(inWords(value, kind, now))
@@ -51,14 +53,13 @@ function reached({ unit, at, total }: Record<string, unknown>): string {
   return `${plain(unit)} ${plain(at)}${total === undefined ? '' : ` of ${plain(total)}`}`
 }
 
-/** What a spreadsheet takes for the beginning of a formula, unless the cell is a number. */
+/** Characters that make a spreadsheet read a cell as a formula, unless the cell is a number. */
 const FORMULA = /^[=+\-@＝＋－＠\r]/
 const NUMBER = /^[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?$/i
 
 /**
- * A cell for machines: one line, no tabs, full values, times as ISO. A backslash stands before what means something to
- * a reader: tabs, line ends, backslashes, and the first character of what a spreadsheet would run as a formula.
- * `xargs` and `read` take it away again.
+ * Formats a value for machines: one line without tabs, untruncated, times as ISO text. A backslash escapes tabs, line
+ * ends, backslashes and the first character of a spreadsheet formula. `xargs` and `read` remove it.
  */
 export function cell(value: unknown, kind?: Kind): string {
   const ms =
@@ -75,7 +76,7 @@ function plain(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** All dotted paths of an object's leaves; arrays are leaves. */
+/** The dotted paths of an object's leaves; arrays are leaves. */
 export function leafPaths(item: unknown, prefix = ''): string[] {
   if (!isRecord(item)) return prefix === '' ? [] : [prefix]
   const entries = Object.entries(item)

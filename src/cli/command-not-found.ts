@@ -2,7 +2,7 @@ import type { Hook } from '@oclif/core/interfaces'
 import { editDistance, nearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
 
-/** What other tools call it, and what it is here. */
+/** Command names of other tools, with our command. */
 const OTHER_WORDS: Record<string, string> = {
   add: 'ingest PATH',
   ask: 'query QUESTION',
@@ -27,15 +27,15 @@ const OTHER_WORDS: Record<string, string> = {
   version: '--version',
 }
 
-/** as many words are a question rather than a command */
+/** An unknown command with at least this many words is probably a question. */
 const QUESTION_WORDS = 3
 
-/** Unknown commands are refused with the nearest one as a hint; it is never run. */
+/** Rejects an unknown command with the nearest command as a hint; never runs it. */
 export const commandNotFound: Hook<'command_not_found'> = async ({ id, config }) => {
   throw unknownCommand(id.split(':'), config.commandIDs)
 }
 
-/** The refusal of words that name no command. */
+/** Builds the error for words that are not a command. */
 export function unknownCommand(words: string[], commandIds: string[]): CliError {
   const typed = words.join(' ')
   const before = words.slice(0, -1).join(':')
@@ -52,16 +52,16 @@ export function unknownCommand(words: string[], commandIds: string[]): CliError 
 
 function misplacedFlag(flag: string): CliError {
   if (/^-[vV]$/.test(flag)) return usageError(`ks has no flag \`${flag}\``, '`ks --version`')
-  return usageError(`\`${flag}\` stands before a command`, `flags stand behind it: \`ks COMMAND ${flag} …\``)
+  return usageError(`\`${flag}\` is before the command`, `flags follow it: \`ks COMMAND ${flag} …\``)
 }
 
-/** Several words that are no command may be what somebody wants to know. */
+/** Hint without a similar command: several words are probably a question. */
 function otherwise(typed: string): string {
   const isQuestion = typed.split(/\s+/).length >= QUESTION_WORDS
-  return isQuestion ? 'a question is asked with `ks query QUESTION`' : '`ks --help` lists the commands'
+  return isQuestion ? 'ask a question with `ks query QUESTION`' : '`ks --help` lists the commands'
 }
 
-/** A word of other tools, or the last word of the one command that ends in it (`grep` for `fs grep`). */
+/** The command for a synonym, or the only command that ends in this word (`grep` for `fs grep`). */
 function otherWord([first = '', second]: string[], commandIds: string[]): string | undefined {
   if (Object.hasOwn(OTHER_WORDS, first)) return OTHER_WORDS[first]
   const ending = commandIds.filter((id) => id.endsWith(`:${first}`))
@@ -69,7 +69,9 @@ function otherWord([first = '', second]: string[], commandIds: string[]): string
   return second === undefined && ending.length === 1 && only !== undefined ? spaced(only) : undefined
 }
 
-/** Where the first words are right, only the last one is looked at; what is near to no command may have an argument behind it. */
+/**
+ * If the topic exists, compares the last word with the topic's commands. Otherwise the last word may be an argument.
+ */
 function nearestCommand(words: string[], commandIds: string[]): string | undefined {
   const topic = words.slice(0, -1).join(':')
   const siblings = commandIds.filter((id) => topic !== '' && id.startsWith(`${topic}:`))
@@ -84,7 +86,7 @@ function nearestCommand(words: string[], commandIds: string[]): string | undefin
   return close === undefined ? undefined : spaced(`${topic}:${close}`)
 }
 
-/** One word alone is taken for a command where one letter is wrong: others begin a question. */
+/** A single word matches a command at one wrong letter only: other words begin a question. */
 function nearestBeginning(words: string[], commandIds: string[]): string | undefined {
   const [first = '', second] = words
   if (second !== undefined) return nearestCommand(words, commandIds)

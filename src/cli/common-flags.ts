@@ -6,40 +6,40 @@ import { FORMATS, type Format, type OutputOptions } from './output.js'
 import { parseSpan } from './units.js'
 import { type Wish, wishOf } from './wish.js'
 
-/** Flags that every command takes. */
+/** Flags of every command. */
 const GLOBAL = { helpGroup: 'COMMON' }
 
 export const commonFlags = {
   format: Flags.string({ ...GLOBAL, options: FORMATS, description: 'output format' }),
   json: Flags.boolean({ ...GLOBAL, description: 'same as --format json' }),
   fields: Flags.string({ ...GLOBAL, helpValue: 'a,b.c', description: 'fields to show, in this order' }),
-  jq: Flags.string({ ...GLOBAL, helpValue: 'expr', description: 'what jq makes of the JSON, strings without quotes' }),
-  template: Flags.string({ ...GLOBAL, helpValue: 'text', description: 'a Mustache template for the JSON' }),
-  'no-header': Flags.boolean({ ...GLOBAL, description: 'tables without a header' }),
-  'no-truncate': Flags.boolean({ ...GLOBAL, description: 'tables wider than the terminal' }),
+  jq: Flags.string({ ...GLOBAL, helpValue: 'expr', description: 'jq expression for the JSON output; prints strings without quotes' }),
+  template: Flags.string({ ...GLOBAL, helpValue: 'text', description: 'Mustache template for the JSON output' }),
+  'no-header': Flags.boolean({ ...GLOBAL, description: 'omit the table header' }),
+  'no-truncate': Flags.boolean({ ...GLOBAL, description: 'do not cut tables to the terminal width' }),
   context: Flags.string({ ...GLOBAL, helpValue: 'name', description: 'context to use' }),
   url: Flags.string({ ...GLOBAL, helpValue: 'url', description: 'address of the service' }),
-  'token-file': Flags.string({ ...GLOBAL, helpValue: 'file', description: 'file that holds the access token' }),
+  'token-file': Flags.string({ ...GLOBAL, helpValue: 'file', description: 'file with the access token' }),
   yes: Flags.boolean({ ...GLOBAL, char: 'y', description: 'answer yes to every question' }),
-  'no-input': Flags.boolean({ ...GLOBAL, description: 'never ask' }),
-  quiet: Flags.boolean({ ...GLOBAL, char: 'q', description: 'only results and errors' }),
-  verbose: Flags.boolean({ ...GLOBAL, char: 'v', description: 'say on stderr which service and space are used' }),
+  'no-input': Flags.boolean({ ...GLOBAL, description: 'never prompt' }),
+  quiet: Flags.boolean({ ...GLOBAL, char: 'q', description: 'print only results and errors' }),
+  verbose: Flags.boolean({ ...GLOBAL, char: 'v', description: 'print the service and space in use on stderr' }),
   debug: Flags.boolean({ ...GLOBAL, description: 'print request lines, trace ids and stacks on stderr' }),
-  timeout: Flags.string({ ...GLOBAL, helpValue: '30s', description: 'time the whole command may take' }),
+  timeout: Flags.string({ ...GLOBAL, helpValue: '30s', description: 'time limit of the command' }),
   'no-autostart': Flags.boolean({ ...GLOBAL, description: 'fail instead of starting the local daemon' }),
-  'no-pager': Flags.boolean({ ...GLOBAL, description: 'long output at once, also at a terminal' }),
+  'no-pager': Flags.boolean({ ...GLOBAL, description: 'never use a pager' }),
   color: Flags.boolean({ ...GLOBAL, allowNo: true, description: 'force colours on or off' }),
 }
 
-/** A format of commands that draw graphs; the parser refuses it elsewhere. */
+/** Format of commands that draw graphs; the parser rejects it elsewhere. */
 const DOT = 'dot'
 
-/** `-s, --space` of commands that work inside a space. */
+/** `-s, --space` of commands that work in a space. */
 export const spaceFlag = {
   space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'space to use' }),
 }
 
-/** `--doc` of commands that ask about some documents only. */
+/** `--doc` of commands that can be limited to some documents. */
 export const docFlag = {
   doc: Flags.string({
     multiple: true,
@@ -56,13 +56,13 @@ export const listFlags = {
   limit: Flags.integer({
     min: 1,
     helpValue: 'n',
-    description: `most items to list (default ${LIST_DEFAULT} at a terminal, else all)`,
+    description: `maximum number of items (default ${LIST_DEFAULT} at a terminal, else all)`,
   }),
   all: Flags.boolean({ description: 'list everything', exclusive: ['limit'] }),
-  cursor: Flags.string({ helpValue: 'cursor', description: 'go on where an earlier list stopped' }),
+  cursor: Flags.string({ helpValue: 'cursor', description: 'continue after this cursor of an earlier list' }),
 }
 
-/** The common flags after parsing, with the environment's say where a flag is absent. */
+/** The parsed common flags, with values of the environment for absent flags. */
 export interface Common {
   output: OutputOptions
   context: ContextFlags
@@ -75,7 +75,7 @@ export interface Common {
   pager: boolean
 }
 
-/** Reads the common flags out of what the parser made of the arguments. @throws CliError exit 2 */
+/** Reads the common flags from the parsed flags. @throws CliError exit 2 */
 export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): Common {
   const timeout = text(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
   const filter = wishOf({ jq: text(flags.jq), template: text(flags.template), format: text(flags.format) })
@@ -110,7 +110,7 @@ function formatOf(flags: Readonly<Record<string, unknown>>): Format | undefined 
   const asked = text(flags.format)
   if (flags.json !== true) return asked === undefined || asked === DOT ? undefined : asFormat(asked, '--format')
   if (asked !== undefined && asked !== 'json') {
-    throw usageError(`--json and --format ${asked} both say how to print: give one of them`)
+    throw usageError(`--json and --format ${asked} contradict each other: give one of them`)
   }
   return 'json'
 }
@@ -127,7 +127,7 @@ export function asFormat(value: string, name: string): Format {
 function fieldsOf(list: string | undefined): string[] | undefined {
   if (list === undefined) return undefined
   const fields = list.split(',').map((field) => field.trim())
-  if (fields.some((field) => field === '')) throw usageError(`--fields must be names joined by commas`)
+  if (fields.some((field) => field === '')) throw usageError(`--fields must be names separated by commas`)
   return fields
 }
 

@@ -8,32 +8,32 @@ import { type Asked, askedOf, candidateLines, flagValue } from './completing/wor
 import { resolveSettings, type Settings } from './contexts.js'
 import { recallIds } from './recent-ids.js'
 
-/** Values for the completion of shells: asked of a daemon that runs, quick, and silent where there are none. */
+/** Values for shell completion: requested from a running daemon only, fast, and silent on failure. */
 
-/** a service that does not answer holds a shell up no longer */
+/** A service that does not respond blocks the shell for at most this time. */
 const WAIT_MS = 1000
 
-/** A program whose words are completed. */
+/** A program with shell completion. */
 export interface Completed {
   program: 'ks' | 'kchat'
   names: Names
-  /** what this program alone knows; undefined where the kind is one of both */
+  /** Values that only this program can list; `undefined` for kinds that both programs have. */
   own(kind: Kind, where: Where): Promise<readonly string[]> | undefined
 }
 
-/** Where values come from. */
+/** What a program needs to list its own values. */
 export interface Where {
   asked: Asked
   dirs: LocalDirs
   settings(): Settings
 }
 
-/** `ks __complete SHELL …`: candidates, one a line. */
+/** `ks __complete SHELL …`: prints candidates, one a line. */
 export async function complete(argv: readonly string[]): Promise<void> {
   await completeFor(argv, { program: 'ks', names: KS, own: () => undefined })
 }
 
-/** Whatever goes wrong, there are none. */
+/** Prints candidates; prints nothing on any failure. */
 export async function completeFor(argv: readonly string[], completed: Completed): Promise<void> {
   const timer = setTimeout(() => process.exit(0), WAIT_MS)
   try {
@@ -43,13 +43,13 @@ export async function completeFor(argv: readonly string[], completed: Completed)
     const wanted = asked.typed.slice(found.head.length)
     print(candidateLines(await valuesOf(found.kind, wanted, asked, completed), asked, found.head))
   } catch {
-    // a shell that completes has no place for complaints
+    // Error output would disturb the shell's prompt.
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Not by `process.stdout`, which takes as long to load as to ask a daemon. */
+/** Avoids `process.stdout`: loading it takes as long as a request to the daemon. */
 function print(text: string): void {
   let rest = Buffer.from(text)
   while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
@@ -62,7 +62,7 @@ async function valuesOf(
   { program, own }: Completed,
 ): Promise<readonly string[]> {
   const dirs = localDirs()
-  // the tail of an id that was shown
+  // The end of an id that was shown before.
   if (/^#[0-9a-f]*$/.test(wanted)) return recallIds(dirs.cache, '').map((id) => `#${id.slice(-8)}`)
   const local = localValues(kind, dirs, program)
   if (local !== undefined) return local

@@ -5,7 +5,7 @@ import { usageError } from './cli-error.js'
 import { SHELLS, type Shell } from './completion.js'
 import { shellWord } from './shell-word.js'
 
-/** Where shells look for completion scripts of a user, and what is to stand there. */
+/** User folders in which shells look for completion scripts, and their contents. */
 
 const PROGRAMS = ['ks', 'kchat'] as const
 type Program = (typeof PROGRAMS)[number]
@@ -13,16 +13,16 @@ type Program = (typeof PROGRAMS)[number]
 export interface ScriptFile {
   program: Program
   path: string
-  /** what stands there now */
+  /** The current content, if the file exists. */
   before: string | undefined
 }
 
-/** The shell that is named, or that of the user. @throws CliError exit 2 */
+/** The named shell, or the user's shell. @throws CliError exit 2 */
 export function shellNamed(text: string | undefined, env: NodeJS.ProcessEnv): Shell {
   const name = text ?? basename(env.SHELL ?? '')
   const known = SHELLS.find((shell) => shell === name)
   if (known !== undefined) return known
-  throw usageError(`there is no completion for ${JSON.stringify(name)}`, `name one of ${SHELLS.join(', ')}`)
+  throw usageError(`no completion for ${JSON.stringify(name)}`, `use one of ${SHELLS.join(', ')}`)
 }
 
 export function scriptFiles(shell: Shell, env: NodeJS.ProcessEnv): ScriptFile[] {
@@ -32,12 +32,12 @@ export function scriptFiles(shell: Shell, env: NodeJS.ProcessEnv): ScriptFile[] 
   })
 }
 
-/** Whether a file is one that was put there by `completion install`. */
+/** Whether `completion install` wrote the file. */
 export function isOurs({ program, before }: ScriptFile): boolean {
   return before?.split('\n', 2).some((line) => line.includes(`completion for ${program}:`)) === true
 }
 
-/** The script, as the program itself prints it. */
+/** The completion script, as the program prints it. */
 export async function scriptOf(program: Program, shell: Shell, root: string): Promise<string> {
   const { execa } = await import('execa')
   const { stdout } = await execa(process.execPath, [join(root, 'bin', `${program}.js`), 'completion', shell], {
@@ -47,14 +47,14 @@ export async function scriptOf(program: Program, shell: Shell, root: string): Pr
   return stdout
 }
 
-/** What a user has to do beside, once; undefined where nothing is left. */
+/** The manual step that remains after the installation; `undefined` if none. */
 export function stillToDo(shell: Shell, env: NodeJS.ProcessEnv): string | undefined {
   const folder = folderOf(shell, env)
   if (shell === 'fish') return undefined
   if (shell === 'bash') {
     if (LOADERS.some((path) => existsSync(path))) return undefined
     const lines = PROGRAMS.map((program) => `source ${shellWord(join(folder, fileName(shell, program)))}`)
-    return `the package bash-completion, which loads it, is not here: install it, or add to ~/.bashrc: ${lines.join('; ')}`
+    return `package bash-completion not found: install it, or add to ~/.bashrc: ${lines.join('; ')}`
   }
   const zshrc = join(env.ZDOTDIR || homedir(), '.zshrc')
   const has = existsSync(zshrc) && readFileSync(zshrc, 'utf8').includes(folder)
@@ -63,7 +63,7 @@ export function stillToDo(shell: Shell, env: NodeJS.ProcessEnv): string | undefi
     : `add to the beginning of ${zshrc}: fpath=(${shellWord(folder)} $fpath); autoload -Uz compinit; compinit`
 }
 
-/** of the package bash-completion, which loads scripts of users by the name of the program */
+/** Files of the package bash-completion, which loads a user's scripts by program name. */
 const LOADERS = [
   '/usr/share/bash-completion/bash_completion',
   '/usr/local/share/bash-completion/bash_completion',
@@ -77,7 +77,7 @@ function folderOf(shell: Shell, env: NodeJS.ProcessEnv): string {
   return join(xdg(env.XDG_CONFIG_HOME) ?? join(homedir(), '.config'), 'fish', 'completions')
 }
 
-/** A relative path in such a variable is to be ignored (XDG Base Directory 0.8). */
+/** XDG Base Directory 0.8 ignores relative paths in these variables. */
 function xdg(value: string | undefined): string | undefined {
   return value !== undefined && isAbsolute(value) ? value : undefined
 }

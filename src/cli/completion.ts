@@ -1,12 +1,12 @@
 /** A command as completion needs it. */
 export interface CompletionCommand {
-  /** words behind the program's name */
+  /** Words after the program's name. */
   words: string[]
   summary: string
   flags: CompletionFlag[]
-  /** values of its arguments are asked for */
+  /** Whether the program lists values of its arguments at run time. */
   asks: boolean
-  /** values of an argument that has a fixed set */
+  /** Values of an argument with a fixed set. */
   choices: readonly string[]
 }
 
@@ -16,26 +16,26 @@ export interface CompletionFlag {
   description: string
   takesValue: boolean
   options: readonly string[]
-  /** its values are asked for */
+  /** Whether the program lists its values at run time. */
   asks: boolean
 }
 
-/** what completion scripts of shells ask the program with; it is no command */
+/** First argument with which completion scripts call the program; not a command. */
 export const COMPLETE = '__complete'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
 /**
- * The completion script of a shell. Commands, flags and values of fixed sets stand in it; only where a value is known to
- * the program is that asked (`complete.ts`).
+ * Builds the completion script of a shell. It contains commands, flags and fixed values; other values are requested
+ * from the program (`complete.ts`).
  */
 export function completionScript(shell: Shell, bin: string, commands: CompletionCommand[]): string {
   if (shell === 'bash') return bash(bin, commands)
   return shell === 'zsh' ? zsh(bin, commands) : fish(bin, commands)
 }
 
-/** What may follow each sequence of words: `` → top level, `spaces` → its verbs. */
+/** The words that may follow each sequence of words: `` → top level, `spaces` → its verbs. */
 function tree(commands: CompletionCommand[]): Map<string, Map<string, string>> {
   const below = new Map<string, Map<string, string>>()
   for (const command of commands) {
@@ -58,7 +58,7 @@ function namesOf({ name, char }: CompletionFlag): string[] {
   return [`--${name}`, ...(char === undefined ? [] : [`-${char}`])]
 }
 
-/** Flags of all commands by what may follow them. */
+/** Flags of all commands, grouped by the values they take. */
 function flagKinds(commands: CompletionCommand[]) {
   const flags = commands.flatMap((command) => command.flags)
   const names = (some: CompletionFlag[]) => [...new Set(some.flatMap(namesOf))]
@@ -66,10 +66,10 @@ function flagKinds(commands: CompletionCommand[]) {
   for (const flag of flags)
     if (flag.options.length > 0) for (const name of namesOf(flag)) fixed.set(name, flag.options.join(' '))
   return {
-    /** with the values of a fixed set */
+    /** Flags with a fixed set of values. */
     fixed,
     asking: names(flags.filter(({ asks }) => asks)),
-    // where one command takes a value, and another none, the word that follows is a word
+    // If one command takes a value and another does not, the next word is not treated as a value.
     valued: names(flags.filter(({ takesValue }) => takesValue)).filter(
       (name) => !flags.some((flag) => !flag.takesValue && namesOf(flag).includes(name)),
     ),
@@ -100,7 +100,7 @@ _${bin}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} path='' word before='' words='' flags='' asks=''
   local value=$cur
   COMPREPLY=()
-  # bash makes a word of the mark in --flag=value
+  # bash splits --flag=value into three words
   if [ "$cur" = = ]; then value=''; elif [ "$flag" = = ]; then flag=\${COMP_WORDS[COMP_CWORD-2]}; fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [ "$word" != = ] || continue
@@ -134,14 +134,14 @@ ${withChoices(commands, (path, choices) => `    '${path}') words="$words ${choic
     esac
     case "$cur" in
       -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")); return ;;
-      # what is typed may hold anything: only letters are compared
+      # the typed text may contain anything: only letters are compared
       *[!a-z-]*) ;;
       *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
     esac
   fi
   [ -n "$asks" ] || return
-  # names come from others: each line is one and is never looked at by the shell. Readline's own quoting leaves backquotes
-  # alone, so it is done here; behind an open quotation mark there are only names that need none.
+  # names are untrusted: each line is one name and is never evaluated. Readline's own quoting leaves backquotes
+  # alone, so quote here; after an open quotation mark only names without special characters are offered.
   while IFS= read -r value; do
     case "$value" in */) compopt -o nospace 2> /dev/null ;; esac
     case "$cur" in
@@ -155,7 +155,7 @@ complete -o default -F _${bin} ${bin}
 `
 }
 
-// `path` and `words` mean something to zsh itself: the script's own names are others.
+// zsh reserves `path` and `words`: the script uses other names.
 function zsh(bin: string, commands: CompletionCommand[]): string {
   const verbs = [...tree(commands)].map(([trail, below]) => {
     const entries = [...below].map(([word, summary]) => `'${word}:${zshText(summary)}'`)
@@ -215,11 +215,11 @@ ${withChoices(commands, (path, choices) => `    '${path}') compadd -- ${choices}
     esac
   fi
   (( \${#verbs} )) && _describe 'command' verbs
-  # names come from others: compadd quotes what it puts into the line
+  # names are untrusted: compadd quotes what it inserts
   [[ -z $asks ]] || values=("\${(@f)$(${bin} ${COMPLETE} zsh "\${(Q)PREFIX}" "\${(@)typed}" 2> /dev/null)}")
   values=(\${values:#})
   if (( \${#values} )); then
-    # a folder is gone on from
+    # no space after a folder
     compadd -S '' -- "\${(@M)values:#*/}"
     compadd -- "\${(@)values:#*/}"
     return 0
@@ -251,7 +251,7 @@ function fish(bin: string, commands: CompletionCommand[]): string {
       return `complete -c ${bin} -n '__fish_seen_subcommand_from ${path.split(' ').at(-1)}' -a '${choices}'`
     }),
   )
-  // names come from others: fish quotes what it puts into the line
+  // Names are untrusted: fish quotes what it inserts.
   const values = `(${bin} ${COMPLETE} fish (commandline -ct) (commandline -opc)[2..-1] 2> /dev/null)`
   lines.push(`complete -c ${bin} -n '__${bin}_asks' -a '${values}'`)
   const seen = new Set<string>()
@@ -273,7 +273,7 @@ function fish(bin: string, commands: CompletionCommand[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Whether an argument is typed whose values the program knows. */
+/** A fish function that tests whether the program lists values of the current argument. */
 function asksInFish(bin: string, valued: string[], paths: string[]): string[] {
   return [
     `function __${bin}_asks`,

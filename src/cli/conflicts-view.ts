@@ -21,7 +21,7 @@ interface Marks {
 
 const RELATIONS = { contradiction: '', newer: 'newer: ', other: 'no contradiction: ' } as const
 
-/** A conflict as people read it: what it is in, then both sides, each with its document, page, heading and day. */
+/** Formats a conflict for people: its kind and reason, then both sides with document, page, heading and day. */
 export function conflictLines({ kind, relation, reason, sides }: SpaceConflict, { unicode, paint }: Marks): string[] {
   const title = relation === 'contradiction' ? paint('yellow', ttyLine(kind)) : paint('dim', ttyLine(kind))
   return [`${title}  ${ttyLine(`${RELATIONS[relation]}${reason}`)}`, ...sides.flatMap(sideLines)]

@@ -6,11 +6,11 @@ import type { Place } from './contexts.js'
 
 export interface ConnectOptions extends ClientOptions {
   autostart: boolean
-  /** called when starting the daemon takes long enough to be worth a word */
+  /** Called when the daemon takes long to start. */
   onSlowStart?: () => void
 }
 
-/** A client for where the settings point; the local daemon is started when none answers. */
+/** Returns a client of the configured service; starts the local daemon if none is running. */
 export async function connect(place: Place, options: ConnectOptions): Promise<Client> {
   if (place.kind === 'remote') {
     if (place.token === undefined) throw noToken(place)

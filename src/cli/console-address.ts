@@ -11,18 +11,18 @@ import { writePrivateFile } from '../local/private-file.js'
 
 export interface ConsoleAddress {
   url: string
-  /** seconds for which the address is signed in; undefined where the page asks for a token */
+  /** Validity of the sign-in code in seconds; `undefined` if the page asks for a token. */
   expiresInSeconds: number | undefined
-  /** id of the session that the address begins: revoking it ends the session */
+  /** Id of the session that the address begins; revoking it ends the session. */
   sessionId?: string
 }
 
 const TAKEN_MS = 3_000
 
-/** not the operator of the daemon, or a service that knows no such code: the page asks for a token itself */
+/** The caller is not the operator of the daemon, or the service has no such codes: the page asks for a token. */
 const WITHOUT_CODE = new Set([403, 404])
 
-/** Where the console is, with a code that signs one tab in. @throws ApiError, ConnectionError */
+/** The address of the console, with a code that signs in one tab. @throws ApiError, ConnectionError */
 export async function consoleAddress(client: Client): Promise<ConsoleAddress> {
   const page = `${client.transport.target.url.replace(/\/$/, '')}/console/`
   const { status, body } = await client.raw({ method: 'POST', path: '/daemon/console/codes' })
@@ -35,15 +35,15 @@ export async function consoleAddress(client: Client): Promise<ConsoleAddress> {
   const { code, sessionId, expiresInSeconds } = answer ?? {}
   if (typeof code !== 'string' || typeof expiresInSeconds !== 'number')
     return { url: page, expiresInSeconds: undefined }
-  // a fragment is not sent to any server and stands in no log
+  // A fragment is not sent to servers and does not appear in logs.
   return { url: `${page}#code=${code}`, expiresInSeconds, ...defined({ sessionId: textOf(sessionId) }) }
 }
 
 /**
- * Opens a page in the browser of this desktop. The address goes through a file that only this user can read, since others
- * can see the arguments of a program.
+ * Opens a page in the desktop's browser. The address is passed in a file that only this user can read: other users can
+ * see program arguments.
  *
- * @returns whether the program that opens pages took it
+ * @returns whether the opening program accepted it
  */
 export async function openInBrowser(url: string, folder: string): Promise<boolean> {
   if (!hasDesktop()) return false
@@ -53,7 +53,7 @@ export async function openInBrowser(url: string, folder: string): Promise<boolea
   const [program, ...args] = opener(process.platform)
   return await new Promise((resolve) => {
     const child = spawn(program, [...args, pathToFileURL(file).href], { stdio: 'ignore', detached: true })
-    // some of these programs become the browser themselves, which stays
+    // Some openers become the browser and keep running.
     setTimeout(() => resolve(true), TAKEN_MS).unref()
     child.once('error', () => resolve(false))
     child.once('exit', (code) => resolve(code === 0))
@@ -61,7 +61,7 @@ export async function openInBrowser(url: string, folder: string): Promise<boolea
   })
 }
 
-/** On a server without one, a text browser would take the terminal. */
+/** Without a desktop, a text browser would take over the terminal. */
 function hasDesktop(): boolean {
   if (process.platform === 'darwin' || process.platform === 'win32') return true
   return (process.env.DISPLAY ?? process.env.WAYLAND_DISPLAY ?? '') !== ''

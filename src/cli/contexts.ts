@@ -16,7 +16,7 @@ export interface WithOrigin<T> {
   origin: Origin
 }
 
-/** The service a command speaks to. */
+/** The service that a command uses, with its token. */
 export type Place =
   | { kind: 'local'; dataDir: string; token: string | undefined }
   | { kind: 'remote'; url: string; context: string | undefined; token: string | undefined }
@@ -36,7 +36,7 @@ export interface Settings {
   mode: WithOrigin<string> | undefined
   format: WithOrigin<string> | undefined
   autostart: boolean
-  /** patterns ingest leaves out */
+  /** Patterns of files that ingest excludes. */
   ignore: string[]
   project: ProjectFile | undefined
   user: UserConfig
@@ -49,7 +49,7 @@ export interface SettingSources {
   dirs: LocalDirs
 }
 
-/** Everything a command needs to know of flags, environment, project file and user file, in that order. */
+/** Resolves settings from flags, environment, project file and user file, in that order. */
 export function resolveSettings(sources: SettingSources): Settings {
   const { flags, env, dirs } = sources
   const user = readUserConfig(dirs.config)
@@ -82,20 +82,20 @@ function wantsAutostart({ flags, env }: SettingSources, user: UserConfig): boole
 
 interface Where {
   origin: Origin
-  /** undefined: the local daemon */
+  /** Undefined for the local daemon. */
   url: string | undefined
   context: string | undefined
 }
 
 function choosePlace({ flags, env }: SettingSources, project: ProjectFile | undefined, user: UserConfig): Where {
   if (flags.url !== undefined && flags.context !== undefined) {
-    throw usageError('--context and --url both say where: give one of them')
+    throw usageError('--context and --url both select the service: give one of them')
   }
   if (flags.url !== undefined) return { origin: 'flag', url: checkUrl(flags.url), context: undefined }
   if (flags.context !== undefined) return named('flag', flags.context, user)
   const [envUrl, envContext] = [envValue(env, 'KS_URL'), envValue(env, 'KS_CONTEXT')]
   if (envUrl !== undefined && envContext !== undefined) {
-    throw usageError('KS_CONTEXT and KS_URL both say where: set one of them')
+    throw usageError('KS_CONTEXT and KS_URL both select the service: set one of them')
   }
   if (envUrl !== undefined) return { origin: 'environment', url: checkUrl(envUrl), context: undefined }
   if (envContext !== undefined) return named('environment', envContext, user)
@@ -108,12 +108,12 @@ function named(origin: Origin, name: string, user: UserConfig): Where {
   return { origin, url: requireContext(name, user)?.url, context: name }
 }
 
-/** The entry of a context; undefined for the local one, which needs none. @throws CliError exit 5 */
+/** The entry of a context; `undefined` for the local context, which needs none. @throws CliError exit 5 */
 export function requireContext(name: string, user: UserConfig): ContextEntry | undefined {
   const entry = user.contexts[name]
   if (entry !== undefined || name === LOCAL_CONTEXT) return entry
   const close = nearest(name, [...Object.keys(user.contexts), LOCAL_CONTEXT])
-  throw new CliError(`no context ${JSON.stringify(name)} here`, {
+  throw new CliError(`unknown context ${JSON.stringify(name)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
     hint: close === undefined ? '`ks context` lists all' : `did you mean \`${close}\`? \`ks context\` lists all`,
@@ -129,8 +129,8 @@ function placeOf(where: Where, sources: SettingSources): Place {
 }
 
 /**
- * The token for a remote service. One from the environment goes only where the user's flag or environment points:
- * a project file that names a context must not redirect it. Stored ones go to the origin they were given for.
+ * The token for a remote service. A token of the environment is used only if the service was chosen by a flag or the
+ * environment: a project file must not redirect it. Stored tokens are used only for the origin they were stored for.
  */
 function tokenFor(where: Where, url: string, sources: SettingSources): string | undefined {
   const trusted = where.origin !== 'project' || sources.flags.tokenFile !== undefined

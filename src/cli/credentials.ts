@@ -5,10 +5,10 @@ import { isRecord, textOf } from '../lib/json/values.js'
 import { CliError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
-/** A token and the origin it was given for; it is sent nowhere else. */
+/** A token, sent only to the origin that it was stored for. */
 export interface Credential {
   origin: string
-  /** absent: for any context of this origin */
+  /** Absent for any context of this origin. */
   context?: string
   token: string
 }
@@ -17,7 +17,7 @@ export function credentialsPath(configDir: string): string {
   return join(configDir, 'credentials.json')
 }
 
-/** @throws CliError exit 4 when others may read the file */
+/** @throws CliError exit 4 if others can read the file */
 export function readCredentials(configDir: string): Credential[] {
   const path = credentialsPath(configDir)
   if (existsSync(path)) refuseShared(path)
@@ -33,8 +33,8 @@ export function readCredentials(configDir: string): Credential[] {
 }
 
 /**
- * The token stored for an origin: that of the context first, then one that belongs to no context. An address without a
- * context takes that of a context, where only one is kept.
+ * Finds the token for an origin: of the context, else one without a context. Without a context, the only token of the
+ * origin.
  */
 export function findCredential(all: Credential[], origin: string, context: string | undefined): Credential | undefined {
   const here = all.filter((entry) => entry.origin === origin)
@@ -47,7 +47,7 @@ export function saveCredential(configDir: string, credential: Credential): void 
   writeJson(credentialsPath(configDir), { credentials: [...kept, credential] })
 }
 
-/** @returns whether there was one */
+/** @returns whether it existed */
 export function removeCredential(configDir: string, key: { origin: string; context?: string }): boolean {
   const all = readCredentials(configDir)
   const kept = all.filter((entry) => !sameKey(entry, key))
@@ -60,7 +60,7 @@ function sameKey(a: { origin: string; context?: string }, b: { origin: string; c
   return a.origin === b.origin && a.context === b.context
 }
 
-/** Refuses a file with secrets that others may read; access on Windows is by list, not by mode. */
+/** Rejects a secret file that others can read. Windows uses access control lists, not modes. */
 export function refuseShared(path: string): void {
   if (process.platform === 'win32') return
   const mode = statSync(path).mode & 0o777

@@ -12,7 +12,7 @@ export function daemonConfigPath(dataDir: string): string {
   return dataLayout(dataDir).config
 }
 
-/** The daemon's settings as a daemon started now would have them; secrets are masked. */
+/** The settings that a daemon started now would have; secrets are masked. */
 export function daemonSettings(dataDir: string, env: NodeJS.ProcessEnv): SettingRow[] {
   const file = withCanonicalNames(readJsonObject(daemonConfigPath(dataDir)))
   return names().map((name) => {
@@ -28,7 +28,7 @@ export function daemonSettings(dataDir: string, env: NodeJS.ProcessEnv): Setting
   })
 }
 
-/** Providers as config.json has them. @throws CliError exit 2 when they are not written as they must be */
+/** Reads the providers from config.json. @throws CliError exit 2 if they are invalid */
 export function configuredProviders(dataDir: string): readonly ProviderSetting[] {
   try {
     return SETTINGS.providers.read(readJsonObject(daemonConfigPath(dataDir)).providers ?? [])
@@ -38,7 +38,7 @@ export function configuredProviders(dataDir: string): readonly ProviderSetting[]
   }
 }
 
-/** The command lines that config.json names, of providers and converters. @throws CliError exit 2 when they are not written as they must be */
+/** Reads the command lines of providers and converters from config.json. @throws CliError exit 2 if they are invalid */
 export function configuredPrograms(dataDir: string): string[][] {
   const file = readJsonObject(daemonConfigPath(dataDir))
   try {
@@ -50,7 +50,7 @@ export function configuredPrograms(dataDir: string): string[][] {
   }
 }
 
-/** Writes one setting into the daemon's config.json; undefined removes it. @throws CliError exit 2 */
+/** Writes one setting to the daemon's config.json; `undefined` removes it. @throws CliError exit 2 */
 export function setDaemonSetting(dataDir: string, key: string, text: string | undefined): void {
   const name = names().find((known) => known === canonicalName(key))
   if (name === undefined) throw unknownSetting(key, names())
@@ -72,23 +72,23 @@ export function setDaemonSetting(dataDir: string, key: string, text: string | un
 export function unknownSetting(key: string, known: readonly string[]): CliError {
   const close = nearest(key, known)
   const hint = close === undefined ? `settings are ${known.join(', ')}` : `did you mean \`${close}\`?`
-  return usageError(`there is no setting ${JSON.stringify(key)}`, hint)
+  return usageError(`unknown setting ${JSON.stringify(key)}`, hint)
 }
 
 function names(): SettingName[] {
   return Object.keys(SETTINGS).filter((name): name is SettingName => Object.hasOwn(SETTINGS, name))
 }
 
-/** A text as the daemon reads it: masking needs to know what is inside. */
+/** Parses a text as the daemon does: masking needs the structure. */
 function asRead(name: SettingName, text: string): unknown {
   try {
     return SETTINGS[name].read(text)
   } catch {
-    return 'not valid'
+    return 'invalid'
   }
 }
 
-/** JSON where the text is JSON, else the text itself. */
+/** Parses JSON; text that is not JSON is returned unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

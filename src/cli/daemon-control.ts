@@ -7,31 +7,31 @@ import { CliError } from './cli-error.js'
 
 export interface StopOptions {
   dataDir: string
-  /** kill it when it does not leave by itself */
+  /** Kill the daemon if it does not stop in time. */
   force: boolean
 }
 
-/** How a daemon left: in order; at once, before everything was closed; or killed here. */
+/** How a daemon stopped: in order; at once, before everything was closed; or killed by us. */
 export type StopManner = 'in-order' | 'at-once' | 'killed'
 
 export interface StoppedDaemon {
   pid: number
   manner: StopManner
-  /** absent where it did not answer */
+  /** Absent if the daemon did not respond. */
   file?: DaemonFile
 }
 
-/** A stopping daemon gives its streams 10 s; killing one before would cut them. */
+/** A stopping daemon gives its streams 10 s; an earlier kill would cut them. */
 const FORCE_AFTER_MS = 10_000
-/** An orderly stop closes indexes and waits for what runs to reach its next durable step. */
+/** An orderly stop closes indexes and waits until running work reaches its next durable step. */
 const STOP_MS = 60_000
 const POLL_MS = 50
 
 /**
- * Stops the daemon of a data directory and waits until the directory is free. A process is signalled only after its
- * instance has answered under its own address, so a foreign process that got an old pid is never touched.
+ * Stops the daemon of a data directory and waits until the directory is unlocked. A process is signalled only after its
+ * instance responded at its own address, so a foreign process with a reused pid is never signalled.
  *
- * @returns the daemon that was stopped, or undefined when none ran
+ * @returns the stopped daemon, or undefined if none was running
  */
 export async function stopDaemon(options: StopOptions): Promise<StoppedDaemon | undefined> {
   const { isLocked } = await import('../local/lock.js')
@@ -50,7 +50,7 @@ export async function stopDaemon(options: StopOptions): Promise<StoppedDaemon | 
     const waited = Date.now() - started
     if (options.force && waited > FORCE_AFTER_MS) killed = kill(pid) || killed
     if (waited > STOP_MS) {
-      throw new CliError(`the daemon (pid ${pid}) has not left after ${STOP_MS / 1000} s`, {
+      throw new CliError(`the daemon (pid ${pid}) has not stopped after ${STOP_MS / 1000} s`, {
         code: 'timeout',
         exit: EXIT.unavailable,
         hint: '`ks daemon stop --force`',
@@ -58,12 +58,12 @@ export async function stopDaemon(options: StopOptions): Promise<StoppedDaemon | 
     }
     await sleep(POLL_MS)
   }
-  // one that stops in order takes its file along
+  // A daemon that stops in order removes its file.
   const left = readDaemonFile(layout.daemonFile)?.instance === instance
   return { pid, manner: killed ? 'killed' : left ? 'at-once' : 'in-order', file: daemon.file }
 }
 
-/** Somebody holds the lock and nobody answers: a daemon that starts, stops or hangs. */
+/** Handles a locked directory without a responding daemon: it is starting, stopping or hanging. */
 async function stopUnanswering(options: StopOptions, locked: () => boolean): Promise<StoppedDaemon | undefined> {
   const started = Date.now()
   let killed: number | undefined
@@ -71,10 +71,10 @@ async function stopUnanswering(options: StopOptions, locked: () => boolean): Pro
     if (Date.now() - started > FORCE_AFTER_MS) {
       const pid = readDaemonFile(dataLayout(options.dataDir).daemonFile)?.pid
       if (!options.force || pid === undefined || !(await isOurs(pid))) {
-        throw new CliError(`a process holds ${options.dataDir} but does not answer`, {
+        throw new CliError(`a process locks ${options.dataDir} but does not respond`, {
           code: 'unreachable',
           exit: EXIT.unavailable,
-          hint: options.force ? 'its pid is not known to be a daemon of ours' : '`ks daemon stop --force`',
+          hint: options.force ? 'its pid does not belong to a ksd process' : '`ks daemon stop --force`',
         })
       }
       if (kill(pid)) killed = pid
@@ -84,14 +84,14 @@ async function stopUnanswering(options: StopOptions, locked: () => boolean): Pro
   return killed === undefined ? undefined : { pid: killed, manner: 'killed' }
 }
 
-/** Whether the command line of a process is that of our daemon. */
+/** Whether the command line of a process is that of a daemon. */
 async function isOurs(pid: number): Promise<boolean> {
   const { execa } = await import('execa')
   const { failed, stdout } = await execa('ps', ['-o', 'args=', '-p', String(pid)], { reject: false })
   return !failed && /ksd(\.js)?\b/.test(stdout)
 }
 
-/** @returns whether it was there to be killed */
+/** @returns whether the process existed */
 function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')

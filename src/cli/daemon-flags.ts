@@ -2,15 +2,15 @@ import * as Flags from '@oclif/core/flags'
 
 /** Flags of commands that start a daemon. */
 export const daemonFlags = {
-  listen: Flags.string({ helpValue: 'host:port', description: 'address to listen on; port 0 takes any free one' }),
-  'insecure-listen': Flags.boolean({ description: 'allow an address that is not loopback without TLS' }),
+  listen: Flags.string({ helpValue: 'host:port', description: 'address to listen on; port 0 selects a free port' }),
+  'insecure-listen': Flags.boolean({ description: 'allow a non-loopback address without TLS' }),
   'log-level': Flags.option({
     options: ['debug', 'info', 'warn', 'error'] as const,
-    description: 'least level that is logged',
+    description: 'minimum log level',
   })(),
 }
 
-/** The same as arguments of `ksd`. */
+/** Converts the flags to arguments of `ksd`. */
 export function daemonWords(flags: {
   listen?: string | undefined
   'insecure-listen': boolean

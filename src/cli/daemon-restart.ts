@@ -7,7 +7,8 @@ import { daemonWords } from './daemon-flags.js'
 import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from './service/manager.js'
 
 /**
- * Stops the local daemon and starts it at the same address. Systemd restarts one that it runs: otherwise two would run.
+ * Restarts the local daemon at the same address. A daemon managed by systemd is restarted by systemd: otherwise two
+ * would run.
  */
 export async function restartDaemon(
   dirs: LocalDirs,
@@ -30,16 +31,17 @@ export async function restartDaemon(
 }
 
 /**
- * Restarts the daemon for changed settings, unless a user or another program started it, or it would lose a key.
+ * Restarts the daemon for changed settings, unless it was started by a user or another program, or would lose an API
+ * key.
  *
- * @returns whether the settings are in force, now or at the next start
+ * @returns whether the settings are in effect, now or at the next start
  */
 export async function applySettings(dirs: LocalDirs): Promise<boolean> {
   const daemon = await findDaemon(dirs.data)
   if (daemon === undefined) return true
   const { mode } = daemon.file
   if (mode === 'manual') return false
-  // a restarted daemon gets the environment of this command, except that of systemd
+  // A restarted daemon inherits the environment of this command; systemd sets its own.
   const isKeyMissing = configuredProviders(dirs.data).some(({ apiKeyEnv = '' }) => apiKeyEnv && !process.env[apiKeyEnv])
   if (mode === 'auto' && isKeyMissing) return false
   await restartDaemon(dirs)

@@ -4,7 +4,7 @@ import { bytes, duration } from './units.js'
 
 const STARTED_BY = { auto: 'started by ks', manual: 'started by hand', service: 'a service' } as const
 
-/** The daemon's state in a few lines for people. */
+/** Formats the daemon's state as lines for people. */
 export function statusLines(file: DaemonFile, status: DaemonStatus, health: Health): string[] {
   const up = `up ${duration(status.uptimeMs)}`
   const where = new URL(file.url).host
@@ -22,7 +22,7 @@ export function statusLines(file: DaemonFile, status: DaemonStatus, health: Heal
       : [`memory    ${bytes(memory.rss)}${all.length === 0 ? '' : ` · ${all.join(' · ')}`}`]),
     ...(eventLoop === undefined
       ? []
-      : [`loop      ${eventLoop.p50} ms usual, ${eventLoop.p99} ms at the 99th percentile`]),
+      : [`loop      ${eventLoop.p50} ms median, ${eventLoop.p99} ms at the 99th percentile`]),
     ...(models === undefined || models.providers.length === 0 ? [] : [`models    ${usedToday(models)}`]),
     ...(storage?.isFull === true ? [`disk      ${fullDisk(storage)}`] : []),
     ...(damage === undefined ? [] : [`database  ${damage}`]),
@@ -30,14 +30,14 @@ export function statusLines(file: DaemonFile, status: DaemonStatus, health: Heal
   ]
 }
 
-/** What the models of providers did today. */
+/** Formats today's use of provider models. */
 export function usedToday({ today }: NonNullable<DaemonStatus['models']>): string {
   const { llmTokens, embeddingTokens, rerankRequests } = today
   const [language, embedded, reranked] = [llmTokens, embeddingTokens, rerankRequests].map((n) => n.toLocaleString('en'))
   return `${language} language model tokens, ${embedded} embedding tokens, ${reranked} rerank requests today`
 }
 
-/** That the disk is full, and how much room is missing. */
+/** Reports a full disk and the missing space. */
 export function fullDisk({ freeBytes, missingBytes }: NonNullable<DaemonStatus['storage']>): string {
-  return `full: ${bytes(freeBytes)} free, ${bytes(missingBytes)} more are needed; reads and queries go on`
+  return `full: ${bytes(freeBytes)} free, ${bytes(missingBytes)} more needed; reads and queries still work`
 }

@@ -13,12 +13,12 @@ interface Named {
   filename: string
 }
 
-/** Candidates that an ambiguous name is told with. */
+/** Number of documents that the error for an ambiguous name lists. */
 const CANDIDATES = 5
 
-/** Finds documents of a space by path or by the end of an id. The list is read once, when it is first needed. */
+/** Finds documents of a space by path or by the end of an id. The list is loaded at the first use. */
 export interface DocumentFinder {
-  /** @throws CliError exit 5 when no document is named so, exit 2 when several are */
+  /** @throws CliError exit 5 if no document matches, exit 2 if several do */
   byPath(text: string): Promise<string>
   byTail(tail: string): Promise<string | undefined>
 }
@@ -60,7 +60,7 @@ async function documentsOf(client: Client, spaceId: string): Promise<Named[]> {
   return documents
 }
 
-/** The document that was made from a file of this machine: folders above the ingested one are no part of its path. */
+/** Finds the document of a local file: folders above the ingested one are not part of its path. */
 async function ofLocalFile(
   client: Client,
   spaceId: string,
@@ -86,7 +86,7 @@ async function localFiles(client: Client, spaceId: string, filename: string) {
     })
     return items
   } catch (error) {
-    // another machine's files, or another's to ask about
+    // The files belong to another machine, or this user may not list them.
     if (error instanceof ApiError) return []
     throw error
   }
@@ -101,8 +101,8 @@ function ambiguous(text: string, found: readonly Named[], cacheDir: string): Cli
   const names = shown.map(({ id, filename }) => `${shortId(id)} ${filename}`).join(', ')
   const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : ''
   return usageError(
-    `${JSON.stringify(text)} names ${found.length} documents: ${names}${more}`,
-    'give an id or a longer path',
+    `${JSON.stringify(text)} matches ${found.length} documents: ${names}${more}`,
+    'use an id or a longer path',
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Settings, WithOrigin } from './contexts.js'
 import { DEFAULT_KEYS, type DefaultKey } from './user-config.js'
 
-/** One setting as it is in force. */
+/** One setting with its effective value. */
 export interface SettingRow {
   name: string
   value: string
@@ -9,7 +9,7 @@ export interface SettingRow {
   about: string
 }
 
-/** The settings of the CLI in force here. */
+/** Lists the effective settings of the CLI. */
 export function effectiveDefaults(settings: Settings): SettingRow[] {
   const autostart: WithOrigin<string> = {
     value: settings.autostart ? 'on' : 'off',

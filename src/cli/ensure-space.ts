@@ -4,12 +4,12 @@ import { CliError, usageError } from './cli-error.js'
 import { resolveSpace, type SpaceRef } from './resolve.js'
 import { slugOf } from './resources.js'
 
-/** The space of a slug or name; it is made when it does not exist. `created` says whether it was. */
+/** Finds a space by slug or name, or creates it. `created` tells whether it was created. */
 export async function ensureSpace(
   client: Client,
   name: string | undefined,
 ): Promise<SpaceRef & { slug: string; created: boolean }> {
-  if (name === undefined) throw usageError('no space is named', 'give `--space SLUG`')
+  if (name === undefined) throw usageError('no space given', 'use `--space SLUG`')
   try {
     const found = await resolveSpace(client, name)
     return { ...found, slug: found.space?.slug ?? name, created: false }
@@ -17,12 +17,12 @@ export async function ensureSpace(
     if (!(error instanceof CliError) || error.code !== 'not-found') throw error
   }
   const slug = slugOf(name)
-  if (slug === undefined) throw usageError(`no slug can be made of the name ${JSON.stringify(name)}`)
+  if (slug === undefined) throw usageError(`the name ${JSON.stringify(name)} cannot be converted to a slug`)
   try {
     const space = await client.request('POST /knowledge-spaces', { body: { name, slug } })
     return { id: space.id, space, slug, created: true }
   } catch (error) {
-    // Somebody else made it meanwhile, or the name's slug exists already.
+    // Another client created it meanwhile, or the name's slug exists already.
     if (!(error instanceof ApiError) || error.code !== 'slug-taken') throw error
     return { ...(await resolveSpace(client, slug)), slug, created: false }
   }

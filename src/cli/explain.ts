@@ -3,9 +3,9 @@ import { KsHelp } from './help.js'
 import { wholeConfig } from './whole-config.js'
 
 /**
- * Shows help where it is asked for or a topic is named; anything else names no command.
+ * Shows help if it is requested or the words name a topic; otherwise rejects the command.
  *
- * @param id of the topic that the words name, with colons
+ * @param id topic id of the words, with colons
  * @throws CliError exit 2
  */
 export async function explain(argv: string[], id: string, root: string, asksForHelp: boolean): Promise<void> {

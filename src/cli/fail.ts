@@ -3,7 +3,7 @@ import { ExitWith } from './cli-error.js'
 import { errorReport, printReport, stackOf } from './report-error.js'
 import { writeErr } from './terminal-writer.js'
 
-/** Tells what went wrong. @returns the exit code */
+/** Reports the error. @returns the exit code */
 export async function fail(error: unknown, argv: readonly string[], commandIds: () => string[]): Promise<number> {
   if (error instanceof ExitWith) return error.exit
   const quiet = exitOfOclif(error)
@@ -15,7 +15,7 @@ export async function fail(error: unknown, argv: readonly string[], commandIds: 
   return report.exitCode
 }
 
-/** oclif ends help and version with an error that carries an exit code. */
+/** oclif ends help and version with an error that has an exit code. */
 function exitOfOclif(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIT') return undefined
   const details = 'oclif' in error ? error.oclif : undefined

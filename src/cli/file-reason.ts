@@ -5,11 +5,11 @@ export const FILE_REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'part of the path is not a folder',
   EISDIR: 'it is a folder',
-  ENOENT: 'there is no such file or folder',
+  ENOENT: 'no such file or folder',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
+  EDQUOT: 'the disk quota is exceeded',
 }
 
 /** Why a file or folder cannot be accessed. */

@@ -4,7 +4,7 @@ import { tty } from './terminal.js'
 import { writeTo } from './terminal-writer.js'
 import type { Wish } from './wish.js'
 
-/** The JSON of a command, through `--jq` or `--template`. */
+/** Filters the JSON output of a command by `--jq` or `--template`. */
 export class FilteredOutput {
   readonly isTTY = false
   readonly #wish: Wish
@@ -21,7 +21,7 @@ export class FilteredOutput {
     return true
   }
 
-  /** @throws CliError exit 2 for an expression or template that does not fit, or a command that prints no JSON */
+  /** @throws CliError exit 2 for an invalid expression or template, or a command without JSON output */
   async end(): Promise<void> {
     const values = valuesOf(this.#text)
     const isTerminal = this.#stdout.isTTY === true
@@ -33,13 +33,13 @@ export class FilteredOutput {
   }
 }
 
-/** One value, or one a line. */
+/** Parses one JSON value a line. */
 function valuesOf(text: string): unknown[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   try {
     return lines.map((line): unknown => JSON.parse(line))
   } catch (cause) {
-    throw new CliError('this command prints no JSON for --jq and --template', {
+    throw new CliError('no JSON output for --jq or --template', {
       code: 'usage',
       exit: EXIT.usage,
       cause,
@@ -58,7 +58,7 @@ async function throughJq(values: unknown[], expression: string, isTerminal: bool
     const said = error instanceof Error ? error.message.replace(/^Failed to execute raw query: /, '') : String(error)
     throw usageError(
       `--jq: ${said.trim().split('\n')[0] ?? ''}`,
-      'https://jqlang.org/manual says how expressions are written',
+      'see https://jqlang.org/manual for the syntax',
     )
   }
 }
@@ -74,7 +74,7 @@ async function throughTemplate(values: unknown[], text: string): Promise<string>
   }
 }
 
-/** Objects and lists as JSON, everything else as it is. */
+/** Formats objects and lists as JSON, other values as text. */
 function plainText(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }

@@ -2,7 +2,7 @@ import type { Output } from './output.js'
 import { Progress } from './progress.js'
 import { poll } from './wait.js'
 
-/** Shows a line on stderr while something is done, unless the command is quiet. */
+/** Shows a line on stderr while work runs, unless the command is quiet. */
 export async function withProgressLine<T>(out: Output, line: () => string, work: () => Promise<T>): Promise<T> {
   const view = () => ({ lines: [line()], plain: line() })
   const live = out.isErrTerminal && !out.isQuiet
@@ -15,7 +15,7 @@ export async function withProgressLine<T>(out: Output, line: () => string, work:
   }
 }
 
-/** Waits until work of the service has ended, and shows meanwhile how far it is. @param ask how it stands now */
+/** Waits until work of the service has ended and shows its progress. @param ask loads the current state */
 export function followWork<Work extends { completedAt?: string | undefined }>(
   out: Output,
   begun: Work,

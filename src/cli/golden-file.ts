@@ -6,9 +6,9 @@ import { readExpectation } from './golden/expectation.js'
 import { readInputFile } from './input-file.js'
 import { readStdin } from './stdin.js'
 
-/** One golden question of a file of JSON lines. */
+/** One golden question of a JSON lines file. */
 export interface GoldenLine {
-  /** 1 for the first line of the file */
+  /** Line number in the file, from 1. */
   line: number
   question: string
   expectedEvidenceIds: string[]
@@ -17,11 +17,11 @@ export interface GoldenLine {
   metadata: Record<string, unknown>
 }
 
-/** Keys of a golden question that belong to the space it was read from. */
+/** Keys that belong to the space from which the question was exported. */
 const OF_THE_OLD_SPACE = new Set(['id', 'knowledgeSpaceId', 'createdAt', 'updatedAt'])
 const KNOWN = new Set(['question', 'expectedEvidenceIds', 'expect', 'tags', 'metadata', ...OF_THE_OLD_SPACE])
 
-/** The questions of a file, or of stdin where it is `-`: all of them, or none. @throws CliError exit 2 */
+/** Reads the questions of a file, or of stdin for `-`. @throws CliError exit 2 if any is invalid */
 export async function readGoldenFile(file: string): Promise<GoldenLine[]> {
   return parseGoldenLines(
     file === '-'
@@ -50,7 +50,7 @@ function parseLine(json: string, line: number): GoldenLine {
     expectedEvidenceIds,
     ...defined({ expect: answer }),
     tags,
-    // spaces store positions in documents in the metadata
+    // Spaces store the anchors in the metadata.
     metadata: anchors.length === 0 ? metadata : { ...metadata, expect: anchors },
   }
 }

@@ -34,13 +34,13 @@ export const RELATION_COLUMNS: Column[] = [
 export const RELATION_FIELDS = ['id', 'subjectEntityId', 'objectEntityId', ...SHARED_FIELDS]
 
 const TAIL = /^#[0-9a-f]{8}$/i
-/** Entities looked at for a name. */
+/** Entities compared with a name. */
 const CANDIDATES = 100
 
 /**
- * The id of an entity, of what people type: a uuid, the tail of an id that was shown, or a name.
+ * Resolves an entity from a UUID, the end of an id that was shown, or a name.
  *
- * @throws CliError exit 5 when there is none, exit 2 when a name stands for several
+ * @throws CliError exit 5 if none matches, exit 2 if several do
  */
 export async function resolveEntity(client: Client, spaceId: string, text: string, cacheDir: string): Promise<string> {
   if (isUuid(text)) return text
@@ -59,20 +59,20 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
   )
   const [only, other] = exact.length > 0 ? exact : items
   if (only === undefined)
-    throw new CliError(`no entity ${JSON.stringify(text)} here`, {
+    throw new CliError(`no entity ${JSON.stringify(text)} in this space`, {
       code: 'not-found',
       exit: EXIT.notFound,
-      hint: [...degradedReasons, '`ks graph entities` lists what was found'].join('; '),
+      hint: [...degradedReasons, '`ks graph entities` lists the entities'].join('; '),
     })
   if (other !== undefined && exact.length !== 1)
     throw usageError(
       `${JSON.stringify(text)} is part of ${items.length === CANDIDATES ? 'many names' : `${items.length} names`}`,
-      `give one of them whole, such as ${JSON.stringify(only.name)}, or an id`,
+      `use a full name, such as ${JSON.stringify(only.name)}, or an id`,
     )
   return only.id
 }
 
-/** A traversal as a graph in the DOT language of Graphviz. */
+/** Formats a traversal as a graph in the DOT language of Graphviz. */
 export function dotOf({ entities, relations }: GraphTraversal): string {
   const lines = entities.map(({ id, name, type }) => `  ${quoted(id)} [label=${quoted(name)}, tooltip=${quoted(type)}]`)
   const edges = relations.map(
@@ -82,7 +82,7 @@ export function dotOf({ entities, relations }: GraphTraversal): string {
   return ['digraph knowledge {', '  rankdir=LR', ...lines, ...edges, '}', ''].join('\n')
 }
 
-/** What a relation says: its predicate, or its type where nothing more exact is known. */
+/** The predicate of a relation, or its type without one. */
 function saidBy({ type, metadata }: GraphTraversal['relations'][number]): string {
   const { predicate } = metadata
   return typeof predicate === 'string' ? predicate : type
@@ -97,12 +97,12 @@ function quoted(text: string): string {
 
 export interface TraversalNode {
   entity: GraphEntity
-  /** how it was reached from the entity above it */
+  /** How it was reached from its parent. */
   by?: string
   children: TraversalNode[]
 }
 
-/** A traversal as a tree: every entity once, below the one that it was first reached from. */
+/** Converts a traversal to a tree: every entity once, below the first entity that reaches it. */
 export function traversalTree({ entities, relations }: GraphTraversal): TraversalNode | undefined {
   const nodes = new Map(entities.map((entity): [string, TraversalNode] => [entity.id, { entity, children: [] }]))
   const placed = new Set<string>()

@@ -5,9 +5,9 @@ import { commonFlags } from './common-flags.js'
 import { wrapLines } from './prose.js'
 import { terminalWidth, ttyLine } from './terminal.js'
 
-/** Help of one command: a short usage line, then examples, because they are what people look for. */
+/** Help of one command: a short usage line, then examples, which most readers look for. */
 class ExamplesFirst extends CommandHelp {
-  /** The manifest leaves out the flags that all commands share: read at each start, they would cost more than they tell. */
+  /** Adds the common flags, which the manifest omits: loading them at each start costs time. */
   override generate(): string {
     const common = Object.entries(commonFlags).map(([name, flag]) => [name, { ...flag, name }])
     this.command = { ...this.command, flags: { ...this.command.flags, ...Object.fromEntries(common) } }
@@ -47,7 +47,7 @@ export class KsHelp extends Help {
     this.log('')
   }
 
-  /** oclif wraps its tables, but not the sentence above them. */
+  /** Wraps the sentences above tables; oclif wraps only the tables. */
   protected override log(...args: string[]): void {
     const fits = (line: string) =>
       /^\S/.test(line) ? wrapLines(line, terminalWidth(process.stdout, process.env)) : line

@@ -3,10 +3,10 @@ import { type CliError, usageError } from './cli-error.js'
 import { fileReason } from './file-reason.js'
 
 /**
- * Reads the text of a file that a flag or an argument names.
+ * Reads the text file of a flag or an argument.
  *
- * @param what its content, as a message names it
- * @throws CliError exit 2 that states whether the file is missing, is a folder or may not be read
+ * @param what description of the content for messages
+ * @throws CliError exit 2 with the reason: the file is missing, is a folder or cannot be read
  */
 export function readInputFile(file: string, what: string): string {
   try {
@@ -16,7 +16,7 @@ export function readInputFile(file: string, what: string): string {
   }
 }
 
-/** The error for a file that cannot be read. @param what its content, as the message names it */
+/** The error for a file that cannot be read. @param what description of the content for the message */
 export function unreadable(what: string, file: string, error: unknown): CliError {
   return usageError(`${what} cannot be read from ${JSON.stringify(file)}: ${fileReason(error)}`)
 }

@@ -2,7 +2,7 @@ import { EXIT } from '../contract/errors.js'
 import { defined } from '../lib/defined.js'
 import { CliError } from './cli-error.js'
 
-/** The work was left by Ctrl-C. */
+/** Ctrl-C ended the command; the service may continue the work. */
 export class Interrupted extends CliError {
   constructor(message: string, hint?: string) {
     super(message, { code: 'cancelled', exit: EXIT.interrupted, ...defined({ hint }) })
@@ -10,8 +10,8 @@ export class Interrupted extends CliError {
 }
 
 /**
- * Makes the first Ctrl-C abort a signal, so that the command can say what goes on without it; the second one ends the
- * process at once.
+ * Makes the first Ctrl-C abort a signal, so that the command can report what continues without it; the second one exits
+ * at once.
  */
 export function onInterrupt(outer: AbortSignal): {
   signal: AbortSignal

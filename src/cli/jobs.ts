@@ -5,7 +5,7 @@ import { defined } from '../lib/defined.js'
 import { readingOf } from './reading.js'
 import { BACKOFF } from './wait.js'
 
-/** A compilation job or a bulk job, as far as waiting for it is concerned. */
+/** A compilation job or a bulk job, with the fields needed to wait for it. */
 export interface WatchedJob {
   id: string
   kind: 'document' | 'bulk'
@@ -15,13 +15,13 @@ export interface WatchedJob {
   total?: number
   completed?: number
   failed?: number
-  /** how far the reading of its file is: `page 120 of 872` */
+  /** Progress of reading its file: `page 120 of 872`. */
   reading?: string
 }
 
 const ENDED = new Set(['published', 'failed', 'canceled'])
 
-/** Reads a job by id; what is no compilation job is looked for among the bulk jobs. */
+/** Loads a job by id: a compilation job, else a bulk job. */
 export async function readJob(client: Client, id: string, kind?: WatchedJob['kind']): Promise<WatchedJob> {
   if (kind !== 'bulk') {
     try {
@@ -42,7 +42,7 @@ export function hasFailed(job: WatchedJob): boolean {
   return job.state === 'failed' || job.state === 'canceled' || (job.failed ?? 0) > 0
 }
 
-/** Every job as it is now and each time it changes, until all have ended. */
+/** Yields every job at the start and after each change, until all have ended. */
 export async function* jobChanges(client: Client, ids: string[], signal?: AbortSignal): AsyncGenerator<WatchedJob> {
   const seen = new Map<string, WatchedJob>()
   let open = [...new Set(ids)]

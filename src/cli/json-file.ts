@@ -4,13 +4,16 @@ import { isRecord } from '../lib/json/values.js'
 import { readIfExists, writePrivateFile } from '../local/private-file.js'
 import { CliError } from './cli-error.js'
 
-/** A JSON object in a small file of ours, by key. An absent file is an empty object. @throws CliError on bad JSON */
+/**
+ * Reads a JSON object from one of our files. An absent file is an empty object. @throws CliError if it is not a JSON
+ * object
+ */
 export function readJsonObject(path: string): Record<string, unknown> {
   const text = readIfExists(path)
   return text === undefined || text.trim() === '' ? {} : parseJsonObject(path, text)
 }
 
-/** The JSON object that a file holds. @throws CliError where it holds something else */
+/** Parses the JSON object of a file. @throws CliError if it is not a JSON object */
 export function parseJsonObject(path: string, text: string): Record<string, unknown> {
   let value: unknown
   try {
@@ -18,11 +21,11 @@ export function parseJsonObject(path: string, text: string): Record<string, unkn
   } catch (cause) {
     throw new CliError(`${path} is not valid JSON`, { code: 'bad-config', exit: 2, cause })
   }
-  if (!isRecord(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
+  if (!isRecord(value)) throw new CliError(`${path} must contain a JSON object`, { code: 'bad-config', exit: 2 })
   return value
 }
 
-/** Replaces the file as a whole; only its owner may read it. */
+/** Replaces the file atomically; only its owner can read it. */
 export function writeJson(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writePrivateFile(path, `${JSON.stringify(value, null, 2)}\n`)

@@ -1,10 +1,12 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** A file that is not readable for others stays so, and one that is made may hold what others should not read. */
+/** Mode of new files, since they may contain secrets; existing files keep their mode. */
 const PRIVATE = 0o600
 
-/** Writes a file that other programs read, with a copy of what it was beside it. @returns the copy */
+/**
+ * Writes a file that other programs read, after copying its old content to a backup. @returns the path of the backup
+ */
 export function writeKept({ path, text, isNew }: { path: string; text: string; isNew: boolean }): string | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const backup = isNew ? undefined : freeName(path)

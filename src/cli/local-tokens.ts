@@ -6,12 +6,12 @@ import { usageError } from './cli-error.js'
 export interface LocalTokenOptions {
   tenant: string | undefined
   subject: string | undefined
-  /** scopes separated by spaces */
+  /** Scopes separated by spaces. */
   scope: string
   lifeMs: number
 }
 
-/** Signs a token with the key of a data directory; no daemon need be running. @throws CliError exit 2 */
+/** Signs a token with the key of a data directory; needs no daemon. @throws CliError exit 2 */
 export async function createLocalToken(dataDir: string, wishes: LocalTokenOptions) {
   const scopes = scopesOf(wishes.scope)
   prepareDataDir(dataDir, { allowNetworkDisk: true })
@@ -28,7 +28,7 @@ function scopesOf(text: string): Scope[] {
   const scopes = words.map((word) => {
     const scope = SCOPES.find((known) => known === word)
     if (scope === undefined) {
-      throw usageError(`--scope may hold ${SCOPES.join(', ')}, received ${JSON.stringify(word)}`)
+      throw usageError(`--scope must be any of ${SCOPES.join(', ')}, received ${JSON.stringify(word)}`)
     }
     return scope
   })

@@ -10,14 +10,14 @@ const READ_BYTES = 64 * 1024
 const LEVELS: Readonly<Record<string, number>> = { debug: 20, info: 30, warn: 40, error: 50, fatal: 60 }
 const NAMES = new Map(Object.entries(LEVELS).map(([name, number]) => [number, name]))
 
-/** The last lines of the log. */
+/** Reads the last lines of the log. */
 export function lastLines(path: string, count: number): string[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').split('\n')
   return lines.filter((line) => line !== '').slice(-count)
 }
 
-/** Lines that are added from now on, over rotations: a new file under the same name is read from its start. */
+/** Yields lines appended from now on. After a rotation, the new file is read from its start. */
 export async function* followLines(path: string, signal: AbortSignal): AsyncGenerator<string> {
   let file = existsSync(path) ? openSync(path, 'r') : undefined
   let offset = file === undefined ? 0 : fstatSync(file).size
@@ -48,7 +48,7 @@ export async function* followLines(path: string, signal: AbortSignal): AsyncGene
   }
 }
 
-/** Whether a line of the log has at least this level; lines that are no JSON have every level. */
+/** Whether a line of the log has at least this level; lines that are not JSON always pass. */
 export function hasLevel(line: string, level: string): boolean {
   const entry = recordIn(line)
   return entry === undefined || numberOf(entry.level) >= (LEVELS[level] ?? 0)

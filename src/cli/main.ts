@@ -7,8 +7,8 @@ import { guardOutput } from './guard-output.js'
 import { wholeConfig } from './whole-config.js'
 
 /**
- * Runs one command line from the compiled modules, where there is no bundle (`start.ts`), and sets the exit code. oclif
- * finds and parses; how failures look is ours.
+ * Runs one command line from the compiled modules, if there is no bundle (`start.ts`), and sets the exit code. oclif
+ * finds and parses the command; errors are reported here.
  *
  * @param root folder of package.json
  */

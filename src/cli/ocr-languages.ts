@@ -13,8 +13,8 @@ import { daemonConfigPath } from './daemon-config.js'
 import { readJsonObject } from './json-file.js'
 
 /**
- * Which languages the daemon of this machine looks for in pictures, each with the spaces that ask for it; `all` for those
- * that name none of their own.
+ * Languages that the local daemon recognizes in pictures, each with the spaces that use it; `all` stands for the
+ * default.
  */
 export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
   const { forAll, ofSpaces, folder } = setLanguages(dataDir, env)
@@ -32,10 +32,9 @@ export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<str
 }
 
 /**
- * The languages in which a file is read that belongs to no space: those of a flag, else those that the daemon of this
- * machine looks for in all spaces.
+ * The languages for a file without a space: those of the flag, else the default of the local daemon.
  *
- * @throws CliError for what is no language, or none that is installed
+ * @throws CliError for an unknown language or one that is not installed
  */
 export function languagesOfRead(
   flag: string | undefined,
@@ -47,8 +46,8 @@ export function languagesOfRead(
   const missing = forAll.codes.find((code) => !installed.includes(code))
   if (missing !== undefined && flag !== undefined)
     throw usageError(
-      `text in pictures cannot be read in ${missing}, which is not installed`,
-      `\`ks languages add ${missing}\` says how it is`,
+      `language ${missing} for text in pictures is not installed`,
+      `\`ks languages add ${missing}\` shows how to install it`,
     )
   return languagesToRead(forAll, folder)
 }
@@ -57,7 +56,7 @@ function namedLanguages(flag: string, dataDir: string): ChosenLanguages {
   try {
     return chosenLanguages(dataDir, languageSetting([flag.replaceAll(',', '+')]))
   } catch {
-    throw usageError(`${JSON.stringify(flag)} names no languages`, 'codes are as eng or deu+eng, or auto')
+    throw usageError(`${JSON.stringify(flag)} is not a list of languages`, 'use codes such as eng or deu+eng, or auto')
   }
 }
 

@@ -27,36 +27,36 @@ export interface OutputOptions {
   quiet: boolean
 }
 
-/** A stream of the terminal, or what tests put in its place. */
+/** A stream of the terminal, or its replacement in tests. */
 export interface OutStream {
   write(text: string): boolean
   isTTY?: boolean | undefined
   columns?: number | undefined
 }
 
-/** How words are wrapped; `src/cli/prose.ts` is loaded for it where a stream is a terminal. */
+/** Functions that wrap lines; `src/cli/prose.ts` is loaded only for terminals. */
 export type Layout = typeof import('./prose.js')
 
 interface Streams {
   out: OutStream
   err: OutStream
   env: NodeJS.ProcessEnv
-  /** absent: lines stay as long as they are */
+  /** Absent: lines are not wrapped. */
   layout?: Layout | undefined
 }
 
 export interface ListOptions {
   columns: Column[]
-  /** fields that `--fields` may name beside the columns and what the items have */
+  /** Fields allowed in `--fields` beside the columns and the items' own. */
   fields?: readonly string[] | undefined
-  /** said on stderr when there is nothing, such as `No spaces yet.` */
+  /** Note on stderr for an empty list, such as `No spaces yet.` */
   empty: string
   hint?: string | undefined
 }
 
 /**
- * What a command says: results to stdout in the asked format, everything else to stderr. A terminal gets tables,
- * a pipe gets tab-separated lines without a header.
+ * Output of a command: results to stdout in the requested format, everything else to stderr. A terminal gets tables, a
+ * pipe gets tab-separated lines without a header.
  */
 export class Output {
   readonly format: Format
@@ -65,7 +65,7 @@ export class Output {
   readonly unicode: boolean
   readonly symbols: Symbols
   readonly width: number
-  /** ids that were shown by their tail only, for `#tail` arguments of later commands */
+  /** Ids shown by their end only, for `#tail` arguments of later commands. */
   readonly shortened = new Set<string>()
   private readonly options: OutputOptions
   private readonly out: OutStream
@@ -90,7 +90,7 @@ export class Output {
     this.width = terminalWidth(this.out, env)
   }
 
-  /** whether stdout is a terminal */
+  /** Whether stdout is a terminal. */
   get isTerminal(): boolean {
     return this.out.isTTY === true
   }
@@ -103,7 +103,7 @@ export class Output {
     return this.options.quiet
   }
 
-  /** json or jsonl was asked for */
+  /** Whether the format is json or jsonl. */
   get isJson(): boolean {
     return this.format === 'json' || this.format === 'jsonl'
   }
@@ -112,31 +112,31 @@ export class Output {
     return paint(this.colour, colour, text)
   }
 
-  /** `#tail` of an id, remembered. */
+  /** Formats an id as `#tail` and records it for later commands. */
   short(id: string): string {
     this.shortened.add(id)
     return ttyLine(shortId(id))
   }
 
-  /** Writes text to stdout as it is; waits for nothing. */
+  /** Writes text to stdout unchanged; does not wait. */
   raw(text: string): void {
     this.out.write(text)
   }
 
-  /** Text of a document: as it is for a pipe, made safe for a terminal. */
+  /** Writes text of a document: unchanged to a pipe, escaped for a terminal. */
   text(text: string): void {
     this.raw(this.isTerminal ? tty(text) : text)
   }
 
-  /** Whether marked ranges of prose are bold. */
+  /** Whether marked ranges of prose are printed bold. */
   get emphasizes(): boolean {
     return this.isTerminal && this.colour
   }
 
   /**
-   * A piece of an answer or a report: as it is for a pipe, in lines that fit for a terminal. `endProse` ends it.
+   * Writes a part of an answer or report: unchanged to a pipe, wrapped for a terminal. `endProse` ends it.
    *
-   * @param marks ranges that a terminal with colours shows bold, in their order
+   * @param marks ranges that a terminal with colours shows bold, in order
    */
   prose(text: string, marks: readonly Span[] = []): void {
     if (this.isTerminal) this.answer ??= this.layout?.proseWrapping(this.width)
@@ -149,22 +149,22 @@ export class Output {
     this.answer = undefined
   }
 
-  /** A line of prose on stdout, safe for a terminal. */
+  /** Writes a line of prose to stdout, escaped for a terminal. */
   line(text = ''): void {
     this.styled(tty(text))
   }
 
-  /** A line of our own making on stdout, colours and all. */
+  /** Writes a line of trusted text with colours to stdout. */
   styled(text = ''): void {
     this.raw(`${this.isTerminal ? this.wrapped(text, this.width) : text}\n`)
   }
 
-  /** A remark on stderr, unless `--quiet`. */
+  /** Writes a note to stderr, unless `--quiet`. */
   note(text: string): void {
     if (!this.options.quiet) this.warn(text)
   }
 
-  /** A line on stderr that `--quiet` does not hide. */
+  /** Writes a line to stderr, even with `--quiet`. */
   warn(text: string): void {
     const safe = tty(text)
     this.err.write(`${this.isErrTerminal ? this.wrapped(safe, this.errWidth) : safe}\n`)
@@ -174,17 +174,17 @@ export class Output {
     return this.layout?.wrapLines(text, width) ?? text
   }
 
-  /** One JSON value, whatever the format asks of fields. */
+  /** Writes one JSON value with the selected fields. */
   json(value: unknown): void {
     this.raw(`${toJson(this.pick(value), this.format === 'json' && this.isTerminal)}\n`)
   }
 
-  /** One event of a stream, as a line of JSON. */
+  /** Writes one event of a stream as a line of JSON. */
   event(event: string, data: unknown): void {
     this.raw(`${toJson({ event, data }, false)}\n`)
   }
 
-  /** Prints the items of a list as they come; json and tables wait for the last. */
+  /** Prints the items of a list as they arrive; json and tables after the last item. */
   async list<T>(items: AsyncIterable<T> | Iterable<T>, options: ListOptions): Promise<number> {
     let shown = 0
     const kept: T[] = []
@@ -208,7 +208,7 @@ export class Output {
     return shown
   }
 
-  /** Prints one object: its JSON, or a line for each field. */
+  /** Prints one object: as JSON, or a line for each field. */
   record(value: unknown, options: { columns?: Column[]; fields?: readonly string[] } = {}): void {
     const columns = options.columns ?? []
     this.checkFields(value, { columns, fields: options.fields, empty: '' })
@@ -254,14 +254,14 @@ export class Output {
 
   private tsvLine(item: unknown, options: ListOptions, isFirst: boolean): void {
     const columns = this.chosen(options.columns)
-    // A pipe gets no header, unless somebody who reads it asked for tsv by name.
+    // A pipe gets no header; a terminal gets one if the format tsv was requested.
     if (isFirst && this.options.header && this.isTerminal) {
       this.raw(`${columns.map((column) => cell(column.field)).join('\t')}\n`)
     }
     this.raw(`${columns.map((column) => cell(valueAt(item, column.field), column.kind)).join('\t')}\n`)
   }
 
-  /** The columns `--fields` asks for, in its order, or all. */
+  /** The columns of `--fields` in their order, or all. */
   private chosen(columns: Column[]): Column[] {
     const { fields } = this.options
     if (fields === undefined) return columns
@@ -284,7 +284,7 @@ export class Output {
     ])
     const unknown = fields.find((field) => !known.has(field) && valueAt(item, field) === undefined)
     if (unknown === undefined) return
-    throw usageError(`no field ${JSON.stringify(unknown)} here`, `fields are ${[...known].join(', ')}`)
+    throw usageError(`unknown field ${JSON.stringify(unknown)}`, `fields are ${[...known].join(', ')}`)
   }
 
   private state(column: Column, shown: string): string {
@@ -293,7 +293,7 @@ export class Output {
   }
 }
 
-/** The sign that begins a line of a list or table: the layout of lines reads it, so it is never bold. */
+/** The marker at the start of a list item or table row: it is never bold, since line wrapping parses it. */
 const LINE_START = /^[\s|>*+-]*(?:\d{1,3}[.)] +)?/u
 
 function emphasized(text: string, marks: readonly Span[]): string {
@@ -317,7 +317,7 @@ function stateColour(state: string): Colour {
   return 'yellow'
 }
 
-/** JSON that a terminal can show. */
+/** JSON without invisible or control characters. */
 export function toJson(value: unknown, pretty: boolean): string {
   return escapeUnseen(JSON.stringify(value ?? null, null, pretty ? 2 : undefined))
 }

@@ -2,7 +2,7 @@ import type { LocalDirs } from '../local/dirs.js'
 import { configuredKeyFiles, type ProtectedFiles, protectedFiles } from '../local/protected-files.js'
 import { envValue } from './environment.js'
 
-/** The files of this program that no command adds to a space. @param tokenFile of the flag `--token-file` */
+/** The files of this program, which no command may add to a space. @param tokenFile value of `--token-file` */
 export function ownFiles(dirs: LocalDirs, tokenFile?: string): ProtectedFiles {
   const { env } = process
   const token = tokenFile ?? envValue(env, 'KS_TOKEN_FILE')

@@ -6,13 +6,13 @@ import { type Env, envOn, envValue } from './environment.js'
 import { ttyStyled } from './terminal.js'
 import { writeErr, writeTo } from './terminal-writer.js'
 
-/** What `git` gives its pager: quit where one screen is enough, show colours, leave the text on the screen. */
+/** Options that `git` sets, too: quit if one screen suffices, show colours, keep the text on the screen. */
 const LESS = 'FRX'
 const COLOURS = /\u001b\[[\d;]*m/g
-/** the shell's codes for a program that is not there or may not be run */
+/** Exit codes of the shell for a program that does not exist or is not executable. */
 const NOT_RUN = new Set([126, 127])
 
-/** The program that shows long output, or undefined where none is wanted: a line for the shell, as in `git`. */
+/** The shell command of the pager, as in `git`, or undefined for none. */
 export function pagerOf(env: Env): string | undefined {
   if (envOn(env, 'CI') || env.TERM === 'dumb') return undefined
   const asked = env.KS_PAGER ?? envValue(env, 'PAGER')
@@ -20,7 +20,7 @@ export function pagerOf(env: Env): string | undefined {
   return asked.trim() === '' || asked.trim() === 'cat' ? undefined : asked
 }
 
-/** Output for a terminal, which goes through a pager once it is longer than the screen. */
+/** Output to a terminal that starts a pager once it is longer than the screen. */
 export class PagedOutput {
   readonly isTTY = true
   readonly #program: string
@@ -46,25 +46,25 @@ export class PagedOutput {
     if (this.#pager !== undefined) return this.#pager.stdin.write(text)
     for (const line of text.split('\n').slice(0, -1))
       this.#lines += Math.max(1, Math.ceil(line.replace(COLOURS, '').length / Math.max(1, this.columns)))
-    // one line is the shell's
+    // One line is left for the shell's prompt.
     if (this.#lines >= this.#stdout.rows) this.#start()
     return true
   }
 
-  /** A remark for stderr, which comes when the output is there. */
+  /** Stores a note for stderr that is printed after the output. */
   later(text: string): boolean {
     this.#remarks.push(text)
     return true
   }
 
-  /** Resolves when all was seen, or the reader has had enough. */
+  /** Resolves when the pager has exited. */
   async end(): Promise<void> {
     if (this.#pager === undefined) writeTo(this.#stdout, this.#text.join(''))
     else {
       this.#pager.stdin.end()
       const [code] = (await this.#ended?.catch(() => [EXIT.failed])) ?? []
       process.off('SIGINT', nothing)
-      // nobody has seen any of it
+      // The pager did not start: print the text.
       if (typeof code === 'number' && NOT_RUN.has(code)) writeTo(this.#stdout, this.#text.join(''))
     }
     for (const remark of this.#remarks) writeErr(remark)
@@ -75,7 +75,7 @@ export class PagedOutput {
     const pager = spawn('/bin/sh', ['-c', this.#program], { stdio: ['pipe', 'inherit', 'inherit'], env })
     this.#pager = pager
     this.#ended = once(pager, 'exit')
-    // a reader who leaves early has seen enough; Ctrl-C is for the pager
+    // Closing the pager early is not an error; Ctrl-C is handled by the pager.
     pager.stdin.on('error', nothing)
     process.on('SIGINT', nothing)
     pager.stdin.write(this.#text.join(''))

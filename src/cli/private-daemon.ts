@@ -11,20 +11,20 @@ import { isRecord, textOf } from '../lib/json/values.js'
 import { dataLayout } from '../local/layout.js'
 import { CliError } from './cli-error.js'
 
-/** A daemon for the time of one command: `ks daemon exec`. */
+/** A daemon for the duration of one command: `ks daemon exec`. */
 export interface PrivateDaemon {
   dataDir: string
-  /** variables that make `ks` speak to it */
+  /** Variables that connect `ks` to it. */
   env: Record<string, string>
   stop: () => Promise<void>
 }
 
 const READY_MS = 30_000
 
-/** @param dataDir kept afterwards; a temporary directory that goes with the daemon when absent */
+/** @param dataDir kept afterwards; if absent, a temporary directory that is removed with the daemon */
 export async function startPrivateDaemon(dataDir: string | undefined): Promise<PrivateDaemon> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'ks-exec-'))
-  // a helper process of a daemon that was killed may make a file until it ends
+  // A helper process of a killed daemon may still create files until it ends.
   const cleanUp = async () => {
     if (dataDir === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
@@ -32,7 +32,7 @@ export async function startPrivateDaemon(dataDir: string | undefined): Promise<P
   const child = spawn(process.execPath, args, {
     env: { ...reducedEnv(process.env), KS_DATA_DIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Ctrl-C goes to the command; the daemon leaves after it.
+    // Ctrl-C is sent to the command; the daemon stops after it.
     detached: true,
   })
   try {
@@ -58,7 +58,7 @@ async function readyUrl(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw failure('no output')
   const lines = createInterface({ input: child.stdout })
   const line = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(failure(`nothing for ${READY_MS / 1000} s`)), READY_MS)
+    const timer = setTimeout(() => reject(failure(`no output for ${READY_MS / 1000} s`)), READY_MS)
     lines.once('line', (text) => {
       clearTimeout(timer)
       resolve(text)
@@ -70,7 +70,7 @@ async function readyUrl(child: ChildProcess): Promise<string> {
   })
   const ready: unknown = JSON.parse(line)
   const url = isRecord(ready) ? textOf(ready.url) : undefined
-  if (url === undefined) throw failure('its first line was not understood')
+  if (url === undefined) throw failure('invalid first line')
   return url
 }
 
@@ -80,17 +80,17 @@ async function leave(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Runs a command with the terminal's streams. @returns its exit code; 128 + n when signal n ended it */
+/** Runs a command on the terminal's streams. @returns its exit code; 128 + n after signal n */
 export async function runWith(command: string[], env: Record<string, string>): Promise<number> {
   const [program, ...args] = command
   if (program === undefined) return EXIT.usage
   const { constants } = await import('node:os')
   const inherited: NodeJS.ProcessEnv = { ...process.env, ...env }
-  // These would send the command's requests elsewhere.
+  // These variables would send the command's requests elsewhere.
   delete inherited.KS_CONTEXT
   delete inherited.KS_TOKEN
   const { execa } = await import('execa')
-  // signals are passed on as they come, and nothing else is sent: when the command ends is its own affair
+  // Signals are forwarded unchanged and nothing else is sent: the command decides when it ends.
   const child = execa(program, args, {
     env: inherited,
     extendEnv: false,
@@ -100,7 +100,7 @@ export async function runWith(command: string[], env: Record<string, string>): P
     forceKillAfterDelay: false,
   })
   const pass = (signal: NodeJS.Signals) => child.kill(signal)
-  // The terminal sends Ctrl-C to the command itself; we only must not leave before it.
+  // The terminal sends Ctrl-C to the command itself; this process must not exit before it.
   const stay = () => undefined
   process.on('SIGTERM', pass)
   process.on('SIGINT', stay)

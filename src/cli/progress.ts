@@ -2,37 +2,37 @@ import type { OutStream } from './output.js'
 import { ttyLine } from './terminal.js'
 import { writeControls } from './terminal-writer.js'
 
-/** What a progress display shows now. */
+/** Current content of a progress display. */
 export interface ProgressView {
-  /** lines of the live display, cut to the width */
+  /** Lines of the live display, cut to the width. */
   lines: string[]
-  /** one plain line for logs */
+  /** One plain line for logs. */
   plain: string
 }
 
 export interface ProgressOptions {
   stream: OutStream
-  /** a terminal that may be redrawn; otherwise plain lines */
+  /** A terminal that can be redrawn; otherwise plain lines. */
   live: boolean
   width: number
   view: () => ProgressView
-  /** clock in milliseconds; the real one when absent */
+  /** Clock in milliseconds, for tests. */
   now?: () => number
 }
 
-/** Nothing is shown for work that is over sooner. */
+/** Shorter work shows no progress. */
 const QUIET_MS = 300
 const FRAME_MS = 100
 const PLAIN_MS = 10_000
 
-/** A live display of one to a few lines on a terminal, or a plain line every 10 s elsewhere. */
+/** A live display of a few lines on a terminal, or a plain line every 10 s elsewhere. */
 export class Progress {
   private readonly options: ProgressOptions
   private readonly now: () => number
   private readonly started: number
   private timer: NodeJS.Timeout | undefined
   private drawn = 0
-  /** false for a quiet command, which stops its display without having started it */
+  /** False for a quiet command, which stops its display without starting it. */
   private isShown = false
   private lastPlainAt: number
   private lastPlain = ''
@@ -50,7 +50,7 @@ export class Progress {
     this.timer.unref()
   }
 
-  /** One turn of the clock; public so that tests need no timers. */
+  /** One tick of the timer; public so that tests need no timers. */
   tick(): void {
     const now = this.now()
     this.isShown = true
@@ -59,13 +59,13 @@ export class Progress {
     else if (now - this.lastPlainAt >= PLAIN_MS) this.writePlain(now)
   }
 
-  /** Writes a line that stays, above the live display. */
+  /** Writes a permanent line above the live display. */
   say(line: string): void {
     this.clear()
     this.options.stream.write(`${ttyLine(line)}\n`)
   }
 
-  /** Ends the display. A log gets the last state as a line if anything took long enough to be told. */
+  /** Ends the display. A log gets the last state as a line if the work was long enough. */
   stop(): void {
     if (this.timer !== undefined) clearInterval(this.timer)
     this.timer = undefined
@@ -81,7 +81,7 @@ export class Progress {
   }
 
   private clear(): void {
-    // Up to the first line of the display, then everything below goes.
+    // Moves to the first line of the display and erases everything below.
     if (this.drawn > 0) writeControls(this.options.stream, `\u001b[${this.drawn}F\u001b[J`)
     this.drawn = 0
   }

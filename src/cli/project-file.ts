@@ -4,9 +4,9 @@ import { readIfExists } from '../local/private-file.js'
 import { parseJsonObject } from './json-file.js'
 
 /**
- * `.ks.json` of a project, found upwards from the working directory. A cloned repository is not trusted: it may name
- * a space, one of the user's own contexts, a mode and what ingest leaves out. It can send no token anywhere and widen
- * no ingest.
+ * `.ks.json` of a project, found in the working directory or its ancestors. A cloned repository is not trusted: it may
+ * set a space, one of the user's own contexts, a mode and files that ingest excludes, but never an address or token,
+ * and it cannot add files to an ingest.
  */
 export interface ProjectFile {
   path: string
@@ -14,7 +14,7 @@ export interface ProjectFile {
   context?: string
   mode?: string
   ignore: string[]
-  /** keys that have no effect */
+  /** Keys without effect. */
   unknown: string[]
 }
 
@@ -22,7 +22,7 @@ export const PROJECT_FILE = '.ks.json'
 
 const KNOWN = new Set(['space', 'context', 'mode', 'ignore'])
 
-/** @returns undefined where no folder up to the root has one. @throws CliError exit 2 for a file that is not JSON */
+/** @returns undefined if no folder up to the root has one. @throws CliError exit 2 for a file that is not JSON */
 export function findProjectFile(from: string): ProjectFile | undefined {
   const { root } = parse(from)
   for (let folder = from; ; folder = dirname(folder)) {
@@ -37,7 +37,7 @@ function parseProjectFile(path: string, text: string): ProjectFile {
   const value = parseJsonObject(path, text)
   const file: ProjectFile = {
     path,
-    // A leading `!` would take back what .gitignore leaves out.
+    // A leading `!` would include files that .gitignore excludes.
     ignore: (Array.isArray(value.ignore) ? value.ignore : []).filter(
       (rule) => typeof rule === 'string' && !rule.trimStart().startsWith('!'),
     ),

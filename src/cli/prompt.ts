@@ -6,22 +6,22 @@ import { lineStream, writeErr } from './terminal-writer.js'
 export interface PromptOptions {
   /** `--yes` */
   yes: boolean
-  /** whether a person can answer: stdin and stderr are terminals and nothing forbids asking */
+  /** Whether a person can answer: stdin and stderr are terminals and prompts are allowed. */
   interactive: boolean
 }
 
-/** Asks for a yes. @throws CliError exit 2 when nobody can answer and `--yes` was not given */
+/** Asks for confirmation. @throws CliError exit 2 without a terminal and without `--yes` */
 export async function confirm(question: string, options: PromptOptions): Promise<boolean> {
   if (options.yes) return true
-  if (!options.interactive) throw usageError(`${question} needs a yes`, 'give `--yes`')
+  if (!options.interactive) throw usageError(`${question} needs confirmation`, 'use `--yes`')
   const answer = await ask(`${question}? [y/N] `)
   return /^y(es)?$/i.test(answer.trim())
 }
 
 /**
- * Asks for the name of what will be destroyed; `given` is the value of `--confirm`.
+ * Asks for the name of the thing to delete; `given` is the value of `--confirm`.
  *
- * @throws CliError exit 2 when nobody can answer, or `given` is another name
+ * @throws CliError exit 2 without a terminal, or if `given` is another name
  */
 export async function confirmByName(
   question: string,
@@ -33,19 +33,19 @@ export async function confirmByName(
     throw usageError(`--confirm must be ${JSON.stringify(name)}, received ${JSON.stringify(options.given)}`)
   }
   if (!options.interactive) {
-    throw usageError(`${question} needs its name as confirmation`, `give \`--confirm ${name}\` or \`--yes\``)
+    throw usageError(`${question} needs its name as confirmation`, `use \`--confirm ${name}\` or \`--yes\``)
   }
-  return (await ask(`${question}. Type ${name} to go on: `)).trim() === name
+  return (await ask(`${question}. Type ${name} to continue: `)).trim() === name
 }
 
-/** One line from the person at the terminal; the question goes to stderr. */
+/** Reads one line from the terminal; the question is written to stderr. */
 export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: lineStream(process.stderr) })
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('SIGINT', () => reject(new Interrupted('interrupted')))
-      lines.once('close', () => resolve('')) // Ctrl-D is no answer
+      lines.once('close', () => resolve('')) // Ctrl-D gives an empty answer.
       lines.question(tty(question)).then(resolve, reject)
     })
   } finally {
@@ -53,7 +53,7 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** A line that is not echoed: tokens. */
+/** Reads a line without echo, such as a token. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin } = process
   writeErr(tty(question))

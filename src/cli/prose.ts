@@ -1,29 +1,29 @@
 import stringWidth from 'string-width'
 
-/** Words wrapped at the width of a terminal. Loaded only where there is one: counting columns costs some modules. */
+/** Wraps words at the width of a terminal. Loaded only for terminals, since measuring columns needs several modules. */
 
-/** where less than this is left beside a hanging indent, lines begin at the margin again */
+/** With fewer columns after a hanging indent, continuation lines start at the margin. */
 const LEAST_ROOM = 16
-/** no mark at the beginning of a line is longer: behind so many characters it is known what the line is */
+/** Maximum length of a mark at the start of a line: after this many characters the kind of line is known. */
 const LONGEST_MARK = 12
 
-/** Scripts without spaces, whose lines may break between any two characters but before closing punctuation. */
+/** Scripts without spaces: lines may break between any two characters except before closing punctuation. */
 const WIDE = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3000-\\u303f\\uff00-\\uffef'
 const CLOSING = '、。，．！？；：」』）】〕〉》ー'
-/** Spaces, a wide character, or a word; what stands between backticks is typed elsewhere, so it is one word. */
+/** Spaces, a wide character, or a word; text between backticks is one word. */
 const TOKEN = new RegExp(`\\s+|[${WIDE}][${CLOSING}]*|(?:\`[^\`]*\`|[^\\s${WIDE}])+`, 'gu')
 
 interface Start {
-  /** stands as it is */
+  /** Start of the line, printed unchanged. */
   head: string
-  /** what the lines below begin with */
+  /** Start of the continuation lines. */
   hang: string
 }
 
-/** What a line begins with. @returns undefined for one that is never broken */
+/** Parses the start of a line. @returns undefined for a line that is never broken */
 type ReadStart = (line: string) => Start | undefined
 
-/** Text that comes in pieces: what `push` and `end` give back, one after the other, is the text in lines that fit. */
+/** Wraps text that arrives in parts: the concatenated results of `push` and `end` are the wrapped text. */
 export class Wrapping {
   private readonly width: number
   private readonly readStart: ReadStart
@@ -50,7 +50,7 @@ export class Wrapping {
     return out + this.take(this.pending, false)
   }
 
-  /** What was held back because a word might have gone on. */
+  /** Returns the text that was held back as an incomplete word. */
   end(): string {
     return this.take(this.pending, true)
   }
@@ -109,7 +109,7 @@ export class Wrapping {
   }
 }
 
-/** An answer or report: Markdown, whose code and tables stay as they are, and whose list items hang. */
+/** Creates a wrapper for an answer or report in Markdown: code and tables are not wrapped, list items hang. */
 export function proseWrapping(width: number): Wrapping {
   let isCode = false
   return new Wrapping(width, (line) => {
@@ -122,7 +122,7 @@ export function proseWrapping(width: number): Wrapping {
   })
 }
 
-/** Lines of a command: a label and its gap hang, otherwise what the line is indented by. */
+/** Wraps lines of a command's output: continuation lines hang below the text after a label, else keep the indent. */
 export function wrapLines(text: string, width: number): string {
   const wrapping = new Wrapping(width, (line) => {
     const [label] = /^\s*\S+(?: \S+){0,2}? {2,}(?=\S)/.exec(line) ?? []

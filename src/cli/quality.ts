@@ -4,7 +4,7 @@ import { isRecord } from '../lib/json/values.js'
 import { CliError } from './cli-error.js'
 import type { Column } from './columns.js'
 
-/** What the lists of traces, golden questions and failed queries show. */
+/** Columns of the lists of traces, golden questions and failed queries. */
 
 export const QUALITY_TRACE_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
@@ -55,15 +55,15 @@ export const FAILED_COLUMNS: Column[] = [
 ]
 export const FAILED_FIELDS = ['knowledgeSpaceId', 'mode', 'metadata', 'answerTraceId', 'createdAt']
 
-/** An item of a trace's missing evidence as `ks traces missing` lists it, and how it stands. */
+/** An item of a trace's missing evidence as `ks traces missing` lists it, with its review state. */
 export interface ListedMissing {
   spaceId: string
   itemKey: string
-  /** 0 while nobody has reviewed it */
+  /** 0 while the item has no review. */
   revision: number
 }
 
-/** Finds an item by its name (`missing-1`) or its key (`sha256:…`). @throws CliError exit 5 */
+/** Finds an item by its name (`missing-1`) or key (`sha256:…`). @throws CliError exit 5 */
 export async function findMissing(client: Client, traceId: string, item: string): Promise<ListedMissing> {
   const { knowledgeSpaceId: spaceId } = await client.request('GET /queries/{traceId}', { path: { traceId } })
   const { items } = await client.request('GET /queries/{traceId}/missing', { path: { traceId }, query: { limit: 100 } })
@@ -72,10 +72,10 @@ export async function findMissing(client: Client, traceId: string, item: string)
     if (typeof itemKey !== 'string' || (name !== item && itemKey !== item)) continue
     return { spaceId, itemKey, revision: revisionOf(review) }
   }
-  throw new CliError(`the query did not lack ${JSON.stringify(item)}`, {
+  throw new CliError(`the query has no missing evidence ${JSON.stringify(item)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
-    hint: '`ks traces missing ID` lists what it lacked',
+    hint: '`ks traces missing ID` lists its missing evidence',
   })
 }
 

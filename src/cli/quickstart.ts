@@ -10,17 +10,17 @@ import { slugOf } from './resources.js'
 import { shellWord } from './shell-word.js'
 import { ttyLine } from './terminal.js'
 
-/** What a quickstart ingests, where to, and what it asks. */
+/** The files, space and question of a quickstart. */
 export interface QuickstartPlan {
   paths: string[]
   slug: string
-  /** undefined: made of the documents */
+  /** Undefined: derived from the documents. */
   question: string | undefined
 }
 
 const OWN_QUESTION = 'How long are answer traces kept?'
 
-/** @param path folder or file; the documentation of this program when absent */
+/** @param path folder or file; by default the documentation of this program */
 export function quickstartPlan(path: string | undefined, space: string | undefined): QuickstartPlan {
   if (path !== undefined) {
     const slug = space ?? slugOf(basename(resolve(path)).replace(/\.[A-Za-z0-9]{1,5}$/, '')) ?? 'quickstart'
@@ -29,11 +29,11 @@ export function quickstartPlan(path: string | undefined, space: string | undefin
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const paths = ['README.md', 'docs'].map((name) => join(root, name)).filter((one) => existsSync(one))
   if (paths.length === 0)
-    throw usageError('this installation has no documents of its own', 'give a folder: `ks quickstart ./docs`')
+    throw usageError('this installation has no documentation', 'name a folder: `ks quickstart ./docs`')
   return { paths, slug: space ?? 'quickstart', question: OWN_QUESTION }
 }
 
-/** A question that the largest document of the space ought to answer. */
+/** Makes a question that the largest document of the space should answer. */
 export async function questionFrom(client: Client, spaceId: string): Promise<string | undefined> {
   const documents = paginate(
     (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query }),
@@ -51,22 +51,22 @@ export async function questionFrom(client: Client, spaceId: string): Promise<str
   return `What is ${ttyLine(title)} about?`
 }
 
-/** How the documents came in, in one line. */
+/** Summarizes the ingest in one line. */
 export function documentsLine(records: readonly IngestRecord[]): string {
   const count = (status: IngestRecord['status']) => records.filter((record) => record.status === status).length
   const added = count('published') + count('queued')
   const parts = [
     added > 0 ? `${added} added` : 'nothing was added',
-    ...(count('unchanged') > 0 ? [`${count('unchanged')} here already`] : []),
+    ...(count('unchanged') > 0 ? [`${count('unchanged')} unchanged`] : []),
     ...(count('failed') > 0 ? [`${count('failed')} not ingested`] : []),
   ]
   return parts.join(', ')
 }
 
-/** Commands to go on with. */
+/** Lists commands to try next. */
 export function nextSteps(slug: string, evidence: readonly Evidence[]): string[] {
   const [first] = evidence
-  // in a fresh clone `ks` is not on the path yet
+  // In a fresh clone `ks` is not on the PATH yet.
   const ks = process.env.npm_lifecycle_event === 'quickstart' ? 'node bin/ks.js' : 'ks'
   return [
     ...(first === undefined ? [] : [`${ks} fs cat ${shellWord(`/sources/uploads/${first.filename}`)} --space ${slug}`]),

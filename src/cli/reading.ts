@@ -4,10 +4,10 @@ import { show } from './columns.js'
 
 type Progress = NonNullable<ListedJob['progress']>
 
-/** So many files are read at once at most; those that wait for their turn in a batch are listed, too. */
+/** Maximum number of files that are read at once, including those that wait in a batch. */
 const ASKED = 100
 
-/** Jobs of a space whose files are read now, and how far they are; of those that take a while. */
+/** Lists jobs of a space whose files are being read, with their progress. */
 export async function readings(client: Client, id: string): Promise<(ListedJob & { progress: Progress })[]> {
   const page = await client.request('GET /knowledge-spaces/{id}/jobs', {
     path: { id },
@@ -21,7 +21,7 @@ export function progressInWords(progress: Progress): string {
   return show(progress, 'progress')
 }
 
-/** How far the reading of a job's file is, where it takes a while. */
+/** The reading progress of a job's file, if it is being read. */
 export async function readingOf(
   client: Client,
   job: Pick<ListedJob, 'id' | 'knowledgeSpaceId'>,

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readIfExists } from '../local/private-file.js'
 
-/** Ids that were shown as `#tail`, newest last, one a line: a cache that may be deleted any time. */
+/** Ids that were shown as `#tail`, one a line, newest last: a cache that may be deleted at any time. */
 
 const KEPT = 2000
 
@@ -10,7 +10,7 @@ function pathOf(cacheDir: string): string {
   return join(cacheDir, 'recent-ids')
 }
 
-/** Remembers ids; failing to is not worth a word. */
+/** Appends ids; ignores failures. */
 export function rememberIds(cacheDir: string, ids: Iterable<string>): void {
   const lines = [...ids].map((id) => `${id}\n`)
   if (lines.length === 0) return
@@ -21,11 +21,11 @@ export function rememberIds(cacheDir: string, ids: Iterable<string>): void {
     const all = readFileSync(path, 'utf8').split('\n').filter(Boolean)
     if (all.length > 2 * KEPT) writeFileSync(path, `${[...new Set(all.slice(-KEPT))].join('\n')}\n`)
   } catch {
-    // The next command that needs the id asks for it in full.
+    // The next command then needs the full id.
   }
 }
 
-/** Remembered ids that end in these hex digits. */
+/** Recent ids that end in these hex digits. */
 export function recallIds(cacheDir: string, tail: string): string[] {
   const ids = (readIfExists(pathOf(cacheDir)) ?? '').split('\n').filter((id) => endsIn(id, tail))
   return [...new Set(ids)]

@@ -5,7 +5,7 @@ import { FILE_REASONS } from './file-reason.js'
 import { escapeUnseen, terminalWidth, tty } from './terminal.js'
 import { writeErr } from './terminal-writer.js'
 
-/** A failure as it is shown: one sentence, further lines, a hint, an exit code. */
+/** An error as shown to the user: one sentence, further lines, a hint, an exit code. */
 export interface ErrorReport {
   code: string
   message: string
@@ -16,7 +16,7 @@ export interface ErrorReport {
   traceId?: string
 }
 
-/** Turns anything that was thrown into what the user is told. */
+/** Converts any thrown value to a report. */
 export function errorReport(error: unknown): ErrorReport {
   if (error instanceof CliError) {
     return withHint(
@@ -30,7 +30,7 @@ export function errorReport(error: unknown): ErrorReport {
     return withHint(report, startHint(error.message))
   }
   if (error instanceof ConnectionError) {
-    const hint = error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context show` say where ks looked'
+    const hint = error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context show` show the address in use'
     return withHint({ code: error.code, message: error.message, exitCode: EXIT.unavailable, details: [] }, hint)
   }
   if (error instanceof KsError) {
@@ -45,7 +45,7 @@ export function errorReport(error: unknown): ErrorReport {
   )
 }
 
-/** A file or folder that the system would not give: its path and why. */
+/** The report for a file or folder that the system refused: its path and the reason. */
 function fileReport(error: unknown): ErrorReport | undefined {
   if (!(error instanceof Error) || !('path' in error) || typeof error.path !== 'string') return undefined
   const errno = errnoOf(error) ?? ''
@@ -71,11 +71,11 @@ function apiReport(error: ApiError): ErrorReport {
 const HINTS: Readonly<Record<string, string>> = {
   'slug-taken': 'choose another with `--slug`',
   'embedding-frozen': '`ks spaces set-embedding` moves its documents to another model',
-  'migration-active': 'wait until it has ended, or cancel it by its id: `ks spaces cancel-embedding SPACE ID`',
+  'migration-active': 'wait until it ends, or cancel it by its id: `ks spaces cancel-embedding SPACE ID`',
   'provider-not-configured':
-    '`ks config get providers --daemon` shows what the daemon has, which it reads when it starts; `ks models pull` fetches a model of `local/llama`',
-  unauthenticated: '`ks auth status` says which token is used, `ks auth login` stores another',
-  'storage-full': 'make room on its disk; `ks gc` removes what nothing needs any more',
+    '`ks config get providers --daemon` shows the providers, which the daemon loads at its start; `ks models pull` downloads a model of `local/llama`',
+  unauthenticated: '`ks auth status` shows the token in use, `ks auth login` stores another',
+  'storage-full': 'free space on its disk; `ks gc` removes unused data',
 }
 
 function apiHint(error: ApiError): string | undefined {
@@ -89,25 +89,25 @@ function apiHint(error: ApiError): string | undefined {
   return undefined
 }
 
-/** How to get the scope or the operator's token that a refusal asks for; undefined for other refusals. */
+/** How to get the missing scope or the operator's token; undefined for other refusals. */
 function scopeHint(message: string): string | undefined {
   const scope = /\blacks the scope (knowledge-spaces:[a-z*]+)/.exec(message)?.[1]
   const all = 'knowledge-spaces:*'
   if (scope !== undefined) {
     const wanted = scope === all ? all : 'knowledge-spaces:read knowledge-spaces:write'
-    return `\`ks auth token create --scope "${wanted}"\` makes one that may`
+    return `\`ks auth token create --scope "${wanted}"\` creates a token with it`
   }
   if (!message.startsWith('only the operator')) return undefined
-  return `the operator's token has the tenant local and every scope: \`ks\` uses it where no other is set, and \`ks auth token create --scope "${all}"\` makes one, both as the user who owns the daemon's data directory`
+  return `the operator's token has the tenant local and all scopes: \`ks\` uses it by default, and \`ks auth token create --scope "${all}"\` creates one, both as the owner of the daemon's data directory`
 }
 
 function startHint(message: string): string | undefined {
   if (/\bin use\b|EADDRINUSE/.test(message)) return '`ks daemon start --listen 127.0.0.1:0`'
-  if (/\bis full\b/.test(message)) return 'make room, or name another folder with KS_DATA_DIR'
+  if (/\bis full\b/.test(message)) return 'free disk space, or set another folder with KS_DATA_DIR'
   return '`ks doctor` checks this installation'
 }
 
-/** Exit code of an answer: the contract's, or one of its status where the code is unknown. */
+/** Exit code of a response: of its error code, or of its status if the code is unknown. */
 export function exitOf(error: ApiError): number {
   const known = Object.entries(ERRORS).find(([code]) => code === error.code)
   if (known !== undefined) return known[1].exit
@@ -121,7 +121,7 @@ export function exitOf(error: ApiError): number {
   return status >= 400 && status < 500 ? EXIT.usage : EXIT.failed
 }
 
-/** The report as it stands on stderr: for people `ks: …` and `hint: …`, else one JSON object. */
+/** Renders the report for stderr: `ks: …` and `hint: …` for people, else one JSON object. */
 export function renderReport(report: ErrorReport, bin: string, asJson: boolean): string {
   if (asJson) {
     const { details: _, ...error } = report
@@ -132,12 +132,12 @@ export function renderReport(report: ErrorReport, bin: string, asJson: boolean):
   return `${lines.join('\n')}\n`
 }
 
-/** Where a failure came from, for `--debug`. */
+/** The stack of an error, for `--debug`. */
 export function stackOf(error: Error): string {
   return `${tty(error.stack ?? '')}\n`
 }
 
-/** Writes the report to stderr, in lines that fit where that is a terminal. */
+/** Writes the report to stderr, wrapped for a terminal. */
 export async function printReport(report: ErrorReport, bin: string, asJson: boolean): Promise<void> {
   const { stderr, env } = process
   const text = renderReport(report, bin, asJson)

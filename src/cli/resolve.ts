@@ -8,17 +8,17 @@ import { CliError, usageError } from './cli-error.js'
 import { type DocumentFinder, documentFinder } from './document-name.js'
 import { endsIn, recallIds } from './recent-ids.js'
 
-/** From what people type to ids: a uuid, a slug, or the last 8 hex digits behind `#`. */
+/** Resolves user input to ids: a UUID, a slug, or `#` with the last 8 hex digits. */
 
 const TAIL = /^#?([0-9a-f]{8})$/i
 
 export interface SpaceRef {
   id: string
-  /** absent when the id was given and nothing was looked up */
+  /** Absent if the id was given and not looked up. */
   space?: KnowledgeSpace
 }
 
-/** @throws CliError exit 5, with the nearest slug as a hint */
+/** @throws CliError exit 5 with the nearest slug as a hint */
 export async function resolveSpace(client: Client, text: string): Promise<SpaceRef> {
   if (isUuid(text)) return { id: text }
   const tail = TAIL.exec(text)?.[1]?.toLowerCase()
@@ -35,21 +35,21 @@ export async function resolveSpace(client: Client, text: string): Promise<SpaceR
 }
 
 /**
- * The space of a service that has one.
+ * Returns the only space of a service.
  *
- * @throws CliError exit 2 when it has more, exit 5 when it has none
+ * @throws CliError exit 2 if it has several, exit 5 if it has none
  */
 export async function onlySpace(client: Client): Promise<KnowledgeSpace> {
   const { items } = await client.request('GET /knowledge-spaces', { query: { limit: 2 } })
   const [only, other] = items
   if (only !== undefined && other === undefined) return only
   if (only === undefined) {
-    const hint = '`ks ingest PATH` makes the first one'
+    const hint = '`ks ingest PATH` creates the first one'
     throw new CliError('there is no space yet', { code: 'not-found', exit: EXIT.notFound, hint })
   }
   throw usageError(
-    'no space is named, and there are several',
-    'give `--space SLUG`; `ks spaces` lists all, `ks config set space SLUG` keeps one',
+    'no space given, but there are several',
+    'use `--space SLUG`; `ks spaces` lists all, `ks config set space SLUG` sets a default',
   )
 }
 
@@ -61,15 +61,14 @@ function noSpace(text: string, slugs: string[]): CliError {
   const close = nearest(text, slugs)
   let hint = '`ks spaces` lists all'
   if (close !== undefined) hint = `did you mean \`${close}\`? ${hint}`
-  else if (slugs.length === 0) hint = '`ks spaces create NAME` makes the first one'
-  return new CliError(`no space ${JSON.stringify(text)} here`, { code: 'not-found', exit: EXIT.notFound, hint })
+  else if (slugs.length === 0) hint = '`ks spaces create NAME` creates the first one'
+  return new CliError(`unknown space ${JSON.stringify(text)}`, { code: 'not-found', exit: EXIT.notFound, hint })
 }
 
 /**
- * Documents by id, by the end of one, or by path: as it is listed, its last parts, or the path of the local file that a
- * document was made from.
+ * Resolves documents by id, by the end of an id, or by path: as listed, its last parts, or the path of the local file.
  *
- * @throws CliError exit 5 when there is none, exit 2 when there are several
+ * @throws CliError exit 5 if none matches, exit 2 if several do
  */
 export async function resolveDocuments(
   client: Client,
@@ -104,13 +103,13 @@ async function documentId(finder: DocumentFinder, text: string, cacheDir: string
   return await finder.byPath(text)
 }
 
-/** The id of something no list can be asked for: a uuid, or the tail of an id that was shown lately. */
+/** Resolves an id of a kind without a list: a UUID, or the end of an id that was shown recently. */
 export function resolveId(kind: string, text: string, cacheDir: string): string {
   if (isUuid(text)) return text
   const tail = TAIL.exec(text)?.[1]?.toLowerCase()
   if (tail === undefined) throw notAnId(kind, text)
   const recalled = recallIds(cacheDir, tail)
-  if (recalled.length > 1) throw usageError(`${text} is the end of ${recalled.length} ids: give the whole id`)
+  if (recalled.length > 1) throw usageError(`${text} is the end of ${recalled.length} ids: use the full id`)
   const [only] = recalled
   if (only === undefined) throw unknownTail(kind, text)
   return only
@@ -121,9 +120,9 @@ function notAnId(kind: string, text: string): CliError {
 }
 
 function unknownTail(kind: string, text: string): CliError {
-  return new CliError(`no ${kind} with an id that ends in ${text} was shown here`, {
+  return new CliError(`no recently shown ${kind} has an id that ends in ${text}`, {
     code: 'not-found',
     exit: EXIT.notFound,
-    hint: 'give the whole id: `--format json` shows it',
+    hint: 'use the full id: `--format json` shows it',
   })
 }

@@ -1,7 +1,7 @@
 import { usageError } from './cli-error.js'
 import type { Column } from './columns.js'
 
-/** What lists of each resource show, and every field it may have. */
+/** List columns of each resource, and all its fields. */
 
 export const SPACE_COLUMNS: Column[] = [
   { field: 'name' },
@@ -66,7 +66,7 @@ export const VIRTUAL_COLUMNS: Column[] = [
 ]
 export const VIRTUAL_FIELDS = ['kind', 'name', 'path', 'metadata', 'resourceType', 'targetId', 'version']
 
-/** `pluginId/provider/model`; a model's own name may hold slashes. @throws CliError exit 2 */
+/** Parses `pluginId/provider/model`; the model's name may contain slashes. @throws CliError exit 2 */
 export function modelReference(text: string, name: string): { pluginId: string; provider: string; model: string } {
   const [pluginId, provider, ...rest] = text.split('/')
   const model = rest.join('/')
@@ -76,7 +76,7 @@ export function modelReference(text: string, name: string): { pluginId: string; 
   return { pluginId, provider, model }
 }
 
-/** A slug made of a name: lower-case letters and digits joined by hyphens, or undefined when nothing is left. */
+/** Derives a slug from a name: lower-case letters and digits joined by hyphens; undefined if none remain. */
 export function slugOf(name: string): string | undefined {
   const slug = name
     .normalize('NFKD')
@@ -96,7 +96,7 @@ export const EVIDENCE_COLUMNS: Column[] = [
   { field: 'path' },
 ]
 
-/** One path a line for pipes, as the tools the `fs` commands are named after print them. */
+/** One path a line for pipes, like the shell tools with the names of the `fs` commands. */
 export function pathColumns(format: string): Column[] {
   return format === 'tsv' ? [{ field: 'path' }] : VIRTUAL_COLUMNS
 }

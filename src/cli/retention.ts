@@ -15,7 +15,7 @@ const COLUMNS: Column[] = [
   { field: 'updatedAt', kind: 'time' },
 ]
 
-/** The word for a limit that is not there, in what is read and in what is shown. */
+/** Text of an absent limit, in input and output. */
 const NEVER = 'none'
 
 export function printPolicy(out: Output, policy: RetentionPolicy): void {
@@ -32,7 +32,7 @@ const RULES = [
   'sessionInactivityMinutes',
 ] as const
 
-/** `rule=number` words as the body of a change. @throws CliError exit 2 */
+/** Parses `rule=number` arguments to the body of a change. @throws CliError exit 2 */
 export function retentionChanges(words: readonly string[]): RetentionPolicyBody {
   const body: RetentionPolicyBody = {}
   for (const word of words) {
@@ -52,7 +52,7 @@ export function retentionChanges(words: readonly string[]): RetentionPolicyBody 
 function unknownRule(name: string) {
   const near = nearest(name, RULES)
   return usageError(
-    `no retention rule ${JSON.stringify(name)}`,
+    `unknown retention rule ${JSON.stringify(name)}`,
     near === undefined ? `the rules are ${RULES.join(', ')}` : `did you mean ${near}?`,
   )
 }

@@ -16,13 +16,13 @@ export async function saveText(text: string, file: string): Promise<void> {
 }
 
 /**
- * Writes an answer's bytes to a file, whole or not at all, or to stdout: as they are into a pipe, safe to be seen on a
- * terminal. A link in the place of the file is replaced and not followed; a pipe or a device takes the bytes as they come.
- * Only its owner may read the file: it may contain what a permission scope hides from others.
+ * Writes a response body to a file, completely or not at all, or to stdout: unchanged to a pipe, escaped for a
+ * terminal. An existing link is replaced, not followed; a pipe or device gets the bytes as they arrive. Only the owner
+ * can read the file: its content may be hidden from others by permissions.
  *
- * @param between a pager or a filter before stdout, which takes text
- * @returns how many there were
- * @throws CliError exit 2 for a file that cannot be there, exit 4 where it may not be written, exit 1 where the disk does not take it
+ * @param between a pager or filter before stdout, which takes text
+ * @returns the number of bytes
+ * @throws CliError exit 2 for an invalid path, exit 4 without permission, exit 1 if the write fails
  */
 export async function saveBody(body: Readable, file: string | undefined, between?: OutStream): Promise<number> {
   let size = 0
@@ -36,7 +36,7 @@ export async function saveBody(body: Readable, file: string | undefined, between
     else await pipeline(body, process.stdout, { end: false })
     return size
   }
-  // of a name that nobody can have put a link under before
+  // A random name, so that nobody could have created a link there before.
   const partial = join(dirname(file), `.${randomBytes(6).toString('hex')}.part`)
   try {
     const isDevice = takesAsTheyCome(file)
@@ -49,7 +49,7 @@ export async function saveBody(body: Readable, file: string | undefined, between
   return size
 }
 
-/** Bytes that somebody looks at: as text in which nothing moves the cursor. */
+/** Decodes and escapes bytes for a terminal. */
 async function* asShown(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   for await (const text of textOf(body)) yield tty(text)
 }
@@ -60,7 +60,7 @@ async function* textOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> 
   yield decoder.decode()
 }
 
-/** A pipe or a device; `/dev/stdout` is one also where it leads to a file. */
+/** Whether the target is a pipe or a device; `/dev/stdout` counts as one even if it is a file. */
 function takesAsTheyCome(file: string): boolean {
   const there = statSync(file, { throwIfNoEntry: false })
   if (there === undefined || there.isDirectory()) return false

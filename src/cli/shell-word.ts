@@ -1,4 +1,4 @@
-/** A text as one word of a command line that somebody copies into a shell. */
+/** Quotes a text as one word of a shell command. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

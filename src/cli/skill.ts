@@ -1,4 +1,4 @@
-/** What `ks skill` prints; a test runs each of its commands. */
+/** Output of `ks skill`; a test runs each of its commands. */
 export const SKILL = `---
 name: knowledge-spaces
 description: Search, question and read the user's documents with the command line program \`ks\`. Use it when an answer should come from documents that were ingested, with citations.

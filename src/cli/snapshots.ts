@@ -24,13 +24,13 @@ export const SNAPSHOT_FIELDS = [
   'queryCount',
 ]
 
-/** A passage in one line: file, sections, score. */
+/** Formats a passage as one line: file, sections, score. */
 export function evidenceLine({ nodeId, filename, sectionPath, score }: EvidenceReference, arrow: string): string {
   const where = filename === undefined ? `passage ${nodeId}` : [filename, ...(sectionPath ?? [])].join(` ${arrow} `)
   return `${where}  ${score.toFixed(2)}`
 }
 
-/** What became of a recorded query, line by line. */
+/** Formats the changes of a replayed query as lines. */
 export function* replayLines(query: ReplayedQuery, arrow: string): Generator<string> {
   const { recorded, now } = query.evidenceState
   const change = now === undefined || now === recorded ? recorded : `${recorded}, now ${now}`

@@ -1,15 +1,15 @@
 import * as Flags from '@oclif/core/flags'
 
-/** Flags that stand for keys of a source's metadata. */
+/** Flags of keys in a source's metadata. */
 export const metadataFlags = {
-  every: Flags.string({ helpValue: '6h', description: 'sync this often, in hours or days', exclusive: ['daily'] }),
-  daily: Flags.string({ helpValue: '02:00,14:00', description: 'sync at these times of the day' }),
-  'utc-offset': Flags.string({ helpValue: '+02:00', description: 'offset of the times of --daily from UTC' }),
-  'max-pages': Flags.integer({ min: 1, helpValue: 'n', description: 'most pages that a crawl takes (default 200)' }),
-  'max-depth': Flags.integer({ min: 0, helpValue: 'n', description: 'most links from the first page (default 5)' }),
+  every: Flags.string({ helpValue: '6h', description: 'sync interval, in hours or days', exclusive: ['daily'] }),
+  daily: Flags.string({ helpValue: '02:00,14:00', description: 'times of the day to sync' }),
+  'utc-offset': Flags.string({ helpValue: '+02:00', description: 'UTC offset of the times of --daily' }),
+  'max-pages': Flags.integer({ min: 1, helpValue: 'n', description: 'maximum number of crawled pages (default 200)' }),
+  'max-depth': Flags.integer({ min: 0, helpValue: 'n', description: 'maximum link depth from the first page (default 5)' }),
   provider: Flags.option({
     options: ['s3', 'webdav', 'notion', 'git'] as const,
-    description: 'what reads a source of type object-storage (s3, webdav) or connector (notion, git)',
+    description: 'provider of a source of type object-storage (s3, webdav) or connector (notion, git)',
   })(),
   set: Flags.string({
     multiple: true,
@@ -18,6 +18,6 @@ export const metadataFlags = {
   }),
   'credentials-file': Flags.string({
     helpValue: 'file',
-    description: 'JSON file with what the source is read with: {token}, {username, password} or the keys of s3',
+    description: 'JSON file with the credentials of the source: {token}, {username, password} or the keys of s3',
   }),
 }

@@ -8,7 +8,7 @@ import type { Output } from './output.js'
 import { ttyName } from './terminal.js'
 import { plural } from './units.js'
 
-/** What the commands on sources share. */
+/** Columns and helpers of the commands on sources. */
 
 export const SOURCE_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
@@ -32,7 +32,7 @@ export interface MetadataFlags {
   set?: string[] | undefined
 }
 
-/** The keys of a source's metadata that flags name; undefined where they name none. @throws CliError exit 2 */
+/** Converts the flags to metadata keys of a source; undefined without any. @throws CliError exit 2 */
 export function metadataOf(flags: MetadataFlags): Record<string, unknown> | undefined {
   const syncPolicy = policyOf(flags)
   const { 'max-pages': maxPages, 'max-depth': maxDepth, 'credentials-file': file } = flags
@@ -49,7 +49,7 @@ export function metadataOf(flags: MetadataFlags): Record<string, unknown> | unde
   return Object.keys(metadata).length === 0 ? undefined : metadata
 }
 
-/** `name=value` of `--set`; a value that is a whole number counts as one. @throws CliError exit 2 */
+/** Parses `name=value` of `--set`; an integer value becomes a number. @throws CliError exit 2 */
 function parameterIn(text: string): [string, string | number] {
   const [, name, value] = /^([A-Za-z][A-Za-z0-9]{0,40})=(.+)$/s.exec(text) ?? []
   if (name === undefined || value === undefined)
@@ -65,24 +65,27 @@ function policyOf({ every, daily, 'utc-offset': utcOffset }: MetadataFlags): Rec
     return { everyHours: Number(count) * (unit === 'd' ? 24 : 1) }
   }
   if (daily === undefined) {
-    if (utcOffset !== undefined) throw usageError('--utc-offset goes with --daily')
+    if (utcOffset !== undefined) throw usageError('--utc-offset needs --daily')
     return undefined
   }
   const dailyAt = daily.split(',').map((time) => time.trim())
   return { dailyAt, ...defined({ utcOffset }) }
 }
 
-/** A file that is missing or empty must not take the credentials away. @throws CliError exit 2 */
+/**
+ * Reads the credentials file. A missing or empty file is an error, since it would remove stored credentials. @throws
+ * CliError exit 2
+ */
 function credentialsIn(file: string): Record<string, unknown> {
   const credentials = readJsonObject(file)
-  if (Object.keys(credentials).length === 0) throw usageError(`${file} must hold the credentials as a JSON object`)
+  if (Object.keys(credentials).length === 0) throw usageError(`${file} must contain the credentials as a JSON object`)
   return credentials
 }
 
-/** Pages or files of one request. */
+/** Maximum number of pages or files in one request. */
 export const IMPORT_BATCH = 200
 
-/** Imports in requests of as many as one may hold. */
+/** Imports items in as many requests as needed. */
 export async function inBatches<T>(
   items: readonly T[],
   send: (batch: T[]) => Promise<SourceImportResult>,
@@ -97,7 +100,7 @@ export async function inBatches<T>(
   return whole
 }
 
-/** Shows what an import did. @throws ExitWith when something failed */
+/** Prints the result of an import. @throws ExitWith if anything failed */
 export async function showImport(out: Output, result: SourceImportResult): Promise<void> {
   const { documents, failed, skipped } = result
   if (out.isJson) out.json(result)

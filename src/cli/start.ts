@@ -8,12 +8,12 @@ import type { BaseCommand } from './base-command.js'
 import { fail } from './fail.js'
 import { guardOutput } from './guard-output.js'
 
-/** A command as the bundle knows it: enough to find it and to load nothing else. */
+/** A command of the bundle: enough to find it without loading others. */
 export interface BundledCommand {
-  /** id with colons; of an alias, that of its command */
+  /** Id with colons; for an alias, the id of its command. */
   id: string
   strict: boolean
-  /** names of its arguments */
+  /** Names of its arguments. */
   args: Readonly<Record<string, object>>
   load: () => Promise<{ default: CommandClass }>
 }
@@ -23,11 +23,11 @@ type CommandClass = { id: string } & (new (argv: string[], config: Config) => Ba
 export type BundledCommands = Readonly<Record<string, BundledCommand>>
 
 /**
- * Runs one command line of the bundled program and sets the exit code. What oclif's own `run` does, without its reading of
- * every command's description: that is left to help and to words that name no command.
+ * Runs one command line of the bundled program and sets the exit code. Does the work of oclif's `run` without loading
+ * the descriptions of all commands, which only help and unknown commands need.
  *
  * @param root folder of package.json
- * @param commands by id with colons, aliases too
+ * @param commands by id with colons, including aliases
  */
 export async function start(argv: string[], root: string, commands: BundledCommands): Promise<void> {
   guardOutput('ks')
@@ -50,7 +50,7 @@ export async function start(argv: string[], root: string, commands: BundledComma
   }
 }
 
-/** The command line, or what an alias at its beginning stands for. */
+/** The command line, or its expansion if it starts with an alias. */
 async function meant(argv: string[], commands: BundledCommands): Promise<string[]> {
   const isCommand = (word: string) => Object.keys(commands).some((id) => id === word || id.startsWith(`${word}:`))
   const [first = ''] = argv
@@ -65,7 +65,7 @@ function asksForHelp(argv: readonly string[]): boolean {
   return argv.length === 0 || words.includes('--help') || words.includes('-h')
 }
 
-/** What commands and oclif's parser ask of a `Config`, from package.json alone. */
+/** A `Config` built from package.json only, with what commands and oclif's parser need. */
 class BundledConfig extends Config {
   private readonly known: BundledCommands
 
@@ -85,15 +85,15 @@ class BundledConfig extends Config {
     return Object.keys(this.known)
   }
 
-  /** Loading a command needs no more than its words: `normalizeArgv` asks whether they may be arguments. */
+  /** Loading a command needs no description; `normalizeArgv` only asks whether words may be arguments. */
   override findCommand(id: string, options: { must: true }): Command.Loadable
   override findCommand(id: string, options?: { must: boolean }): Command.Loadable | undefined
   override findCommand(id: string): Command.Loadable | undefined {
-    // oclif's type wants the whole description, of which nothing else is read here
+    // The type of oclif requires the full description, which is not read here.
     return (Object.hasOwn(this.known, id) ? this.known[id] : undefined) as unknown as Command.Loadable | undefined
   }
 
-  /** There are no hooks but that of unknown commands. */
+  /** There are no hooks except for unknown commands. */
   override async runHook<T extends keyof Hooks>(): Promise<Hook.Result<Hooks[T]['return']>> {
     return { successes: [], failures: [] }
   }

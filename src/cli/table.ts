@@ -7,7 +7,7 @@ export interface TableInput {
   columns: Column[]
   rows: string[][]
   header: boolean
-  /** columns of the terminal; undefined: nothing is cut */
+  /** Width of the terminal in columns; undefined: nothing is truncated. */
   width: number | undefined
   ellipsis: string
   paintHeader: (title: string) => string
@@ -15,7 +15,7 @@ export interface TableInput {
 }
 
 const GAP = 2
-/** a column that is cut keeps at least this much */
+/** Minimum width of a truncated column. */
 const MIN_WIDTH = 8
 
 const NO_BORDERS = {
@@ -37,8 +37,8 @@ const NO_BORDERS = {
 }
 
 /**
- * A table without borders: two spaces between columns, numbers to the right, cut to the terminal's width. What the next
- * command takes (ids, slugs) and numbers are never cut; where the columns do not fit so, every row is a block of lines.
+ * Renders a table without borders: two spaces between columns, numbers right-aligned, truncated to the terminal's
+ * width. Ids, slugs and numbers are never truncated; if the columns do not fit, each row becomes a block of lines.
  */
 export function renderTable(input: TableInput): string {
   const { columns } = input
@@ -65,7 +65,7 @@ export function renderTable(input: TableInput): string {
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
-/** Rows as blocks of `TITLE  value`, an empty line between two; what is empty is left out. */
+/** Renders rows as blocks of `TITLE value`, separated by empty lines; omits empty values. */
 function blocks(input: TableInput, titles: string[]): string {
   const { columns, width = Infinity } = input
   const label = input.header ? Math.max(...titles.map((title) => stringWidth(title))) : 0
@@ -83,7 +83,7 @@ function blocks(input: TableInput, titles: string[]): string {
   return `${rows.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
 
-/** Whether half of a value is worth nothing: the next command could not take it, or it would be another number. */
+/** Whether a truncated value is useless: as an argument of the next command, or as a different number. */
 function isWhole(column: Column): boolean {
   return column.kind === 'id' || isNumber(column) || /(^|\.)slug$/.test(column.field)
 }
@@ -92,7 +92,7 @@ function isNumber(column: Column): boolean {
   return column.kind === 'count' || column.kind === 'bytes'
 }
 
-/** Takes from the widest column that may be cut until the row fits. @returns undefined where it cannot */
+/** Narrows the widest truncatable column until the row fits. @returns undefined if it cannot fit */
 function fitWidths(widths: number[], whole: boolean[], room: number | undefined): number[] | undefined {
   if (room === undefined) return widths
   const fitted = [...widths]

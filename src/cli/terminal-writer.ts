@@ -3,14 +3,14 @@ import type { OutStream } from './output.js'
 import { ttyStyled } from './terminal.js'
 
 /**
- * All output to terminals. `guardTerminal` replaces `write` of stdout and stderr, so every writer of the process,
- * libraries included, writes text only: control characters become visible, only colours and weights pass. Our own
- * sequences that move the cursor use `writeControls`, `frameStream` or `lineStream`. Pipes and files get raw bytes.
+ * All output to terminals. `guardTerminal` replaces `write` of stdout and stderr, so that all code of the process,
+ * including libraries, writes text only: control characters become visible, only colours and weights pass. Our own
+ * cursor sequences use `writeControls`, `frameStream` or `lineStream`. Pipes and files get raw bytes.
  */
 
 type Write = (...args: unknown[]) => boolean
 
-/** the original `write` of guarded streams */
+/** The original `write` of guarded streams. */
 const originals = new WeakMap<object, Write>()
 const guards = new WeakSet<object>()
 
@@ -46,20 +46,20 @@ export function writeErr(text: string): boolean {
   return writeTo(process.stderr, text)
 }
 
-/** Writes our own sequences that move the cursor or switch a mode of the terminal; never text from elsewhere. */
+/** Writes our own sequences that move the cursor or switch a terminal mode; never untrusted text. */
 export function writeControls(stream: OutStream, sequences: string): void {
   const original = originals.get(stream)
   if (original === undefined) stream.write(sequences)
   else original(sequences)
 }
 
-/** cursor, erasing, and modes: cursor visible, other screen, marked pastes, synchronized output */
+/** Cursor movement, erasing, and modes: cursor visibility, alternate screen, bracketed paste, synchronized output. */
 const CONTROL = '\\u001b\\[(?:\\d*(?:;\\d*)?[A-HJKf]|\\?(?:25|1049|2004|2026)[hl])'
 const FRAME = new RegExp(`^((?:${CONTROL})*)([\\s\\S]*?)((?:${CONTROL})*)$`)
 
 /**
- * A terminal for a library that draws views. Sequences that move the cursor pass at the beginning and at the end of a
- * write; the part between them is guarded text.
+ * A terminal stream for a library that draws views. Cursor sequences pass at the start and end of a write; the text
+ * between them is escaped.
  */
 export function frameStream(stream: WriteStream): WriteStream {
   return withWrite(stream, (text) => {
@@ -68,7 +68,7 @@ export function frameStream(stream: WriteStream): WriteStream {
   })
 }
 
-/** A terminal for a library that edits a line. It is not guarded: the library echoes what the user types. */
+/** An unguarded terminal stream for a library that edits a line: it echoes what the user types. */
 export function lineStream(stream: WriteStream): WriteStream {
   return withWrite(stream, (text) => text)
 }

@@ -1,19 +1,19 @@
-/** What may be assumed about the terminal, and how text that others wrote gets there unharmed. */
+/** Terminal capabilities, and escaping of untrusted text. */
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * Text of documents, names and servers made safe to show: control characters (C0, DEL, C1), which could move the
- * cursor, retitle the window or fake output, appear in caret notation, and direction overrides by their number.
- * Line breaks and tabs stay; a lone carriage return, which would overwrite its line, does not.
+ * Escapes untrusted text for a terminal: control characters (C0, DEL, C1), which could move the cursor, change the
+ * window title or fake output, are shown in caret notation, direction overrides by their code point. Line breaks and
+ * tabs are kept; a lone carriage return, which would overwrite its line, is not.
  */
 export function tty(text: string): string {
   if (!UNSAFE.test(text)) return text
   return text.replace(/\r\n/g, '\n').replace(UNSAFE_ALL, visible)
 }
 
-// Newline and tab are the only controls that may pass. U+061C, U+200E/F, U+202A-E and U+2066-9 reorder what is read;
-// U+2028/9 break lines in some terminals.
+// Newline and tab are the only control characters that pass. U+061C, U+200E/F, U+202A-E and U+2066-9 reorder displayed
+// text; U+2028/9 break lines in some terminals.
 const UNSAFE_SET =
   '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069'
 const UNSAFE = new RegExp(`[${UNSAFE_SET}]`)
@@ -30,7 +30,7 @@ function visible(mark: string): string {
 const STYLES = '\\u001b\\[(?:(?:[0-479]|2[2-479]|3[0-79]|9[0-7])(?:;(?=\\d)|(?=m)))*m'
 const UNSAFE_BUT_STYLES = new RegExp(`(${STYLES})|[${UNSAFE_SET}]`, 'g')
 
-/** Like `tty`, but keeps sequences that only change how letters look. */
+/** Like `tty`, but keeps sequences that only style characters. */
 export function ttyStyled(text: string): string {
   if (!UNSAFE.test(text)) return text
   return text
@@ -38,25 +38,25 @@ export function ttyStyled(text: string): string {
     .replace(UNSAFE_BUT_STYLES, (mark: string, style: string | undefined) => style ?? visible(mark))
 }
 
-/** Like `tty`, in one line. */
+/** Like `tty`, on one line. */
 export function ttyLine(text: string): string {
   return tty(text.replace(/\s+/g, ' ').trim())
 }
 
-/** A name in one line: as it is where that shows all of it, else quoted and escaped as in JSON. */
+/** A name on one line: unchanged if all of it is visible, else quoted and escaped as JSON. */
 export function ttyName(name: string): string {
   const isPlain = name === ttyLine(name) && !/^"|[\u2028\u2029\ufeff]/.test(name)
   return isPlain ? name : escapeUnseen(JSON.stringify(name))
 }
 
-/** JSON that a terminal can show: C1 controls, DEL and direction marks, which JSON would let through, escaped too. */
+/** Escapes characters that JSON leaves unescaped but a terminal does not show: C1 controls, DEL and direction marks. */
 export function escapeUnseen(json: string): string {
   return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => {
     return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
 }
 
-/** Whether to colour a stream. An explicit wish wins, then the environment's wishes, then whether it is a terminal. */
+/** Whether to colour a stream: decided by the explicit option, then the environment, then whether it is a terminal. */
 export function wantsColour(options: { wish?: boolean | undefined; isTTY: boolean; env: Env }): boolean {
   const { env } = options
   if (options.wish !== undefined) return options.wish
@@ -103,7 +103,7 @@ const CODES: Readonly<Record<Colour, [number, number]>> = {
   bold: [1, 22],
 }
 
-/** Wraps text in a colour's escape codes, or gives it back when colours are off. */
+/** Wraps text in a colour's escape codes if colours are enabled. */
 export function paint(on: boolean, colour: Colour, text: string): string {
   const [open, close] = CODES[colour]
   return on ? `\u001b[${open}m${text}\u001b[${close}m` : text
@@ -112,6 +112,6 @@ export function paint(on: boolean, colour: Colour, text: string): string {
 export function terminalWidth(stream: { columns?: number | undefined }, env: Env): number {
   const asked = Number(env.COLUMNS)
   if (Number.isInteger(asked) && asked >= 20) return asked
-  // a terminal without a size has 0 columns
+  // A terminal without a size reports 0 columns.
   return stream.columns || 80
 }

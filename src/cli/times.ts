@@ -1,7 +1,10 @@
 import { usageError } from './cli-error.js'
 import { parseSpan } from './units.js'
 
-/** Reads `2026-11-01`, `2026-11-01T08:00:00Z` or a span back from now such as `7d` into ISO. @throws CliError exit 2 */
+/**
+ * Parses `2026-11-01`, `2026-11-01T08:00:00Z` or a time span before now such as `7d` to ISO text. @throws CliError exit
+ * 2
+ */
 export function parseTime(text: string, name: string, now: number = Date.now()): string {
   if (/^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/.test(text.trim())) return new Date(now - parseSpan(text, name)).toISOString()
   const at = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text) ? Date.parse(text) : Number.NaN

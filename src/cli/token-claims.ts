@@ -1,12 +1,12 @@
 import { recordIn, textOf } from '../lib/json/values.js'
 
-/** What a token says of itself; unverified, for display only. */
+/** Claims of a token; unverified, for display only. */
 export interface TokenClaims {
   subject?: string
   tenant?: string
   scope?: string
   id?: string
-  /** milliseconds since the epoch */
+  /** Milliseconds since the epoch. */
   expiresAt?: number
 }
 

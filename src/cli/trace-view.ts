@@ -4,7 +4,7 @@ import { duration } from './units.js'
 
 type Step = AnswerTrace['steps'][number]
 
-/** A trace as a head line and one line for each step, with how long it took and what it noted. */
+/** Formats a trace: a head line and one line for each step with its duration and notes. */
 export function traceLines(trace: AnswerTrace): string[] {
   const first = trace.steps[0]?.startedAt
   const last = trace.steps
@@ -22,7 +22,7 @@ function stepLine(step: Step, width: number): string {
   return `  ${step.name.padEnd(width)}  ${took.padStart(7)}  ${step.status.padEnd(7)}  ${notes(step.metadata)}`.trimEnd()
 }
 
-/** What a step noted, as `name value`; nested values are left to `--json`, and how long it took stands beside it. */
+/** Notes of a step as `name value`; omits nested values, which `--json` shows, and the duration. */
 function notes(metadata: Record<string, unknown>): string {
   return Object.entries(metadata)
     .filter(([name]) => name !== 'durationMs')

@@ -1,4 +1,4 @@
-/** Draws nodes and what stands below them, one line each. */
+/** Draws nodes and their descendants, one line each. */
 export function drawTree<T>(
   nodes: readonly T[],
   options: { label: (node: T) => string; children: (node: T) => readonly T[]; unicode: boolean },

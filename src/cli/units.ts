@@ -1,6 +1,6 @@
 import { usageError } from './cli-error.js'
 
-/** How numbers, sizes and times are read by people and written by them. */
+/** Parses and formats numbers, sizes and times. */
 
 const KIB = 1024
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
@@ -13,7 +13,7 @@ export function bytes(count: number): string {
     value /= KIB
     unit += 1
   }
-  // The next unit is nearer than a thousand and more of this one.
+  // Rounding reached 1024: use the next unit.
   if (Math.round(value) >= KIB && unit < UNITS.length - 1) {
     value /= KIB
     unit += 1
@@ -64,7 +64,7 @@ export function duration(ms: number): string {
 
 const SPAN: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Reads `500ms`, `30s`, `90m`, `12h`, `7d` into milliseconds. @throws CliError exit 2 */
+/** Parses `500ms`, `30s`, `90m`, `12h`, `7d` to milliseconds. @throws CliError exit 2 */
 export function parseSpan(text: string, name: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim())
   const factor = SPAN[match?.[2] ?? '']
@@ -74,7 +74,7 @@ export function parseSpan(text: string, name: string): number {
   return Math.round(Number(match[1]) * factor)
 }
 
-/** Reads `512`, `20K`, `1.5MiB` into bytes; all units are powers of 1024. @throws CliError exit 2 */
+/** Parses `512`, `20K`, `1.5MiB` to bytes; all units are powers of 1024. @throws CliError exit 2 */
 export function parseSize(text: string, name: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim())
   if (match === null) {

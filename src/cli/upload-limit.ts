@@ -6,8 +6,8 @@ import { bytes } from './units.js'
 const asked = new WeakMap<Client, Promise<number>>()
 
 /**
- * The largest file that the service takes, in bytes. It is known before a file is hashed: a sparse file of a terabyte
- * costs nothing to make and hours to read. A service that does not say it has the limit of the contract.
+ * The maximum file size of the service in bytes. Checked before a file is hashed: a sparse file of a terabyte is cheap
+ * to create and takes hours to read. A service that does not report it has the limit of the contract.
  */
 export function uploadLimit(client: Client): Promise<number> {
   const known = asked.get(client)
@@ -24,7 +24,7 @@ export function uploadLimit(client: Client): Promise<number> {
   return limit
 }
 
-/** Why a file is not sent; undefined for one that may be. */
+/** Why a file is too large to upload; undefined if it is not. */
 export function overLimit(size: number, limit: number): string | undefined {
-  return size > limit ? `${bytes(size)} is over the ${bytes(limit)} that the service takes` : undefined
+  return size > limit ? `${bytes(size)} is over the upload limit of ${bytes(limit)}` : undefined
 }

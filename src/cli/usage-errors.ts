@@ -3,20 +3,20 @@ import { nearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
 import { unknownCommand } from './command-not-found.js'
 
-/** What oclif's parser knew when it refused the arguments. */
+/** Data of a failure of oclif's parser. */
 interface ParseFailure {
   message: string
   flags: string[]
   args: string[]
-  /** id of the command, with colons */
+  /** Id of the command, with colons. */
   id: string
   known: string[]
 }
 
 /**
- * Rewords a refusal of oclif's parser: one sentence that names the flag, and the nearest one as a hint.
+ * Rewords an error of oclif's parser: one sentence with the flag, and the nearest flag as a hint.
  *
- * @param argv the command line, for failures that do not know their command
+ * @param argv the command line, for errors without a command
  */
 export function reword(error: unknown, commandIds: string[], argv: readonly string[]): CliError | undefined {
   const read = readFailure(error)
@@ -51,7 +51,7 @@ function commandOf(argv: readonly string[], commandIds: readonly string[]): stri
 }
 
 /**
- * Refuses `--json=true`: oclif would take the value of a switch for an argument, which some commands would then work on.
+ * Rejects `--json=true`: oclif would treat the value as an argument, which some commands would then process.
  *
  * @throws CliError exit 2
  */
@@ -62,13 +62,13 @@ export function refuseSwitchValues(argv: readonly string[], flags: Readonly<Reco
     if (value === undefined || !Object.hasOwn(flags, name) || flags[name]?.type !== 'boolean') continue
     throw usageError(
       `--${name} takes no value, received ${JSON.stringify(value)}`,
-      `give \`--${name}\` alone, or leave it out`,
+      `use \`--${name}\` alone, or omit it`,
     )
   }
 }
 
 function readFailure(error: unknown): ParseFailure | undefined {
-  // Flags that read their own value fail with a plain error of oclif, which knows nothing of the command line.
+  // Flags that parse their own value fail with a plain oclif error without the command line.
   if (!(error instanceof Error) || !('oclif' in error)) return undefined
   const parse = 'parse' in error ? error.parse : undefined
   const input = isRecord(parse) && isRecord(parse.input) ? parse.input : {}
@@ -90,7 +90,7 @@ function strings(value: unknown): string[] {
   })
 }
 
-/** The part of oclif's message that says something, as a sentence of ours. */
+/** Extracts the relevant part of oclif's message and rewords it. */
 function sentence(message: string): string {
   const text = message
     .replace(/\nSee more help with --help\s*$/, '')
@@ -107,7 +107,7 @@ function sentence(message: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
-/** `integer` or `integer greater than or equal to 1` */
+/** Rewords `integer` or `integer greater than or equal to 1`. */
 function rule(text: string): string {
   return `an ${text.replace('greater than or equal to', 'of at least').replace('less than or equal to', 'of at most')}`
 }

@@ -3,7 +3,7 @@ import { isRecord, textOf } from '../lib/json/values.js'
 import { usageError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
-/** `config.json` of a user: where services are, and defaults. It holds no secrets. */
+/** `config.json` of a user: addresses of services, and defaults. It contains no secrets. */
 export interface UserConfig {
   contexts: Record<string, ContextEntry>
   currentContext?: string
@@ -15,9 +15,9 @@ export interface ContextEntry {
   space?: string
 }
 
-/** What `ks config` sets, with the rule each value follows. */
+/** Keys of `ks config set`, with the allowed values. */
 export const DEFAULT_KEYS = {
-  space: 'slug or id of the space to use when none is named',
+  space: 'slug or id of the default space',
   format: 'table, json, jsonl or tsv',
   mode: 'fast, deep, research or auto',
   autostart: 'on or off: whether commands start the local daemon',
@@ -30,7 +30,7 @@ const ALLOWED: Partial<Record<DefaultKey, readonly string[]>> = {
   autostart: ['on', 'off'],
 }
 
-/** The context that is always there: the daemon of this user's data directory. */
+/** The built-in context: the daemon of this user's data directory. */
 export const LOCAL_CONTEXT = 'local'
 
 export function userConfigPath(configDir: string): string {
@@ -68,7 +68,7 @@ export function isDefaultKey(key: string): key is DefaultKey {
   return Object.hasOwn(DEFAULT_KEYS, key)
 }
 
-/** @throws CliError exit 2 when the value is none of the key's values */
+/** @throws CliError exit 2 if the value is not allowed for the key */
 export function checkDefault(key: DefaultKey, value: string): string {
   const allowed = ALLOWED[key]
   if (allowed !== undefined && !allowed.includes(value)) {
@@ -77,7 +77,7 @@ export function checkDefault(key: DefaultKey, value: string): string {
   return value
 }
 
-/** Origin and path prefix of a service address. @throws CliError exit 2 */
+/** Normalizes a service address to origin and path prefix. @throws CliError exit 2 */
 export function checkUrl(text: string): string {
   let url: URL
   try {
@@ -86,10 +86,10 @@ export function checkUrl(text: string): string {
     throw usageError(`${JSON.stringify(text)} is not an address such as https://kb.example.com`)
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw usageError(`the address of a service starts with http:// or https://, received ${JSON.stringify(text)}`)
+    throw usageError(`the address of a service must start with http:// or https://, received ${JSON.stringify(text)}`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw usageError('an address may not hold a user name or password', '`ks auth login --url URL` stores a token')
+    throw usageError('an address must not contain a user name or password', '`ks auth login --url URL` stores a token')
   }
   url.search = ''
   url.hash = ''

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const DAY_MS = 86_400_000
 
-/** Says once a day that the service and this program are of different minor versions. */
+/** Warns once a day if the service and this program have different minor versions. */
 export function warnOfSkew(options: {
   program: 'ks' | 'kchat'
   stateDir: string
@@ -15,13 +15,13 @@ export function warnOfSkew(options: {
   try {
     if (Date.now() - statSync(mark).mtimeMs < DAY_MS) return
   } catch {
-    // Never warned before.
+    // No warning so far.
   }
   try {
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 })
     writeFileSync(mark, `${options.theirs}\n`, { mode: 0o600 })
   } catch {
-    // Without the mark the warning comes again, which is better than never.
+    // Without the mark the warning is repeated, which is acceptable.
   }
   const { program, ours, theirs } = options
   options.warn(`${program}: the daemon is ${theirs}, ${program} is ${ours}; \`ks daemon restart\``)

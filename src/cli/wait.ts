@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Pauses between polls: short at first, so that small jobs feel instant, then few. */
+/** Delays between polls: short at first, so that small jobs respond quickly, then longer. */
 export const BACKOFF = { firstMs: 100, factor: 1.5, maxMs: 2000 } as const
 
 /**
- * Calls `check` until it gives a value, with growing pauses.
+ * Calls `check` until it returns a value, with growing delays.
  *
- * @throws the signal's reason when it aborts
+ * @throws the signal's reason if it aborts
  */
 export async function poll<T>(check: () => Promise<T | undefined>, signal?: AbortSignal): Promise<T> {
   let pause: number = BACKOFF.firstMs

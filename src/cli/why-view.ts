@@ -3,7 +3,7 @@ import { isRecord, textOf } from '../lib/json/values.js'
 import type { Colour } from './terminal.js'
 import { ttyLine } from './terminal.js'
 
-/** What the view needs of the output. */
+/** Style of the output. */
 interface Marks {
   unicode: boolean
   paint(colour: Colour, text: string): string
@@ -16,11 +16,11 @@ const SIGNS: Record<ExplainStage['outcome'], { unicode: string; ascii: string; c
   note: { unicode: '·', ascii: '-', colour: 'dim' },
 }
 
-/** An explanation as lines: the verdict, a line for each stage, and what to do. */
+/** Formats an explanation: the verdict, a line for each stage, and the hint. */
 export function whyLines(found: Explanation, marks: Marks): string[] {
   const shown = found.verdict === 'shown'
   const name = ttyLine(found.document?.filename ?? found.document?.id ?? '')
-  const other = found.verdict === 'other-passage-shown' ? ' with the passage that is meant' : ''
+  const other = found.verdict === 'other-passage-shown' ? ' with the expected passage' : ''
   const verdict = shown
     ? `in the evidence: ${name}`
     : `not in the evidence${other}: ${name} (${ttyLine(found.verdict)})`
@@ -44,14 +44,14 @@ function stageLines(stage: ExplainStage, width: number, marks: Marks): string[] 
   return [line, ...details(stage).map((detail) => `${indent}${marks.paint('dim', ttyLine(detail))}`)]
 }
 
-/** What the sentence of a stage leaves out and people want to see. */
+/** Details that the sentence of a stage omits. */
 function details({ figures }: ExplainStage): string[] {
   const { parts, similar, words } = figures
-  if (Array.isArray(similar) && similar.length > 0) return [`paths like it: ${similar.join(', ')}`]
+  if (Array.isArray(similar) && similar.length > 0) return [`similar paths: ${similar.join(', ')}`]
   if (Array.isArray(words)) {
     const left = words.filter((entry) => isRecord(entry) && Array.isArray(entry.terms) && entry.terms.length === 0)
     const names = left.flatMap((entry) => (isRecord(entry) ? [textOf(entry.word) ?? ''] : []))
-    return names.length === 0 ? [] : [`words that are not searched for: ${names.join(', ')}`]
+    return names.length === 0 ? [] : [`words not searched for: ${names.join(', ')}`]
   }
   if (Array.isArray(parts)) return parts.map(partLine)
   return []

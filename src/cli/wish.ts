@@ -1,9 +1,9 @@
 import { usageError } from './cli-error.js'
 
-/** What is to be made of a command's JSON before it is printed. */
+/** Filter of a command's JSON output. */
 export type Wish = { kind: 'jq'; expression: string } | { kind: 'template'; text: string }
 
-/** `--jq` or `--template`, which work on JSON. @throws CliError exit 2 */
+/** Parses `--jq` or `--template`, which need JSON. @throws CliError exit 2 */
 export function wishOf(flags: {
   jq?: string | undefined
   template?: string | undefined
@@ -11,9 +11,9 @@ export function wishOf(flags: {
 }): Wish | undefined {
   const { jq, template, format } = flags
   if (jq !== undefined && template !== undefined)
-    throw usageError('--jq and --template both say how to print: give one of them')
+    throw usageError('--jq and --template contradict each other: give one of them')
   if (jq === undefined && template === undefined) return undefined
   if (format !== undefined && format !== 'json' && format !== 'jsonl')
-    throw usageError(`--jq and --template need JSON: they do not go with --format ${format}`)
+    throw usageError(`--jq and --template need JSON: they cannot be combined with --format ${format}`)
   return jq === undefined ? { kind: 'template', text: template ?? '' } : { kind: 'jq', expression: jq }
 }

@@ -28,18 +28,18 @@ export default class Api extends BaseCommand {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'key=value',
-      description: 'query parameter of GET, else field of the JSON body; true, false, null and numbers keep their type',
+      description: 'query parameter of GET, otherwise field of the JSON body; true, false, null and numbers keep their type',
     }),
     'raw-field': Flags.string({
       char: 'f',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'key=value',
-      description: 'the same, always as text',
+      description: 'like --field, but always as text',
     }),
-    input: Flags.string({ helpValue: 'file', description: 'file with the JSON body, - for stdin' }),
-    paginate: Flags.boolean({ description: 'follow nextCursor to the end, one item a line' }),
-    output: Flags.string({ char: 'o', helpValue: 'file', description: 'file for the answer (default: stdout)' }),
+    input: Flags.string({ helpValue: 'file', description: 'file with the JSON body; - reads stdin' }),
+    paginate: Flags.boolean({ description: 'follow nextCursor to the end; print one item per line' }),
+    output: Flags.string({ char: 'o', helpValue: 'file', description: 'file for the response (default: stdout)' }),
   }
 
   async run(): Promise<void> {

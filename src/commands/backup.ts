@@ -7,11 +7,11 @@ import { EXIT } from '../contract/errors.js'
 import { dataLayout } from '../local/layout.js'
 
 export default class Backup extends BaseCommand {
-  static override summary = 'take a backup of the local data directory, while its daemon works or not'
+  static override summary = 'back up the local data directory, whether its daemon runs or not'
   static override description =
-    'Adds a snapshot to the folder. Snapshots share their objects, so a second one copies only what is new. It holds keys: keep the folder to yourself. Exit 3 when bytes of a document could not be read.'
+    'Adds a snapshot to the folder. Snapshots share objects, so a further one copies only new objects. The backup contains keys: keep the folder private. Exits with 3 if bytes of a document cannot be read.'
   static override examples = ['<%= config.bin %> backup ~/backups/ks', '<%= config.bin %> backup ~/backups/ks --json']
-  static override args = { folder: Args.string({ required: true, description: 'folder of backups; made when absent' }) }
+  static override args = { folder: Args.string({ required: true, description: 'folder of backups; created if missing' }) }
 
   async run(): Promise<void> {
     const { args } = await this.parse(Backup)
@@ -39,11 +39,11 @@ export default class Backup extends BaseCommand {
       })
     else
       this.out.line(
-        `snapshot ${snapshot}: ${plural(manifest.objects.length, 'object')}, ${bytes(size)}, ${alreadyThere} there already`,
+        `snapshot ${snapshot}: ${plural(manifest.objects.length, 'object')}, ${bytes(size)}, ${alreadyThere} already stored`,
       )
     if (missing.length > 0) {
       this.out.warn(
-        `ks: the bytes of ${plural(missing.length, 'object')} could not be read as they were received; \`ks fsck\` names their documents`,
+        `ks: the bytes of ${plural(missing.length, 'object')} are missing or damaged; \`ks fsck\` lists their documents`,
       )
       throw new ExitWith(EXIT.partial)
     }

@@ -11,13 +11,13 @@ import { CONFLICT_KINDS } from '../contract/values.js'
 import { defined } from '../lib/defined.js'
 
 const ROUTE = 'GET /knowledge-spaces/{id}/conflicts'
-const EMPTY = 'No documents were found to contradict each other.'
+const EMPTY = 'No contradictions between documents were found.'
 
 export default class Conflicts extends BaseCommand {
   static override pages = true
-  static override summary = 'list what documents of a space say against each other, newest first'
+  static override summary = 'list contradictions between documents of a space, newest first'
   static override description =
-    'Contradictions are found behind each publication. While documents are still to be compared, stderr says how many.'
+    'Contradictions are detected in the background after each publication. While documents are not compared yet, stderr shows their count.'
   static override examples = [
     '<%= config.bin %> conflicts --space example-space',
     '<%= config.bin %> conflicts --space example-space --wait --json',
@@ -25,12 +25,12 @@ export default class Conflicts extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    kind: Flags.option({ options: CONFLICT_KINDS, description: 'only those that disagree in this' })(),
-    doc: Flags.string({ helpValue: 'path|id', description: 'only those with this document on one side' }),
+    kind: Flags.option({ options: CONFLICT_KINDS, description: 'only conflicts of this kind' })(),
+    doc: Flags.string({ helpValue: 'path|id', description: 'only conflicts that involve this document' }),
     differences: Flags.boolean({
-      description: 'also what differs without a contradiction: another time, version, place or thing',
+      description: 'include differences that are no contradiction: another time, version, location or subject',
     }),
-    wait: Flags.boolean({ description: 'wait until every document is compared' }),
+    wait: Flags.boolean({ description: 'wait until all documents are compared' }),
   }
 
   async run(): Promise<void> {

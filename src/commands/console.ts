@@ -6,10 +6,10 @@ import { defined } from '../lib/defined.js'
 export default class Console extends BaseCommand {
   static override summary = 'open the console of the service in the browser'
   static override description =
-    'The address that is printed is signed in: it is good for one tab, once, within a minute. With a token that is not of the operator of the daemon, the page asks for one.'
+    'The printed address is signed in: it works once, for one tab, within a minute. If the token is not that of the daemon operator, the page asks for a token.'
   static override examples = ['<%= config.bin %> console', '<%= config.bin %> console --no-open']
   static override flags = {
-    'no-open': Flags.boolean({ description: 'print the address and open no browser' }),
+    'no-open': Flags.boolean({ description: 'print the address without opening a browser' }),
   }
 
   async run(): Promise<void> {
@@ -20,6 +20,6 @@ export default class Console extends BaseCommand {
     if (sessionId !== undefined) this.out.note(`\`ks auth token revoke ${sessionId}\` ends the session of this tab`)
     if (flags['no-open']) return
     if (!(await openInBrowser(url, this.dirs.data)))
-      this.out.warn('ks: no browser could be opened here; open the address above in one')
+      this.out.warn('ks: no browser could be opened; open the address above in a browser')
   }
 }

@@ -6,7 +6,7 @@ import { tty } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
 export default class Doctor extends BaseCommand {
-  static override summary = 'check this installation, with a fix for what is wrong; exit 1 when something is'
+  static override summary = 'check this installation and suggest fixes; exits with 1 if a check fails'
   static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --format json']
 
   async run(): Promise<void> {

@@ -21,9 +21,9 @@ import type { FsckCheck, RepairReport } from '../contract/gateway/integrity.js'
 type Repaired = RepairReport['items'][number]
 
 export default class Fsck extends BaseCommand {
-  static override summary = 'check that the documents, passages and indexes of a space agree'
+  static override summary = 'check that documents, passages and indexes of a space are consistent'
   static override description =
-    'Exit 10 when an issue is as severe as --fail-on or worse. --repair says first what it would do, then asks; it puts right what needs no person and no model.'
+    'Exits with 10 if an issue is as severe as --fail-on or worse. --repair first shows its repairs and asks for confirmation; it repairs only issues that need neither a person nor a model.'
   static override examples = [
     '<%= config.bin %> fsck example-space',
     '<%= config.bin %> fsck example-space --check references --deep',
@@ -32,14 +32,14 @@ export default class Fsck extends BaseCommand {
   static override args = { space: Args.string({ description: 'slug or id' }) }
   static override flags = {
     ...spaceFlag,
-    check: Flags.string({ options: [...CHECKS, 'all'], default: 'all', description: 'what to check' }),
-    deep: Flags.boolean({ description: 'also find every passage by its own vector and its rarest word' }),
-    repair: Flags.boolean({ description: 'repair what can be repaired' }),
-    repairable: Flags.boolean({ description: 'only issues that --repair puts right' }),
+    check: Flags.string({ options: [...CHECKS, 'all'], default: 'all', description: 'check to run' }),
+    deep: Flags.boolean({ description: 'also search for every passage by its vector and its rarest word' }),
+    repair: Flags.boolean({ description: 'repair the repairable issues' }),
+    repairable: Flags.boolean({ description: 'only issues that --repair can repair' }),
     'fail-on': Flags.string({
       options: [...SEVERITIES],
       default: 'error',
-      description: 'exit 10 from this severity on',
+      description: 'minimum severity for exit code 10',
     }),
   }
 
@@ -70,10 +70,10 @@ export default class Fsck extends BaseCommand {
     const shown = await this.out.list(wanted(), {
       columns: ISSUE_COLUMNS,
       fields: ISSUE_FIELDS,
-      empty: repairable ? 'No issues that repair themselves.' : 'No issues.',
+      empty: repairable ? 'No issues that can be repaired automatically.' : 'No issues.',
     })
-    this.out.note(`${plural(seen.scanned, 'thing')} checked, ${plural(shown, 'issue')}`)
-    if (seen.repairable > 0) this.out.note(`hint: \`ks fsck --repair\` puts ${plural(seen.repairable, 'issue')} right`)
+    this.out.note(`${plural(seen.scanned, 'item')} checked, ${plural(shown, 'issue')}`)
+    if (seen.repairable > 0) this.out.note(`hint: \`ks fsck --repair\` repairs ${plural(seen.repairable, 'issue')}`)
     if (seen.failing > 0) throw new ExitWith(EXIT.checkFailed)
   }
 

@@ -18,7 +18,7 @@ const TYPES = [
 ]
 
 export default class Gc extends BaseCommand {
-  static override summary = 'show what nothing needs any more, or remove it'
+  static override summary = 'list data that is no longer needed, or remove it'
   static override examples = [
     '<%= config.bin %> gc example-space',
     '<%= config.bin %> gc example-space --type staged-object --execute --yes',
@@ -26,7 +26,7 @@ export default class Gc extends BaseCommand {
   static override args = { space: Args.string({ description: 'slug or id' }) }
   static override flags = {
     ...spaceFlag,
-    prefix: Flags.string({ helpValue: 'key', description: 'only objects whose key begins so' }),
+    prefix: Flags.string({ helpValue: 'key', description: 'only objects whose key has this prefix' }),
     type: Flags.string({ options: TYPES, multiple: true, description: 'only candidates of this type' }),
     execute: Flags.boolean({ description: 'remove the candidates' }),
   }

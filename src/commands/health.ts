@@ -3,7 +3,7 @@ import { ExitWith } from '../cli/cli-error.js'
 import { EXIT } from '../contract/errors.js'
 
 export default class Health extends BaseCommand {
-  static override summary = 'show whether the service and its parts work; exit 8 when they do not'
+  static override summary = 'show the health of the service and its components; exits with 8 if unhealthy'
   static override examples = ['<%= config.bin %> health', '<%= config.bin %> health --format json']
 
   async run(): Promise<void> {
@@ -18,7 +18,7 @@ export default class Health extends BaseCommand {
       }))
       await this.out.list(components, {
         columns: [{ field: 'component' }, { field: 'state', kind: 'state' }],
-        empty: health.ok ? 'The service is well.' : 'The service is not well.',
+        empty: health.ok ? 'The service is healthy.' : 'The service is unhealthy.',
       })
     }
     if (!health.ok) throw new ExitWith(EXIT.unavailable)

@@ -12,37 +12,37 @@ import { slugOf } from '../cli/resources.js'
 import { parseSize } from '../cli/units.js'
 
 export default class Ingest extends BaseCommand {
-  static override summary = 'upload files and folders into a space; what it holds already is not sent again'
+  static override summary = 'upload files and folders into a space; existing files are not sent again'
   static override examples = [
     '<%= config.bin %> ingest ./docs --space example-space --wait',
     '<%= config.bin %> ingest - --name note.md --type text/markdown --space example-space < note.md',
     'git ls-files -z "*.md" | <%= config.bin %> ingest -0 - --space example-space',
   ]
   static override strict = false
-  static override args = { path: Args.string({ required: true, description: 'files and folders; - for stdin' }) }
+  static override args = { path: Args.string({ required: true, description: 'files and folders; - reads stdin' }) }
   static override flags = {
     ...spaceFlag,
-    create: Flags.boolean({ description: 'create the space when it does not exist' }),
-    source: Flags.string({ helpValue: 'id', description: 'source the documents belong to' }),
-    name: Flags.string({ helpValue: 'name', description: 'name of the document that comes from stdin' }),
+    create: Flags.boolean({ description: 'create the space if it does not exist' }),
+    source: Flags.string({ helpValue: 'id', description: 'source that the documents belong to' }),
+    name: Flags.string({ helpValue: 'name', description: 'name of the document from stdin' }),
     type: Flags.string({ helpValue: 'mime', description: 'media type of the file' }),
     ...walkFlags,
     'max-size': Flags.string({ helpValue: '20M', description: 'skip larger files' }),
-    concurrency: Flags.integer({ min: 1, max: 8, default: 4, description: 'uploads at once' }),
-    null: Flags.boolean({ description: 'also -0: the list on stdin is separated by NUL' }),
-    'files-from-stdin': Flags.boolean({ description: 'stdin is a list of paths, one a line' }),
-    'dry-run': Flags.boolean({ description: 'only say what would be sent' }),
+    concurrency: Flags.integer({ min: 1, max: 8, default: 4, description: 'concurrent uploads' }),
+    null: Flags.boolean({ description: 'read NUL-separated paths from stdin; also -0' }),
+    'files-from-stdin': Flags.boolean({ description: 'read paths from stdin, one per line' }),
+    'dry-run': Flags.boolean({ description: 'show what would be sent, without sending' }),
     wait: Flags.boolean({ description: 'wait until every document is published or failed' }),
     'fail-fast': Flags.boolean({ description: 'stop at the first file that fails' }),
   }
 
   async run(): Promise<void> {
-    // oclif's own one-letter flags are letters.
+    // oclif's one-letter flags must be letters.
     const words = this.argv.map((word) => (word === '-0' ? '--null' : word))
     const { argv, flags } = await this.parse(Ingest, words)
     const paths = argv.map(String)
     if (flags.name !== undefined && !paths.includes('-'))
-      throw usageError('--name names what comes from stdin: give `-`')
+      throw usageError('--name applies to stdin: give `-`')
     const gathered = await gatherFiles(paths, {
       listOnStdin: flags.null || flags['files-from-stdin'],
       nul: flags.null,
@@ -78,7 +78,7 @@ export default class Ingest extends BaseCommand {
     }
   }
 
-  /** The space to fill. Where none is named: the only one there is; the first one takes the name of the folder. */
+  /** The target space. If none is given: the only existing one, or a new one with the name of the folder. */
   private async target(paths: string[], create: boolean): Promise<{ id: string }> {
     const named = this.settings.space?.value
     const client = await this.client()
@@ -92,13 +92,13 @@ export default class Ingest extends BaseCommand {
     }
     return await this.space().catch((error: unknown) => {
       if (!(error instanceof CliError) || error.code !== 'not-found') throw error
-      const hint = ['`--create` makes it', error.hint].filter((one) => one !== undefined).join('; ')
+      const hint = ['`--create` creates it', error.hint].filter((one) => one !== undefined).join('; ')
       throw new CliError(error.message, { code: error.code, exit: error.exit, hint })
     })
   }
 }
 
-/** What the first space is called when nobody says: the folder's name, if it has one of letters or digits. */
+/** Default name of the first space: the folder's name, if it contains letters or digits. */
 function folderName(paths: string[]): string {
   const name = basename(resolve(paths[0] ?? '-'))
   return slugOf(name) === undefined || paths[0] === '-' ? 'documents' : name

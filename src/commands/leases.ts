@@ -6,7 +6,7 @@ import { LIMITS } from '../contract/limits.js'
 
 export default class Leases extends BaseCommand {
   static override pages = true
-  static override summary = 'list the active leases of a space: who holds what right now'
+  static override summary = 'list the active leases of a space'
   static override aliases = ['leases:list', 'leases:ls']
   static override examples = ['<%= config.bin %> leases example-space']
   static override args = { space: Args.string({ description: 'slug or id' }) }

@@ -19,9 +19,9 @@ import { searchedForText } from '../lib/text/searched-for.js'
 import { Thinking } from '../lib/text/thinking.js'
 import { withoutThoughts } from '../lib/text/thoughts.js'
 
-/** States of the evidence that `--require-evidence` accepts. */
+/** Evidence states that `--require-evidence` accepts. */
 const ANSWERED: ReadonlySet<string> = new Set(['answerable', 'conflict'])
-/** Citations stand a little to the right; the passages below them begin at the margin. */
+/** Columns by which citations are indented; the passages below them are not. */
 const INDENT = 2
 
 export default class Query extends BaseCommand {
@@ -33,14 +33,14 @@ export default class Query extends BaseCommand {
   ]
   static override strict = false
   static override args = {
-    text: Args.string({ required: true, description: 'question, with or without quotes; - for stdin' }),
+    text: Args.string({ required: true, description: 'question, with or without quotes; - reads stdin' }),
   }
   static override flags = {
     ...spaceFlag,
     mode: Flags.option({
       char: 'm',
       options: QUERY_MODES,
-      description: "how hard to look (default: the space's own)",
+      description: "query mode (default: mode of the space)",
     })(),
     ...docFlag,
     ...filterFlags,
@@ -48,17 +48,17 @@ export default class Query extends BaseCommand {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'id',
-      description: 'about these entities',
+      description: 'id of an entity that the question is about; repeatable',
     }),
-    session: Flags.string({ helpValue: 'new|last|id', description: 'conversation the question belongs to' }),
-    evidence: Flags.boolean({ description: 'print the passages the answer may rest on, and why each is there' }),
+    session: Flags.string({ helpValue: 'new|last|id', description: 'conversation of the question' }),
+    evidence: Flags.boolean({ description: 'print the evidence for the answer, with the reason for each passage' }),
     fresh: Flags.option({
       options: ['strict'] as const,
-      description: 'ingest changed files first; exit 10 when evidence is stale all the same',
+      description: 'ingest changed files first; exits with 10 if evidence is still stale',
     })(),
-    trace: Flags.boolean({ description: 'print the steps afterwards' }),
-    'require-evidence': Flags.boolean({ description: 'exit 10 unless the documents answer the question' }),
-    'no-stream': Flags.boolean({ description: 'print the answer when it is complete' }),
+    trace: Flags.boolean({ description: 'print the trace after the answer' }),
+    'require-evidence': Flags.boolean({ description: 'exit with 10 unless the documents answer the question' }),
+    'no-stream': Flags.boolean({ description: 'print the answer only when it is complete' }),
   }
 
   async run(): Promise<void> {
@@ -88,12 +88,12 @@ export default class Query extends BaseCommand {
     if (isStrict) requireFresh(answer)
   }
 
-  /** Asks, and where only fresh evidence will do, ingests files that changed and asks again. */
+  /** Asks the question. With `--fresh strict` and stale evidence, ingests the changed files and asks again. */
   private async ask(question: Question, { streams, isStrict }: Record<string, boolean>): Promise<Answer> {
     const client = await this.client()
     const frames: [string, unknown][] = []
     const thinking = new Thinking()
-    // the last piece is kept back until the metadata arrive, which contain the marks of a quotation
+    // The last piece is withheld until the metadata arrive, because they contain the emphasis ranges of a quotation.
     let pending = ''
     const handlers = {
       onDelta: (text: string) => {

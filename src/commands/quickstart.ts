@@ -14,17 +14,17 @@ import { documentsLine, nextSteps, questionFrom, quickstartPlan } from '../cli/q
 import { EXIT } from '../contract/errors.js'
 
 export default class Quickstart extends BaseCommand {
-  static override summary = 'from nothing to an answered question: make a space, ingest a folder, ask'
+  static override summary = 'create a space, ingest a folder and ask a question'
   static override examples = [
     '<%= config.bin %> quickstart',
     '<%= config.bin %> quickstart ./docs --question "how do I install it?"',
   ]
   static override args = {
-    path: Args.string({ description: "folder or file (default: this program's own documents)" }),
+    path: Args.string({ description: "folder or file (default: the documentation of this program)" }),
   }
   static override flags = {
-    space: Flags.string({ char: 's', helpValue: 'slug', description: 'space to use (default: after the folder)' }),
-    question: Flags.string({ helpValue: 'text', description: 'what to ask' }),
+    space: Flags.string({ char: 's', helpValue: 'slug', description: 'space to use (default: from the folder name)' }),
+    question: Flags.string({ helpValue: 'text', description: 'question to ask' }),
   }
 
   async run(): Promise<void> {
@@ -40,7 +40,7 @@ export default class Quickstart extends BaseCommand {
       hidden: false,
       own: ownFiles(this.dirs, this.common.context.tokenFile),
     })
-    if (found.files.length === 0) throw usageError(`${args.path ?? plan.paths.join(', ')} holds no files to ingest`)
+    if (found.files.length === 0) throw usageError(`${args.path ?? plan.paths.join(', ')} contains no files to ingest`)
     const client = await this.client()
     const space = await ensureSpace(client, plan.slug)
     const prose = !this.out.isJson

@@ -35,10 +35,10 @@ interface Failure {
 }
 
 export default class Read extends BaseCommand {
-  static override summary = 'read a file and print it as Markdown; no space and no daemon is needed'
+  static override summary = 'parse a file and print it as Markdown, without a space or daemon'
   static override description =
-    'Reads any format that a space takes, in a process of its own without network and write access. Nothing is kept. ' +
-    'With --json a line of JSON for each file: its title, type, outline, elements and items.'
+    'Parses every supported format in a separate process without network and write access. Stores nothing. ' +
+    'With --json, prints a line of JSON for each file: its title, type, outline, elements and items.'
   static override examples = [
     '<%= config.bin %> read report.pdf',
     '<%= config.bin %> read report.docx notes.txt --out converted',
@@ -47,36 +47,36 @@ export default class Read extends BaseCommand {
     'cat report.pdf | <%= config.bin %> read - --name report.pdf --as outline',
   ]
   static override strict = false
-  static override args = { file: Args.string({ required: true, description: 'files; `-` is stdin' }) }
+  static override args = { file: Args.string({ required: true, description: 'files; `-` reads stdin' }) }
   static override flags = {
     as: Flags.string({
       options: CHOICES,
-      description: 'what to print (default: markdown, with --json all of it)',
+      description: 'output form (default: markdown; with --json, the complete result)',
     }),
     name: Flags.string({
       helpValue: 'file',
-      description: 'name of what comes from stdin; its ending tells the format',
+      description: 'file name for stdin; its extension determines the format',
     }),
     out: Flags.string({
       helpValue: 'folder',
-      description: 'write a file for each into this folder, and its pictures beside',
+      description: 'folder for one output file per input, with its pictures',
     }),
     'ocr-languages': Flags.string({
       helpValue: 'codes',
       description:
-        'languages of text in pictures, as deu+eng or eng+auto (default: the setting ocrLanguages of the daemon)',
+        'languages of text in pictures, such as deu+eng or eng+auto (default: the setting ocrLanguages of the daemon)',
     }),
-    'page-marks': Flags.boolean({ description: 'a comment in the Markdown where a page begins' }),
+    'page-marks': Flags.boolean({ description: 'add a comment at the start of each page in Markdown' }),
   }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Read)
     const form = CHOICES.find((one) => one === flags.as)
     const chosen = form ?? (this.out.isJson ? WHOLE : 'markdown')
-    if (flags['page-marks'] && chosen !== 'markdown') throw usageError('--page-marks is for Markdown')
+    if (flags['page-marks'] && chosen !== 'markdown') throw usageError('--page-marks applies only to Markdown')
     const languages = languagesOfRead(flags['ocr-languages'], this.dirs.data, process.env)
     const { files, done } = await inputsOf(argv.map(String), flags.name)
-    // ended by a signal, this process would leave the other one to what it reads, and what came from stdin on the disk
+    // Clean-up at a signal: otherwise the reading process would go on, and the temporary file of stdin would stay.
     const end = () => {
       done()
       process.exit(EXIT.terminated)
@@ -172,5 +172,5 @@ function refuseSameNames(files: readonly Input[]): void {
   const names = files.map(({ filename }) => filename)
   const twice = names.find((name, place) => names.indexOf(name) !== place)
   if (twice !== undefined)
-    throw usageError(`two of the files are called ${JSON.stringify(twice)}, and one would replace the other`)
+    throw usageError(`two of the files have the name ${JSON.stringify(twice)}, and one would overwrite the other`)
 }

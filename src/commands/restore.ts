@@ -9,14 +9,14 @@ import { EXIT } from '../contract/errors.js'
 import { defined } from '../lib/defined.js'
 
 export default class Restore extends BaseCommand {
-  static override summary = 'put a backup into an empty data directory and check it'
+  static override summary = 'restore a backup into an empty data directory and check it'
   static override description =
-    'Everything is compared with the manifest of the backup. Then every space is checked as by fsck; exit 10 when an issue is an error or worse. 5: no complete snapshot there, 6: the directory is not empty, 8: the backup is damaged.'
+    'Compares everything with the manifest of the backup, then checks every space like fsck. Exits with 10 if an issue is an error or worse, 5 without a complete snapshot, 6 if the directory is not empty, 8 if the backup is damaged.'
   static override examples = ['<%= config.bin %> restore ~/backups/ks --into ~/restored']
-  static override args = { folder: Args.string({ required: true, description: 'folder that `ks backup` wrote' }) }
+  static override args = { folder: Args.string({ required: true, description: 'folder of `ks backup`' }) }
   static override flags = {
-    into: Flags.string({ description: 'the data directory, absent or empty (default: the usual one)' }),
-    snapshot: Flags.string({ description: 'which snapshot (default: the newest)' }),
+    into: Flags.string({ description: 'data directory, missing or empty (default: the data directory of this user)' }),
+    snapshot: Flags.string({ description: 'snapshot to restore (default: the newest)' }),
   }
 
   async run(): Promise<void> {
@@ -45,7 +45,7 @@ export default class Restore extends BaseCommand {
       throw new ExitWith(EXIT.checkFailed)
   }
 
-  /** Checks every space of the restored directory, with a daemon of its own for so long. */
+  /** Checks every space of the restored directory with a private, temporary daemon. */
   private async check(dataDir: string) {
     const { startPrivateDaemon } = await import('../cli/private-daemon.js')
     const { Client } = await import('../client/client.js')

@@ -15,34 +15,34 @@ import { searchedForText } from '../lib/text/searched-for.js'
 
 export default class Search extends BaseCommand {
   static override pages = true
-  static override summary = 'find passages, without an answer'
+  static override summary = 'find passages without an answer'
   static override description =
-    'Passages are ranked as for `query`. Nothing is answered, and neither a session nor a trace is left.'
+    'Ranks passages like `query`, but generates no answer and stores neither a session nor a trace.'
   static override examples = [
     '<%= config.bin %> search on call in August --space example-space',
     '<%= config.bin %> search on call in August --space example-space -n 100 --files-with-matches',
   ]
   static override strict = false
   static override args = {
-    text: Args.string({ required: true, description: 'words to look for, with or without quotes; - for stdin' }),
+    text: Args.string({ required: true, description: 'search text, with or without quotes; - reads stdin' }),
   }
   static override flags = {
     ...spaceFlag,
-    limit: Flags.integer({ char: 'n', min: 1, helpValue: 'n', description: 'passages at most (default: 10)' }),
+    limit: Flags.integer({ char: 'n', min: 1, helpValue: 'n', description: 'maximum passages (default: 10)' }),
     mode: Flags.option({
       char: 'm',
       options: CONCRETE_MODES,
-      description: "how hard to look (default: the space's own)",
+      description: "search mode (default: mode of the space)",
     })(),
     ...docFlag,
     ...filterFlags,
-    'files-with-matches': Flags.boolean({ description: 'list the documents of the passages, each once' }),
+    'files-with-matches': Flags.boolean({ description: 'list each document with matching passages once' }),
   }
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(Search)
-    const query = await textOfWords(raw, 'what to look for')
-    if (query === '') throw usageError('there is nothing to look for')
+    const query = await textOfWords(raw, 'the search text')
+    if (query === '') throw usageError('the search text is empty')
     const { id } = await this.space()
     const client = await this.client()
     const mode = CONCRETE_MODES.find((known) => known === this.settings.mode?.value)
@@ -64,6 +64,6 @@ export default class Search extends BaseCommand {
     if (flags['files-with-matches']) await this.out.list(filesOf(rows), { columns: FILE_COLUMNS, empty })
     else await this.out.list(rows, { columns: FOUND_COLUMNS, empty })
     if (flags.limit === undefined && rows.length >= LIMITS.searchResults.default)
-      this.out.note(`the best ${rows.length}: \`-n\` shows more`)
+      this.out.note(`showing the best ${rows.length}; \`-n\` shows more`)
   }
 }

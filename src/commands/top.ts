@@ -10,15 +10,15 @@ import { TopSession } from '../cli/top/session.js'
 import { SORTS } from '../cli/top/state.js'
 import { parseSpan } from '../cli/units.js'
 
-/** figures that are relative to time need two readings */
+/** rates need two readings with this interval */
 const BETWEEN_MS = 500
 const LEAST_MS = 200
 const MOST_MS = 3_600_000
 
 export default class Top extends BaseCommand {
-  static override summary = 'watch a service work: its processes, requests, queues, jobs, spaces and models'
+  static override summary = 'monitor a service: its processes, requests, queues, jobs, spaces and models'
   static override description =
-    'A live view at a terminal; in a pipe one look, with --json a line for each interval until it is interrupted. Keys: j, k and arrows move, Enter shows one space alone, s sorts, p pauses, ? lists the keys, q leaves. Figures of the whole daemon are told to its operator; another token is shown its own spaces and jobs.'
+    'Shows a live view at a terminal, one reading in a pipe, or with --json a line for each interval until it is interrupted. Keys: j, k and arrows move, Enter shows one space alone, s sorts, p pauses, ? lists the keys, q exits. Metrics of the complete daemon are shown to its operator only; other tokens see their own spaces and jobs.'
   static override examples = [
     '<%= config.bin %> top',
     '<%= config.bin %> top --once',
@@ -27,9 +27,9 @@ export default class Top extends BaseCommand {
   ]
   static override flags = {
     ...spaceFlag,
-    interval: Flags.string({ default: '2s', helpValue: '2s', description: 'time between two looks' }),
-    once: Flags.boolean({ description: 'look once and leave' }),
-    sort: Flags.option({ options: SORTS, default: 'backlog', description: 'order of the spaces' } as const)(),
+    interval: Flags.string({ default: '2s', helpValue: '2s', description: 'time between two readings' }),
+    once: Flags.boolean({ description: 'print one reading and exit' }),
+    sort: Flags.option({ options: SORTS, default: 'backlog', description: 'sort order of the spaces' } as const)(),
   }
 
   async run(): Promise<void> {
@@ -38,7 +38,7 @@ export default class Top extends BaseCommand {
     if (intervalMs < LEAST_MS || intervalMs > MOST_MS)
       throw usageError(`--interval must be from 200ms to 1h, received ${JSON.stringify(flags.interval)}`)
     const filter = flags.space === undefined ? undefined : (await this.spaceNamed(flags.space)).space?.slug
-    // started where nothing runs, as by other commands; one that goes away later is somebody's decision
+    // Starts a daemon if needed, like other commands. A daemon that stops later is not started again.
     await this.client()
     const place = this.settings.place.value
     const where = place.kind === 'local' ? 'local daemon' : new URL(place.url).host
@@ -58,9 +58,9 @@ export default class Top extends BaseCommand {
     }
   }
 
-  /** One value, or a line for each interval. */
+  /** Prints one value, or a line for each interval. */
   private async json(session: TopSession, isOnce: boolean): Promise<void> {
-    // who may not read is told so at once
+    // Reports a missing permission at once.
     await session.read()
     if (isOnce) {
       await sleep(BETWEEN_MS)

@@ -8,20 +8,20 @@ import { textOrStdin } from '../cli/stdin.js'
 import type { ExplainBody } from '../contract/gateway/explain.js'
 import { QUERY_MODES } from '../contract/values.js'
 
-/** a uuid, or `#` and the last digits of one; everything else is a path */
+/** A UUID, or `#` with its last digits. Every other text is a path. */
 const ID = /^(?:#[0-9a-f]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
 export default class Why extends BaseCommand {
   static override pages = true
-  static override summary = 'explain stage by stage why a document is or is not in the evidence of a question'
+  static override summary = 'explain, stage by stage, why a document is or is not in the evidence of a question'
   static override description =
-    'The question is asked again on the code that answers it, and watched. Exits 0 whatever is found: the verdict is in the output.'
+    'Runs the question again through the normal query code and observes it. Exits with 0 in any case; the verdict is in the output.'
   static override examples = [
     '<%= config.bin %> why "who is on call in August?" handbook/on-call.md --space example-space',
     "<%= config.bin %> why --trace '#9f31c2aa' handbook/on-call.md --space example-space",
   ]
   static override args = {
-    question: Args.string({ required: true, description: 'question, - for stdin; left out with --trace' }),
+    question: Args.string({ required: true, description: 'question; - reads stdin; omit it with --trace' }),
     path: Args.string({ description: 'path or id of the document' }),
   }
   static override flags = {
@@ -29,16 +29,16 @@ export default class Why extends BaseCommand {
     mode: Flags.option({
       char: 'm',
       options: QUERY_MODES,
-      description: "mode of the question (default: the space's own)",
+      description: "query mode (default: mode of the space)",
     })(),
     trace: Flags.string({ helpValue: 'id', description: 'explain this recorded query instead of a new one' }),
     doc: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'path|id',
-      description: 'documents the question is limited to',
+      description: 'documents to which the question is limited',
     }),
-    quote: Flags.string({ helpValue: 'text', description: 'mean the passages that hold these words' }),
+    quote: Flags.string({ helpValue: 'text', description: 'only passages that contain this text' }),
   }
 
   async run(): Promise<void> {
@@ -47,9 +47,9 @@ export default class Why extends BaseCommand {
     const [question, target] =
       trace === undefined ? [args.question, args.path] : [undefined, args.path ?? args.question]
     if (trace !== undefined && args.path !== undefined) {
-      throw usageError('--trace names the question already: give the document alone')
+      throw usageError('--trace already selects the question: give only the document')
     }
-    if (target === undefined) throw usageError('no document is named', 'give its path or id after the question')
+    if (target === undefined) throw usageError('no document is given', 'give its path or id after the question')
     const { id } = await this.space()
     const client = await this.client()
     const body: Partial<ExplainBody> = {}

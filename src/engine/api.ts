@@ -104,7 +104,9 @@ export interface Engine {
     retryFailed(caller: Caller, spaceId: string): Promise<RetriedJobs>
   }
   queries: {
-    /** Admits a query. @throws KsError `not-found`, `deletion-active`, `profile-mode-mismatch`, `busy`, `unavailable` */
+    /**
+     * Admits a query. @throws KsError `not-found`, `deletion-active`, `profile-mode-mismatch`, `busy`, `unavailable`
+     */
     start(caller: Caller, body: QueryBody, signal: AbortSignal): Promise<QueryRun>
     /** Runs a query again and reports why a document is or is not in its evidence. @throws KsError as `start` */
     explain(caller: Caller, spaceId: string, body: ExplainBody): Promise<Explanation>

@@ -5,9 +5,9 @@ import { localDirs } from '../local/dirs.js'
 import type { Common } from './options.js'
 import { outputOf, printList } from './output.js'
 
-/** `kchat alias`: short names of a user, as `ks` has them, in a file of their own. */
+/** `kchat alias`: a user's short names, like those of `ks`, in a separate file. */
 
-/** The command line, or what an alias at its beginning stands for. @param commands names that are no aliases */
+/** Replaces an alias at the start of a command line by its command. @param commands names that cannot be aliases */
 export function meant(argv: readonly string[], commands: ReadonlySet<string>): string[] {
   return withoutAlias(argv, localDirs().config, (word) => commands.has(word), 'kchat') ?? [...argv]
 }
@@ -17,7 +17,7 @@ export async function listAliases(options: Common): Promise<void> {
   await printList(all, options, {
     columns: [{ field: 'name' }, { field: 'command' }],
     empty: 'No aliases yet.',
-    hint: "`kchat alias set NAME 'send $1 --conversation last'` makes one",
+    hint: "`kchat alias set NAME 'send $1 --conversation last'` creates one",
   })
 }
 
@@ -25,7 +25,7 @@ export function setAlias(name: string, command: string, commands: ReadonlySet<st
   checkAlias(name, command, commands, 'kchat')
   const { config } = localDirs()
   writeAliases(config, { ...readAliases(config, 'kchat'), [name]: command }, 'kchat')
-  outputOf(options).note(`\`kchat ${name}\` is \`kchat ${command}\` from now on.`)
+  outputOf(options).note(`\`kchat ${name}\` now runs \`kchat ${command}\`.`)
 }
 
 export function deleteAlias(name: string, options: Common): void {

@@ -35,7 +35,7 @@ export async function listAnnotations(options: Common & NumberedRange & { keywor
     await printNumbered(items, options, {
       columns: COLUMNS,
       empty: 'No annotations.',
-      hint: '`kchat annotations add --question TEXT --answer TEXT` makes one',
+      hint: '`kchat annotations add --question TEXT --answer TEXT` creates one',
     })
   })
 }
@@ -61,7 +61,7 @@ export async function deleteAnnotation(word: string, options: Common): Promise<v
   printDone(options, { id, deleted: true }, 'Deleted.')
 }
 
-/** Switches replies by annotations on or off; `--wait` follows the job that does it. @throws CliError exit 1 when it fails */
+/** Enables or disables annotation replies; `--wait` waits for the job. @throws CliError exit 1 if the job fails */
 export async function setReply(
   action: 'enable' | 'disable',
   options: Common & { threshold?: number; wait?: boolean },
@@ -78,7 +78,7 @@ export async function setReply(
   })
 }
 
-/** How far a switch is. */
+/** Prints the status of the job that enables or disables annotation replies. */
 export async function replyStatus(job: string, options: Common & { action: string }): Promise<void> {
   const path = `/apps/annotation-reply/${encodeURIComponent(options.action)}/status/${encodeURIComponent(job)}`
   await withChat(options, async (chat) => report(await chat.call('GET', path), options))
@@ -90,5 +90,5 @@ function report(job: unknown, options: Common): void {
     { field: 'job_status', title: 'STATUS', kind: 'state' },
   ])
   if (isRecord(job) && job.job_status === 'error')
-    throw new CliError(textOf(job.error_msg) ?? 'the switch failed', { code: 'job-failed', exit: EXIT.failed })
+    throw new CliError(textOf(job.error_msg) ?? 'the job failed', { code: 'job-failed', exit: EXIT.failed })
 }

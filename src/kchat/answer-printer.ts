@@ -1,11 +1,11 @@
 import { Thinking } from '../lib/text/thinking.js'
 
-/** Prints an answer while it comes, without what the model thinks aloud, unless that is wanted too. */
+/** Prints an answer while it streams; thoughts of the model only on request. */
 export class AnswerPrinter {
   readonly #print: (text: string) => void
   readonly #withThoughts: boolean
   #thinking = new Thinking()
-  /** all that was printed of the answer */
+  /** the printed text of the answer */
   #shown = ''
 
   constructor(print: (text: string) => void, withThoughts: boolean) {
@@ -26,7 +26,7 @@ export class AnswerPrinter {
     this.#say(this.#withThoughts ? text : said)
   }
 
-  /** The answer so far is taken back; what is printed cannot be: the other one follows. */
+  /** Replaces the answer so far. Printed text cannot be removed, so the new answer follows it. */
   replace(whole: string): void {
     if (this.#shown !== '') this.#print('\n')
     this.#shown = ''
@@ -34,7 +34,7 @@ export class AnswerPrinter {
     this.add(whole)
   }
 
-  /** Nothing more comes: what was held back is said, and the last line ends. */
+  /** Ends the answer: prints withheld text and a final line break. */
   end(): void {
     const rest = this.#thinking.end()
     if (!this.#withThoughts) this.#say(rest)
@@ -48,7 +48,7 @@ export class AnswerPrinter {
   }
 }
 
-/** `thought first: 12 words, --thoughts shows them`; undefined where nothing was thought aloud. */
+/** `thought first: 12 words, --thoughts shows them`; undefined without thoughts. */
 export function foldedThought(thought: string): string | undefined {
   const words = thought.match(/\S+/g)?.length ?? 0
   return words === 0 ? undefined : `thought first: ${words} word${words === 1 ? '' : 's'}, --thoughts shows them`

@@ -3,55 +3,55 @@ import { collect, keyCommand, manageCommand, numberOf } from './command.js'
 
 const apps = () => import('./apps.js')
 
-/** `kchat apps …`, and the commands that keep keys. */
+/** Adds `kchat apps …` and the commands for stored keys. */
 export function addApps(root: Command): void {
-  keyCommand(root, 'login <name>', 'Keep an application key under a name: from stdin, or typed unseen.').action(
+  keyCommand(root, 'login <name>', 'Store an application key under a name; reads it from stdin or prompts without echo.').action(
     async (name, options) => (await apps()).login(name, options),
   )
-  keyCommand(root, 'use [name]', 'Make a stored key the current one; without a name, list them.').action(
+  keyCommand(root, 'use [name]', 'Select the current key by name; without a name, list the stored keys.').action(
     async (name, options) => (await apps()).use(name, options),
   )
   const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
-  fields(manageCommand(group, 'create [name]', 'Create an application and keep a key of it.'))
+  fields(manageCommand(group, 'create [name]', 'Create an application and store a key for it.'))
     .optionsGroup('Application:')
-    .option('--use', 'make its key the current one, also where there is one')
+    .option('--use', 'make its key the current one, even if another key is current')
     .action(async (name, options) => (await apps()).createApp(name, options))
-  manageCommand(group, 'list', 'List the applications; also without this word.', true)
+  manageCommand(group, 'list', 'List the applications (default command).', true)
     .alias('ls')
     .action(async (options) => (await apps()).listApps(options))
-  manageCommand(group, 'show <app>', 'Show an application, by its id or name: all that update can change.').action(
+  manageCommand(group, 'show <app>', 'Show the settings of an application, by id or name.').action(
     async (app, options) => (await apps()).showApp(app, options),
   )
-  fields(manageCommand(group, 'update <app>', 'Change an application; what is not named stays.'))
+  fields(manageCommand(group, 'update <app>', 'Change an application; other fields stay unchanged.'))
     .optionsGroup('Application:')
-    .option('--name <name>', 'another name')
+    .option('--name <name>', 'new name')
     .action(async (app, options) => (await apps()).updateApp(app, options))
-  manageCommand(group, 'delete <app>', 'Delete an application and everything of it.').action(async (app, options) =>
+  manageCommand(group, 'delete <app>', 'Delete an application with its keys and conversations.').action(async (app, options) =>
     (await apps()).deleteApp(app, options),
   )
   const keys = group.command('keys').description('Keys of an application.')
-  manageCommand(keys, 'create <app>', 'Make a key and show it, this once.').action(async (app, options) =>
+  manageCommand(keys, 'create <app>', 'Create a key and show it once.').action(async (app, options) =>
     (await apps()).createKey(app, options),
   )
-  manageCommand(keys, 'list <app>', 'List the keys, without the keys themselves.')
+  manageCommand(keys, 'list <app>', 'List the keys, without their secrets.')
     .alias('ls')
     .action(async (app, options) => (await apps()).listKeys(app, options))
-  manageCommand(keys, 'revoke <app> <key-id>', 'Refuse a key from now on.').action(async (app, keyId, options) =>
+  manageCommand(keys, 'revoke <app> <key-id>', 'Revoke a key.').action(async (app, keyId, options) =>
     (await apps()).revokeKey(app, keyId, options),
   )
 }
 
-/** Options for every field of an application. */
+/** Adds options for every field of an application. */
 function fields(child: Command): Command {
   child
     .optionsGroup('Application:')
-    .option('--from <file>', 'JSON or YAML of an application, as show prints it; - is stdin; options go before it')
-    .option('--description <text>', 'what it is for')
+    .option('--from <file>', 'JSON or YAML of an application, as show prints it; - reads stdin; options take precedence')
+    .option('--description <text>', 'purpose of the application')
     .option('--tag <tag>', 'tag, repeatable', collect)
     .option('--no-tag', 'no tags')
-    .option('--enabled', 'take its keys')
-    .option('--no-enabled', 'refuse its keys')
-    .option('--max-concurrent <n>', 'answers at once, 0 is no limit', numberOf('--max-concurrent'))
+    .option('--enabled', 'accept its keys')
+    .option('--no-enabled', 'reject its keys')
+    .option('--max-concurrent <n>', 'maximum concurrent answers; 0 is no limit', numberOf('--max-concurrent'))
   return [answers, looks, words, senses].reduce((built, add) => add(built), child)
 }
 
@@ -60,36 +60,36 @@ function answers(child: Command): Command {
     .optionsGroup('Answers:')
     .option('--space <space>', 'slug or id of a space to answer from, repeatable', collect)
     .option('--no-space', 'answer from no space')
-    .addOption(new Option('--mode <mode>', 'agent-chat: the model finds things out by itself').choices(MODES))
-    .option('--model <plugin/provider/model>', 'model that answers')
-    .option('--no-model', 'the model of the space, or of the daemon')
-    .option('--instructions <text>', 'what the model is told first; - reads it from stdin')
-    .option('--variables <file>', 'what each conversation keeps, a list in JSON or YAML; - is stdin')
-    .option('--no-variables', 'nothing')
-    .option('--temperature <0..2>', 'of the model', numberOf('--temperature'))
-    .option('--no-temperature', "the model's own")
-    .option('--max-tokens <n>', 'longest answer, in tokens', numberOf('--max-tokens'))
-    .option('--no-max-tokens', 'the default')
-    .option('--citations', 'say which passages answers come from')
-    .option('--no-citations', 'do not say it')
+    .addOption(new Option('--mode <mode>', 'answer mode; in agent-chat, the model decides what to search').choices(MODES))
+    .option('--model <plugin/provider/model>', 'model for answers')
+    .option('--no-model', 'use the model of the space or daemon')
+    .option('--instructions <text>', 'system instructions for the model; - reads stdin')
+    .option('--variables <file>', 'conversation variables, a list in JSON or YAML; - reads stdin')
+    .option('--no-variables', 'no conversation variables')
+    .option('--temperature <0..2>', 'temperature of the model', numberOf('--temperature'))
+    .option('--no-temperature', "use the model's default temperature")
+    .option('--max-tokens <n>', 'maximum length of an answer, in tokens', numberOf('--max-tokens'))
+    .option('--no-max-tokens', 'use the default maximum length')
+    .option('--citations', 'cite passages in answers')
+    .option('--no-citations', 'no citations')
     .optionsGroup('Prices:')
-    .option('--prompt-price <price>', 'of a unit of tokens that the model reads, such as 0.001')
-    .option('--completion-price <price>', 'of a unit of tokens that it writes')
-    .option('--price-unit <unit>', 'what a token is of the unit, such as 0.001')
-    .option('--currency <code>', 'such as USD')
-    .option('--no-prices', 'say nothing of prices')
+    .option('--prompt-price <price>', 'price per unit of prompt tokens, such as 0.001')
+    .option('--completion-price <price>', 'price per unit of completion tokens')
+    .option('--price-unit <unit>', 'fraction of the unit per token, such as 0.001')
+    .option('--currency <code>', 'currency code, such as USD')
+    .option('--no-prices', 'no prices')
 }
 
 const MODES = ['chat', 'agent-chat']
 
 function looks(child: Command): Command {
   return child
-    .optionsGroup('Look:')
-    .option('--opening <text>', 'opening words')
-    .option('--question <text>', 'question to begin with, repeatable', collect)
-    .option('--no-question', 'no questions to begin with')
+    .optionsGroup('Appearance:')
+    .option('--opening <text>', 'opening message')
+    .option('--question <text>', 'suggested first question, repeatable', collect)
+    .option('--no-question', 'no suggested first questions')
     .option('--suggest', 'suggest questions after answers')
-    .option('--no-suggest', 'suggest none')
+    .option('--no-suggest', 'no suggestions after answers')
     .option('--form <file>', 'controls of the input form, a list in JSON or YAML; - is stdin')
     .option('--no-form', 'no input form')
     .option('--site <key=value>', 'setting of the web page, such as title=Handbook, repeatable', collect)
@@ -98,42 +98,42 @@ function looks(child: Command): Command {
 
 function words(child: Command): Command {
   return child
-    .optionsGroup('Words that are not let through:')
-    .option('--sensitive-word <word>', 'word, repeatable', collect)
-    .option('--sensitive-words <file>', 'file with a word in each line; - is stdin')
-    .option('--no-sensitive-words', 'let all words through')
-    .option('--input-response <text>', 'said in answer to a question that holds one')
-    .option('--no-input-response', 'let questions through')
-    .option('--output-response <text>', 'said in place of an answer that holds one')
-    .option('--no-output-response', 'let answers through')
+    .optionsGroup('Blocked words:')
+    .option('--sensitive-word <word>', 'blocked word, repeatable', collect)
+    .option('--sensitive-words <file>', 'file of blocked words, one per line; - reads stdin')
+    .option('--no-sensitive-words', 'block no words')
+    .option('--input-response <text>', 'reply to a question with a blocked word')
+    .option('--no-input-response', 'do not block questions')
+    .option('--output-response <text>', 'replacement of an answer with a blocked word')
+    .option('--no-output-response', 'do not block answers')
 }
 
 function senses(child: Command): Command {
   return child
     .optionsGroup('Images and speech:')
-    .option('--vision', 'take images with messages; needs a model that can see')
-    .option('--no-vision', 'take none')
+    .option('--vision', 'accept images with messages; needs a vision model')
+    .option('--no-vision', 'accept no images')
     .addOption(
-      new Option('--upload-status <status>', 'what an upload is answered with; some clients take only 201').choices([
+      new Option('--upload-status <status>', 'HTTP status of upload responses; some clients accept only 201').choices([
         '200',
         '201',
       ]),
     )
-    .option('--images <n>', 'images with one message, 1 to 10', numberOf('--images'))
-    .addOption(new Option('--image-detail <detail>', 'how closely the model looks').choices(['low', 'high', 'auto']))
-    .option('--image-transfer <method>', 'local_file or remote_url, repeatable', collect)
-    .option('--speech-to-text', 'write down what is said; needs a model for it')
-    .option('--no-speech-to-text', 'do not')
-    .option('--speech-to-text-model <plugin/provider/model>', 'model that writes it down')
-    .option('--no-speech-to-text-model', "the daemon's")
-    .option('--speech-to-text-language <name>', 'what is spoken, such as en')
-    .option('--text-to-speech', 'read texts aloud; needs a model for it')
-    .option('--no-text-to-speech', 'do not')
-    .option('--text-to-speech-model <plugin/provider/model>', 'model that reads aloud')
-    .option('--no-text-to-speech-model', "the daemon's")
-    .option('--text-to-speech-language <name>', 'what is read, such as en')
-    .option('--language <name>', 'both languages at once')
-    .option('--voice <name>', 'of the model that reads aloud')
-    .option('--auto-play', 'streamed answers bring their own audio')
-    .option('--no-auto-play', 'they do not')
+    .option('--images <n>', 'maximum images of a message, 1 to 10', numberOf('--images'))
+    .addOption(new Option('--image-detail <detail>', 'resolution of images for the model').choices(['low', 'high', 'auto']))
+    .option('--image-transfer <method>', 'transfer method of images, local_file or remote_url, repeatable', collect)
+    .option('--speech-to-text', 'transcribe audio; needs a speech-to-text model')
+    .option('--no-speech-to-text', 'do not transcribe audio')
+    .option('--speech-to-text-model <plugin/provider/model>', 'speech-to-text model')
+    .option('--no-speech-to-text-model', "use the daemon's speech-to-text model")
+    .option('--speech-to-text-language <name>', 'spoken language, such as en')
+    .option('--text-to-speech', 'read texts aloud; needs a text-to-speech model')
+    .option('--no-text-to-speech', 'do not read texts aloud')
+    .option('--text-to-speech-model <plugin/provider/model>', 'text-to-speech model')
+    .option('--no-text-to-speech-model', "use the daemon's text-to-speech model")
+    .option('--text-to-speech-language <name>', 'language of texts that are read aloud, such as en')
+    .option('--language <name>', 'language of speech-to-text and text-to-speech')
+    .option('--voice <name>', 'voice of the text-to-speech model')
+    .option('--auto-play', 'include audio in streamed answers')
+    .option('--no-auto-play', 'no audio in streamed answers')
 }

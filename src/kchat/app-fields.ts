@@ -8,7 +8,7 @@ import { isRecord } from '../lib/json/values.js'
 import { readData } from './data-file.js'
 import type { Common } from './options.js'
 
-/** What `kchat apps create` and `update` were told; `false` where a `--no-…` takes something away. */
+/** Options of `kchat apps create` and `update`; `false` if a `--no-…` option removes a value. */
 export interface AppOptions extends Common {
   from?: string
   name?: string
@@ -56,15 +56,16 @@ export interface AppOptions extends Common {
 
 type Fields = Record<string, unknown>
 
-/** what the service sets by itself */
+/** set by the service */
 const READ_ONLY = ['id', 'createdAt', 'updatedAt']
 const SITE_SWITCHES = ['chat_color_theme_inverted', 'show_workflow_steps', 'use_icon_as_answer_icon']
 
 /**
- * The fields of an application that options and `--from` name, for the service to judge.
+ * The fields of an application from the options and `--from`. The service validates them.
  *
- * @param current the application as it is: some options change a part of a field that the service takes as a whole
- * @throws CliError exit 2 for what has no right shape, 5 for a space that is not there
+ * @param current reads the application: some options change one member of a field that the service only replaces as a
+ * whole
+ * @throws CliError exit 2 for a value of the wrong form, 5 for an unknown space
  */
 export async function appFields(
   client: Client,
@@ -88,7 +89,7 @@ export async function appFields(
 async function fromFile(path: string | undefined): Promise<Fields> {
   if (path === undefined) return {}
   const read = await readData(path, '--from')
-  if (!isRecord(read)) throw usageError('--from must name a file that holds one application, an object')
+  if (!isRecord(read)) throw usageError('--from must be a file with one application, a JSON or YAML object')
   return Object.fromEntries(Object.entries(read).filter(([name]) => !READ_ONLY.includes(name)))
 }
 
@@ -117,7 +118,7 @@ async function plainFields(client: Client, options: AppOptions): Promise<Fields>
   }
 }
 
-/** Fields that the service takes as a whole, in the parts that options name; null takes a part away. */
+/** Changes to fields that the service only replaces as a whole; null removes a member. */
 async function partsOf(options: AppOptions): Promise<Record<string, Fields>> {
   const { temperature, maxTokens, site } = options
   return {
@@ -165,7 +166,7 @@ function siteSettings(settings: string[]): Fields {
       if (at < 1) throw usageError(`--site must be key=value, received ${JSON.stringify(setting)}`)
       const [key, value] = [setting.slice(0, at), setting.slice(at + 1)]
       if (SITE_SWITCHES.includes(key) && /^(true|false)$/.test(value)) return [key, value === 'true']
-      // an address cannot be empty: it is taken away
+      // An address cannot be empty: an empty value removes it.
       return [key, key === 'icon_url' && value === '' ? null : value]
     }),
   )
@@ -175,7 +176,7 @@ function mergedPart(base: Fields, change: Fields): Fields {
   return Object.fromEntries(Object.entries({ ...base, ...change }).filter(([name]) => change[name] !== null))
 }
 
-/** Of these, the service keeps what is not named; beside a file, what the file says. */
+/** Changes to fields whose missing members the service keeps. Values of `--from` are the base. */
 function featuresOf(options: AppOptions, from: Fields): Fields {
   const { language } = options
   const features = {

@@ -30,7 +30,7 @@ async function withGateway(common: Common, work: (client: Client) => Promise<voi
   }
 }
 
-/** Makes an application with one key, which is kept under the application's name. */
+/** Creates an application with one key and stores the key under the application's name. */
 export async function createApp(word: string | undefined, options: AppOptions & { use?: boolean }): Promise<void> {
   await withGateway(options, async (client) => {
     const fields = await appFields(client, options)
@@ -50,14 +50,14 @@ export async function createApp(word: string | undefined, options: AppOptions & 
   })
 }
 
-/** Which key is used from now on is said in every format: what follows goes to that application. */
+/** Reports the current key in every output format, because the next commands go to its application. */
 function sayKept(out: Output, name: string, { current, isReplaced }: SavedKey): void {
   const said = JSON.stringify(name)
-  if (isReplaced) out.note(`The key that was kept as ${said} before is replaced.`)
+  if (isReplaced) out.note(`Replaced the key that was stored as ${said}.`)
   out.note(
     current === name
-      ? `A key is kept as ${said}, and is the current one: \`kchat send TEXT\` uses it.`
-      : `A key is kept as ${said}. ${JSON.stringify(current)} stays the current one: \`kchat use ${name}\` changes that.`,
+      ? `Stored a key as ${said}. It is the current key: \`kchat send TEXT\` uses it.`
+      : `Stored a key as ${said}. ${JSON.stringify(current)} stays the current key: \`kchat use ${name}\` changes that.`,
   )
 }
 
@@ -67,7 +67,7 @@ export async function listApps(options: Common): Promise<void> {
     await printList(items, options, {
       columns: [...APP_COLUMNS, { field: 'enabled' }, { field: 'description' }],
       empty: 'No applications yet.',
-      hint: '`kchat apps create NAME --space SPACE` makes one',
+      hint: '`kchat apps create NAME --space SPACE` creates one',
     })
   })
 }
@@ -78,7 +78,7 @@ export async function showApp(word: string, options: Common): Promise<void> {
   )
 }
 
-/** For people, what is not set is empty, where nothing at all would be shown of a null. */
+/** Prints an application. Unset values become empty texts for people, because a null would not be printed. */
 function printApp(app: object, options: Common): void {
   const { isJson } = outputOf(options)
   printOne(isJson ? app : JSON.parse(JSON.stringify(app, (_name, value: unknown) => value ?? '')), options)
@@ -90,7 +90,7 @@ export async function updateApp(word: string, options: AppOptions): Promise<void
     const current = async () => ({ ...(await client.request('GET /chat-apps/{appId}', { path })) })
     const body = await appFields(client, options, current)
     if (Object.keys(body).length === 0)
-      throw usageError('nothing is named that should change', '`kchat apps update --help` lists the options')
+      throw usageError('no field to change is given', '`kchat apps update --help` lists the options')
     printApp(await client.request('PATCH /chat-apps/{appId}', { path, body }), options)
   })
 }
@@ -106,7 +106,7 @@ export async function deleteApp(word: string, options: ManageOptions): Promise<v
   })
 }
 
-/** Shows a new key: the only time that it is seen. */
+/** Creates and prints a new key, which is never shown again. */
 export async function createKey(word: string, options: Common): Promise<void> {
   await withGateway(options, async (client) => {
     const made = await client.request('POST /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
@@ -116,12 +116,12 @@ export async function createKey(word: string, options: Common): Promise<void> {
   })
 }
 
-/** @throws CliError when the service has answered this request before, and the answer was lost on its way */
+/** @throws CliError if the service has already answered this request and that response was lost */
 function keyOf({ id, key }: NewChatAppKey): string {
   if (key !== null) return key
-  throw new CliError(`the key ${id} was made, but the answer that showed it was lost`, {
+  throw new CliError(`the key ${id} was created, but the response with it was lost`, {
     exit: EXIT.failed,
-    hint: 'revoke it and make another one',
+    hint: 'revoke it and create another one',
   })
 }
 
@@ -132,7 +132,7 @@ export async function listKeys(word: string, options: Common): Promise<void> {
       columns: [
         { field: 'id', kind: 'id' },
         { field: 'hint' },
-        { field: 'createdAt', title: 'MADE', kind: 'time' },
+        { field: 'createdAt', title: 'CREATED', kind: 'time' },
         { field: 'revokedAt', title: 'REVOKED', kind: 'time' },
       ],
       empty: 'No keys.',
@@ -150,36 +150,36 @@ export async function revokeKey(word: string, key: string, options: Common): Pro
   })
 }
 
-/** The application that an id, the end of one, or a name means. @throws CliError exit 5, or 2 where several have the name */
+/** Finds an application by id, end of an id, or name. @throws CliError exit 5, or 2 if several have the name */
 async function pathOf(client: Client, word: string): Promise<{ appId: string }> {
   if (isUuid(word)) return { appId: word }
   const { items } = await client.request('GET /chat-apps', {})
   const tail = isTail(word) ? word.replace('#', '').toLowerCase() : undefined
   const [only, other] = items.filter(({ id, name }) => name === word || (tail !== undefined && endsIn(id, tail)))
   if (only !== undefined && other === undefined) return { appId: only.id }
-  if (only !== undefined) throw usageError(`${JSON.stringify(word)} means several applications`, 'give the id')
+  if (only !== undefined) throw usageError(`${JSON.stringify(word)} matches several applications`, 'give the id')
   const names = items.map(({ name }) => name)
   const close = nearest(word, names)
-  throw new CliError(`no application ${JSON.stringify(word)} here`, {
+  throw new CliError(`there is no application ${JSON.stringify(word)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
     hint: `${close === undefined ? '' : `did you mean \`${close}\`? `}\`kchat apps\` lists all`,
   })
 }
 
-/** `kchat login NAME`: keeps the key that stdin gives, or that is typed unseen. */
+/** `kchat login NAME`: stores a key from stdin, or from a prompt without echo. */
 export async function login(name: string, options: Common): Promise<void> {
   const { service, dirs } = serviceOf(options)
   const isTyped = process.stdin.isTTY === true && mayPrompt({})
   const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await textOrStdin('-', 'the key')
-  if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key is one word' : 'stdin must hold one application key')
+  if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key has no spaces' : 'stdin must contain one application key')
   const { isReplaced } = saveKey(dirs.config, name, { service, key }, true)
-  const replaced = isReplaced ? ', in place of the one before' : ''
-  const remark = `Kept the key for ${service} as ${JSON.stringify(name)}${replaced}. It is the current one.`
+  const replaced = isReplaced ? ', replacing the previous one' : ''
+  const remark = `Stored the key for ${service} as ${JSON.stringify(name)}${replaced}. It is the current key.`
   printDone(options, { name, service, stored: true, current: true }, remark)
 }
 
-/** `kchat use [NAME]`: makes a stored key the current one, or lists them. */
+/** `kchat use [NAME]`: selects a stored key as the current one, or lists the keys. */
 export async function use(name: string | undefined, options: Common): Promise<void> {
   const { dirs } = serviceOf(options)
   if (name !== undefined) {
@@ -192,6 +192,6 @@ export async function use(name: string | undefined, options: Common): Promise<vo
   await printList(rows, options, {
     columns: [{ field: 'name' }, { field: 'service' }, { field: 'current' }],
     empty: 'No key is stored.',
-    hint: '`kchat apps create NAME --space SPACE` makes an application and keeps its key',
+    hint: '`kchat apps create NAME --space SPACE` creates an application and stores its key',
   })
 }

@@ -12,7 +12,7 @@ import { outputOf } from './output.js'
 import { assertPlayer, play } from './player.js'
 import type { ChatService } from './service.js'
 
-/** `kchat transcribe FILE`: what is said in it. */
+/** `kchat transcribe FILE`: prints the spoken text. */
 export async function transcribe(file: string, options: Common & { name?: string }): Promise<void> {
   await withChat(options, async (chat) => {
     const heard = await sendFile(chat, '/audio-to-text', file, options.name)
@@ -22,14 +22,14 @@ export async function transcribe(file: string, options: Common & { name?: string
   })
 }
 
-/** `kchat speak TEXT` or `--message ID`: the audio goes to `-o`; without it a terminal hears it, and a pipe gets it. */
+/** `kchat speak TEXT` or `--message ID`: writes audio to `-o`, else plays it at a terminal or writes it to a pipe. */
 export async function speak(
   text: string | undefined,
   options: Common & { message?: string; voice?: string; output?: string },
 ): Promise<void> {
   const { message, voice } = options
   if ((text === undefined) === (message === undefined))
-    throw usageError('either a text or --message ID says what to read aloud')
+    throw usageError('give either a text or --message ID to read aloud')
   const isHeard = options.output === undefined && process.stdout.isTTY === true
   if (isHeard) assertPlayer()
   const body = {
@@ -44,16 +44,16 @@ export async function speak(
   })
 }
 
-/** The audio of a text, or of the answer with `message_id`. */
+/** Requests the audio of a text, or of the answer with `message_id`. */
 export function audioOf(chat: ChatService, what: object): Promise<IncomingMessage> {
   return chat.open('POST', '/text-to-audio', { ...what, user: chat.user })
 }
 
 /**
- * Makes sure that answers of the application can be heard, before one is asked for.
+ * Checks that answers of the application can be read aloud, before a message is sent.
  *
- * @returns what reads an answer aloud: into the file `output`, or with a player
- * @throws CliError exit 2 where the application does not speak, 9 without a player
+ * @returns a function that reads an answer aloud: to the file `output`, or with a player
+ * @throws CliError exit 2 if the application has no text-to-speech, 9 without a player
  */
 export async function voiceOf(
   chat: ChatService,
@@ -64,8 +64,8 @@ export async function voiceOf(
   const speech = isRecord(parameters) ? parameters.text_to_speech : undefined
   if (!isRecord(speech) || speech.enabled !== true)
     throw usageError(
-      'the application does not read aloud: it is switched off, or there is no model for it',
-      '`kchat apps update APP --text-to-speech` switches it on',
+      'text-to-speech of the application is disabled, or has no model',
+      '`kchat apps update APP --text-to-speech` enables it',
     )
   return async (messageId) => {
     const open = () => audioOf(chat, { message_id: messageId })
@@ -73,7 +73,7 @@ export async function voiceOf(
   }
 }
 
-/** Ctrl-C ends it, and the player with it. */
+/** Plays audio to its end. Ctrl-C ends this process and the player. */
 async function playToEnd(open: () => Promise<IncomingMessage>): Promise<void> {
   const leave = () => process.exit(EXIT.interrupted)
   process.on('SIGINT', leave)

@@ -1,22 +1,22 @@
 import { type Command, Option } from 'commander'
 import { usageError } from '../cli/cli-error.js'
 
-/** Whose key a command needs: of an application, the token of `ks`, or none. */
+/** The credential that a command needs: an application key, the token of `ks`, or none. */
 type Kind = 'chat' | 'manage' | 'keys'
 
 const kinds = new WeakMap<Command, Kind>()
 
-/** A command that speaks as an end user of an application. */
+/** Adds a command that acts as an end user of an application. */
 export function chatCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
   return command(parent, usage, description, 'chat', isDefault)
 }
 
-/** A command that manages applications with the token of `ks`. */
+/** Adds a command that manages applications with the token of `ks`. */
 export function manageCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
   return command(parent, usage, description, 'manage', isDefault)
 }
 
-/** A command that only keeps keys. */
+/** Adds a command that only manages stored keys. */
 export function keyCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
   return command(parent, usage, description, 'keys', isDefault)
 }
@@ -27,27 +27,27 @@ function command(parent: Command, usage: string, description: string, kind: Kind
   return made
 }
 
-/** Adds the options that all commands of its kind take, behind its own. */
+/** Adds the options that all commands of a kind have in common. */
 export function addCommon(child: Command): void {
   const kind = kinds.get(child)
   if (kind === undefined) return
   child
     .optionsGroup('Common:')
-    .option('--url <url>', 'address of the service, instead of the local daemon (KCHAT_URL)')
+    .option('--url <url>', 'URL of the service, instead of the local daemon (KCHAT_URL)')
     .option('--context <name>', 'context of ks to use')
     .option('--format <format>', 'table, json, jsonl or tsv')
     .option('--json', 'same as --format json')
     .option('--fields <a,b.c>', 'fields to show, in this order')
-    .option('--jq <expr>', 'what jq makes of the JSON, strings without quotes')
-    .option('--template <text>', 'a Mustache template for the JSON')
-    .option('--no-pager', 'long output at once, also at a terminal')
-    .option('--no-header', 'tables without a header')
-    .option('--no-truncate', 'tables wider than the terminal')
-    .option('-q, --quiet', 'only results and errors')
-    .option('-v, --verbose', 'say on stderr which service and key are used')
-    .option('--color', 'colours, terminal or not')
-    .option('--no-color', 'no colours')
-    .option('--timeout <30s>', 'time the whole command may take')
+    .option('--jq <expr>', 'jq filter for the JSON; prints strings without quotes')
+    .option('--template <text>', 'Mustache template for the JSON')
+    .option('--no-pager', 'print long output without a pager')
+    .option('--no-header', 'print tables without a header')
+    .option('--no-truncate', 'print tables in full width')
+    .option('-q, --quiet', 'print only results and errors')
+    .option('-v, --verbose', 'print the service and key on stderr')
+    .option('--color', 'use colours even without a terminal')
+    .option('--no-color', 'use no colours')
+    .option('--timeout <30s>', 'timeout of the command, such as 30s or 5m')
     .option('--no-autostart', 'fail instead of starting the local daemon')
     .option('--debug', 'print request lines, trace ids and stacks on stderr')
   if (kind === 'chat')
@@ -56,25 +56,25 @@ export function addCommon(child: Command): void {
       .option('--user <user>', 'end user (KCHAT_USER, else the login name)')
   if (kind === 'manage')
     child
-      .option('--token-file <file>', 'file that holds the access token')
-      .option('-y, --yes', 'answer yes to every question')
-      .option('--no-input', 'never ask')
+      .option('--token-file <file>', 'file with the access token')
+      .option('-y, --yes', 'answer yes to all prompts')
+      .option('--no-input', 'never prompt')
   child.addHelpOption(new Option('-h, --help', 'show this help').helpGroup('Common:'))
 }
 
-/** Options of a list that pages of any size make up. */
+/** Adds the options of a list. */
 export function listOptions(child: Command, byDefault: number): Command {
   return child
-    .option('--limit <n>', `how many at most (default ${byDefault} at a terminal, else all)`, countOf('--limit'))
-    .option('--all', 'every one')
+    .option('--limit <n>', `maximum entries (default ${byDefault} at a terminal, else all)`, countOf('--limit'))
+    .option('--all', 'list all entries')
 }
 
-/** A repeatable option: every value that was given. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before: string[] | false = []): string[] {
   return [...(before === false ? [] : before), value]
 }
 
-/** The value of an option that is a number. @throws CliError exit 2 */
+/** Parses the value of a numeric option. @throws CliError exit 2 */
 export function numberOf(option: string): (value: string) => number {
   return (value) => {
     const number = Number(value)
@@ -83,7 +83,7 @@ export function numberOf(option: string): (value: string) => number {
   }
 }
 
-/** The value of an option that counts something. @throws CliError exit 2 */
+/** Parses the value of an option that is a count. @throws CliError exit 2 */
 export function countOf(option: string): (value: string) => number {
   return (value) => {
     if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)

@@ -13,7 +13,7 @@ import { settingsOf, userOf } from './settings.js'
 
 const PAGE = 100
 
-/** `kchat __complete SHELL …`, as that of `ks`. */
+/** `kchat __complete SHELL …`, like that of `ks`. */
 export async function complete(argv: readonly string[]): Promise<void> {
   await completeFor(argv, { program: 'kchat', names: KCHAT, own })
 }
@@ -35,7 +35,7 @@ function own(kind: Kind, where: Where): Promise<readonly string[]> | undefined {
   }
 }
 
-/** Names of applications; the ids of those whose name another one has. */
+/** Names of applications; ids for names that several applications have. */
 async function apps({ settings, dirs }: Where): Promise<readonly string[]> {
   const place = settings().place.value
   const kept = new KeptAnswers(dirs.cache, JSON.stringify(place))
@@ -54,7 +54,7 @@ async function apps({ settings, dirs }: Where): Promise<readonly string[]> {
   }
 }
 
-/** Ids that the service gives the key of an application: where it goes is decided as for every other call. */
+/** Ids from the service for the key of the application. The service is selected as in every other command. */
 async function ofApplication(where: Where, path: (user: string) => string): Promise<readonly string[]> {
   const { words } = where.asked
   const value = (name: string) => flagValue(words, [name])

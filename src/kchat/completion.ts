@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { KCHAT, kindOf } from '../cli/completing/kinds.js'
 import { type CompletionCommand, completionScript, type Shell } from '../cli/completion.js'
 
-/** A command with the words that name it; that of a group which the group alone runs has the group's words too. */
+/** A command with its words. The default command of a group also has the words of the group. */
 export interface NamedCommand {
   words: string[]
   command: Command

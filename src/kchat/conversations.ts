@@ -20,7 +20,7 @@ import {
 } from './pages.js'
 import { type ChatService, openChat } from './service.js'
 
-/** Runs a command on the service of the stored key. */
+/** Opens the service for the stored key and runs a command on it. */
 export async function withChat<T>(common: Common, work: (chat: ChatService, user: string) => Promise<T>): Promise<T> {
   const chat = await openChat(common)
   try {
@@ -54,7 +54,7 @@ export async function conversations(options: Common & Range & { sort?: string; c
           { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
         ],
         empty: 'No conversations yet.',
-        hint: '`kchat send TEXT` begins one',
+        hint: '`kchat send TEXT` starts one',
       },
     )
     if (next !== undefined) outputOf(options).note(`more: \`--all\`, or \`--cursor ${next}\``)
@@ -120,11 +120,11 @@ export async function setVariable(id: string, name: string, text: string, option
   })
 }
 
-/** The newest messages, oldest first; all of them where no limit is given. */
+/** The newest messages, oldest first; all messages without a limit. */
 export async function messagesOf(chat: ChatService, conversation: string, limit: number | undefined): Promise<Item[]> {
   const query = `conversation_id=${encodeURIComponent(conversation)}&user=${encodeURIComponent(chat.user)}`
   const pages: Item[][] = []
-  // each page is in the order of the conversation, the one before it comes next
+  // Each page is in the order of the conversation; the next page precedes it.
   for (let [left, first] = [limit ?? Number.POSITIVE_INFINITY, '']; left > 0; ) {
     const page = await chat.call('GET', `/messages?${query}&limit=${Math.min(PAGE, left)}&first_id=${first}`)
     const data = dataOf(page)
@@ -136,7 +136,7 @@ export async function messagesOf(chat: ChatService, conversation: string, limit:
   return pages.flat()
 }
 
-/** `kchat history`: prose, or a list where a format or fields are asked for. */
+/** `kchat history`: prose, or a list if a format or fields are requested. */
 export async function history(id: string, options: Common & Range): Promise<void> {
   const limit = limitOf(options, PAGE)
   await withChat(options, async (chat) => {
@@ -164,7 +164,7 @@ export async function history(id: string, options: Common & Range): Promise<void
 export async function stop(task: string, options: Common): Promise<void> {
   const path = `/chat-messages/${encodeURIComponent(task)}/stop`
   const done = await withChat(options, (chat) => chat.call('POST', path, { user: chat.user }))
-  printDone(options, isRecord(done) ? done : {}, 'Asked it to stop.')
+  printDone(options, isRecord(done) ? done : {}, 'Requested the stop.')
 }
 
 export async function suggest(message: string, options: Common): Promise<void> {
@@ -184,7 +184,7 @@ export async function feedback(message: string, rating: string, options: Common 
   }
   const path = `/messages/${inPath('message', message)}/feedbacks`
   const done = await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))
-  printDone(options, isRecord(done) ? done : {}, rating === 'none' ? 'Took the rating back.' : `Rated: ${rating}.`)
+  printDone(options, isRecord(done) ? done : {}, rating === 'none' ? 'Removed the rating.' : `Rated: ${rating}.`)
 }
 
 /** `kchat feedbacks`. */

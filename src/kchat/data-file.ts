@@ -2,9 +2,9 @@ import { usageError } from '../cli/cli-error.js'
 import { readStdin, readTextFile } from '../cli/stdin.js'
 
 /**
- * What a file holds: YAML where its name ends so, else JSON; `-` is JSON from stdin.
+ * Parses a data file: YAML by its file extension, otherwise JSON; `-` reads JSON from stdin.
  *
- * @param what the option that names the file
+ * @param what the option with the file, for errors
  * @throws CliError exit 2
  */
 export async function readData(path: string, what: string): Promise<unknown> {
@@ -16,6 +16,6 @@ export async function readData(path: string, what: string): Promise<unknown> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     const kind = /\.ya?ml$/i.test(path) ? 'YAML' : 'JSON'
-    throw usageError(`${path === '-' ? 'stdin' : JSON.stringify(path)} is no valid ${kind}: ${reason.trim()}`)
+    throw usageError(`${path === '-' ? 'stdin' : JSON.stringify(path)} is not valid ${kind}: ${reason.trim()}`)
   }
 }

@@ -1,4 +1,4 @@
-/** What stands at the end of the help of each command. */
+/** Examples at the end of the help of each command. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   send: [
     'kchat send "When does the shop open?"',

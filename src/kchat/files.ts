@@ -11,10 +11,10 @@ import { outputOf, printOne } from './output.js'
 import { type ChatService, openChat } from './service.js'
 
 /**
- * Sends a file, or what stdin holds for `-`, with fields of a form, and reads the JSON that comes back.
+ * Uploads a file, or stdin for `-`, as multipart form data and parses the JSON response.
  *
- * @param name what the file is called, instead of its own name
- * @throws CliError exit 2 for a file that is not there
+ * @param name file name to send, instead of the file's own
+ * @throws CliError exit 2 for a missing file
  */
 export async function sendFile(chat: ChatService, path: string, file: string, name?: string): Promise<unknown> {
   const part = file === '-' ? stdinPart(name ?? 'stdin') : await filePart(file, name)
@@ -28,7 +28,7 @@ export async function sendFile(chat: ChatService, path: string, file: string, na
 }
 
 function stdinPart(filename: string): UploadPart {
-  if (process.stdin.isTTY) throw usageError('the file is read from stdin, which is a terminal here')
+  if (process.stdin.isTTY) throw usageError('the file is read from stdin, but stdin is a terminal')
   return { filename, content: { stream: process.stdin } }
 }
 
@@ -40,20 +40,20 @@ async function filePart(file: string, name: string | undefined): Promise<UploadP
   return { filename: name ?? basename(file), content: { path: file, size: found.size } }
 }
 
-/** Writes the bytes of an answer to `-o`, or to stdout. @throws CliError exit 2 where stdout is a terminal */
+/** Writes the bytes of a response to `-o` or stdout. @throws CliError exit 2 if stdout is a terminal */
 export async function saveBytes(
   open: () => Promise<IncomingMessage>,
   options: Common & { output?: string },
 ): Promise<void> {
   const { output } = options
   const out = outputOf(options)
-  if (output === undefined && out.isTerminal) throw usageError('bytes are not shown on a terminal', 'give `-o FILE`')
+  if (output === undefined && out.isTerminal) throw usageError('binary output is not written to a terminal', 'give `-o FILE`')
   const { saveBody } = await import('../cli/save-body.js')
   const size = await saveBody(await open(), output)
   if (output !== undefined) out.note(`Wrote ${output}, ${size} bytes.`)
 }
 
-/** An image as a message takes it: an address is fetched by the service, a file is uploaded first. */
+/** An image as message input: the service fetches a URL; a file is uploaded first. */
 export async function imageInput(chat: ChatService, word: string): Promise<object> {
   if (/^https?:\/\//i.test(word)) return { type: 'image', transfer_method: 'remote_url', url: word }
   const uploaded = await sendFile(chat, '/files/upload', word)
@@ -77,7 +77,7 @@ export async function upload(file: string, options: Common & { name?: string }):
   }
 }
 
-/** `kchat preview ID -o FILE`: bytes to a file, or to stdout when it is no terminal. */
+/** `kchat preview ID -o FILE`: writes bytes to a file, or to stdout if it is not a terminal. */
 export async function preview(id: string, options: Common & { output?: string }): Promise<void> {
   const chat = await openChat(options)
   try {

@@ -6,9 +6,10 @@ import type { Common } from './options.js'
 import { serviceOf } from './settings.js'
 
 /**
- * The key that the environment gives, or the stored one.
+ * The key from the environment, otherwise the stored one.
  *
- * @param isTrusted the user's own flag, environment or file says where it goes: a project file must not send it anywhere
+ * @param isTrusted whether the user's own flag, environment or file selects the service: a project file must not
+ * redirect the environment's key
  */
 export function keyFor(common: Common, isTrusted: boolean): { token: string; name: string } {
   const given = envValue(process.env, 'KCHAT_API_KEY') ?? envValue(process.env, 'KCHAT_KEY')
@@ -20,6 +21,6 @@ export function keyFor(common: Common, isTrusted: boolean): { token: string; nam
   throw new CliError(`the stored key is for ${stored.service}, not for ${service}`, {
     code: 'unauthenticated',
     exit: EXIT.notAllowed,
-    hint: '`kchat use` lists the names, `--url` says where',
+    hint: '`kchat use` lists the keys, `--url` selects the service',
   })
 }

@@ -6,7 +6,7 @@ import { readJsonObject, writeJson } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 
-/** The key of an application and the service it was given for; it is sent nowhere else. */
+/** The key of an application and its service; the key is sent to no other service. */
 export interface StoredKey {
   service: string
   key: string
@@ -21,7 +21,7 @@ export function keysPath(configDir: string): string {
   return join(configDir, 'chat-keys.json')
 }
 
-/** @throws CliError exit 4 when others may read the file */
+/** @throws CliError exit 4 if other users can read the file */
 export function readKeys(configDir: string): KeyFile {
   const path = keysPath(configDir)
   if (existsSync(path)) refuseShared(path)
@@ -35,18 +35,18 @@ export function readKeys(configDir: string): KeyFile {
   return { current: textOf(raw.current), apps }
 }
 
-/** What became of a key that was kept. */
+/** The result of storing a key. */
 export interface SavedKey {
-  /** the name of the key that is used from now on where none is named */
+  /** name of the current key, which is used if no name is given */
   current: string
-  /** another key had the name, and is gone */
+  /** whether a different key had this name and was replaced */
   isReplaced: boolean
 }
 
 /**
- * Keeps a key under a name.
+ * Stores a key under a name.
  *
- * @param isWanted it becomes the current one in any case; otherwise only where there is none
+ * @param isWanted whether it becomes the current key in any case; otherwise only if there is none
  */
 export function saveKey(configDir: string, name: string, entry: StoredKey, isWanted: boolean): SavedKey {
   const { apps, current: before } = readKeys(configDir)
@@ -62,7 +62,7 @@ export function chooseKey(configDir: string, name: string): void {
   writeJson(keysPath(configDir), { current: name, apps })
 }
 
-/** The key of the named application, or of the current one. @throws CliError exit 4 or 5 */
+/** The key with the given name, otherwise the current one. @throws CliError exit 4 or 5 */
 export function storedKey(configDir: string, name: string | undefined): StoredKey & { name: string } {
   const { current, apps } = readKeys(configDir)
   const wanted = name ?? current
@@ -70,7 +70,7 @@ export function storedKey(configDir: string, name: string | undefined): StoredKe
     throw new CliError('no application key is stored', {
       code: 'unauthenticated',
       exit: EXIT.notAllowed,
-      hint: '`kchat apps create NAME --space SPACE` makes an application and keeps its key, `kchat login NAME` takes one',
+      hint: '`kchat apps create NAME --space SPACE` creates an application and stores its key, `kchat login NAME` stores an existing key',
     })
   const entry = apps[wanted]
   if (entry === undefined) throw noApp(wanted)

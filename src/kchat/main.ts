@@ -3,7 +3,7 @@ import { guardOutput } from '../cli/guard-output.js'
 import { writeErr } from '../cli/terminal-writer.js'
 import { EXIT } from '../contract/errors.js'
 import { quickSend } from './quick.js'
-// not lazily: it is what most calls are for, and one more turn of the loader takes time
+// Imported eagerly: most calls use it, and a further turn of the module loader takes time.
 import { send } from './send.js'
 
 /** `kchat`, the terminal client of the chat service. */
@@ -19,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       await root.parseAsync(await meant(argv, topWords(root)), { from: 'user' })
     } else {
       const { jq, template } = quick.options
-      // most calls have nothing between them and stdout, and wait for no more code
+      // Most calls write to stdout directly and need no more code.
       if (jq !== undefined || template !== undefined) await (await output()).beginOutput(quick.options, false)
       await send(quick.query, quick.options)
     }
@@ -37,7 +37,7 @@ function output(): Promise<typeof import('./output.js')> {
   return loadedOutput
 }
 
-/** The command line, or what an alias at its beginning stands for. */
+/** Replaces an alias at the start of the command line by its command. */
 async function meant(argv: readonly string[], commands: ReadonlySet<string>): Promise<string[]> {
   const [first = ''] = argv
   if (first === '' || first.startsWith('-') || commands.has(first)) return [...argv]
@@ -48,7 +48,7 @@ async function fail(error: unknown, argv: readonly string[]): Promise<number> {
   if (error instanceof ExitWith) return error.exit
   const isParser = error instanceof Error && error.name === 'CommanderError'
   if (isParser && 'exitCode' in error && error.exitCode === 0) return EXIT.ok
-  // the help of a group that was called alone
+  // The help of a group that was called without a command.
   if (isParser && 'code' in error && error.code === 'commander.help') return EXIT.usage
   const { errorReport, printReport, stackOf } = await import('../cli/report-error.js')
   const { asksForJson } = await import('../cli/asks-for-json.js')

@@ -1,4 +1,4 @@
-/** Options that every command takes. */
+/** Options of every command. */
 export interface Common {
   url?: string
   context?: string
@@ -9,7 +9,7 @@ export interface Common {
   fields?: string
   jq?: string
   template?: string
-  /** false: long output at once, also at a terminal */
+  /** false: print long output without a pager */
   pager?: boolean
   header?: boolean
   truncate?: boolean
@@ -23,9 +23,9 @@ export interface Common {
   tokenFile?: string
 }
 
-/** Options of commands that manage applications, beside those. */
+/** Additional options of commands that manage applications. */
 export interface ManageOptions extends Common {
   yes?: boolean
-  /** false: never ask */
+  /** false: never prompt */
   input?: boolean
 }

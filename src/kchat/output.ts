@@ -10,10 +10,10 @@ import type { Common } from './options.js'
 import { settingsOf } from './settings.js'
 
 let layout: Layout | undefined
-/** what stands between commands and stdout: a filter or a pager */
+/** a filter or a pager between commands and stdout */
 let between: FilteredOutput | PagedOutput | undefined
 
-/** Loads what `--jq`, `--template` or a pager need, for the command that comes. @throws CliError exit 2 */
+/** Loads the filter or pager that a command needs. @throws CliError exit 2 */
 export async function beginOutput(options: Common, isPaged: boolean): Promise<void> {
   const wish = wishOf(options)
   if (wish !== undefined) {
@@ -26,18 +26,18 @@ export async function beginOutput(options: Common, isPaged: boolean): Promise<vo
   }
 }
 
-/** After a command: what was kept back is printed. @param isGood false after a failure, whose output is no JSON to filter */
+/** Flushes the filter or pager. @param isGood false after a failure, whose output is not JSON to filter */
 export async function endOutput(isGood: boolean): Promise<void> {
   if (between === undefined || (!isGood && !between.isTTY)) return
   await between.end()
 }
 
-/** For terminals: from now on words are wrapped. */
+/** Loads text wrapping, for terminals. */
 export async function loadLayout(): Promise<void> {
   layout = await import('../cli/prose.js')
 }
 
-/** What a command says, as `ks` says it: a table for a terminal, tab-separated lines for a pipe, JSON where asked. */
+/** The output of a command, as in `ks`: tables on a terminal, tab-separated lines in a pipe, JSON on request. */
 export function outputOf(options: Common): Output {
   const { fields, quiet, color, header, truncate } = options
   return new Output(
@@ -53,7 +53,7 @@ export function outputOf(options: Common): Output {
   )
 }
 
-/** Where remarks go: behind what a pager shows. */
+/** The stream for remarks: after the pager's content, if there is a pager. */
 function remarks(): OutStream {
   const paged = between !== undefined && 'later' in between ? between : undefined
   if (paged === undefined || !process.stderr.isTTY) return process.stderr
@@ -64,7 +64,7 @@ function remarks(): OutStream {
 function formatOf(options: Common): Format | undefined {
   const { json, format } = options
   if (json === true && format !== undefined && format !== 'json')
-    throw usageError(`--json and --format ${format} both say how to print: give one of them`)
+    throw usageError(`--json and --format ${format} both set the format: give one of them`)
   if (json === true) return 'json'
   if (wishOf(options) !== undefined && format === undefined) return 'json'
   const text = format ?? settingsOf(options).format?.value
@@ -75,14 +75,14 @@ function formatOf(options: Common): Format | undefined {
   throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(text)}`)
 }
 
-/** Says that something was done: the JSON of it where that is asked, else a remark on stderr. */
+/** Reports a completed action: as JSON on request, otherwise as a remark on stderr. */
 export function printDone(options: Common, value: object, remark: string): void {
   const out = outputOf(options)
   if (out.isJson) out.json(value)
   else out.note(remark)
 }
 
-/** Prints a list in the asked format. */
+/** Prints a list in the requested format. */
 export async function printList(
   items: Iterable<unknown> | AsyncIterable<unknown>,
   options: Common,
@@ -93,7 +93,7 @@ export async function printList(
   if (out.shortened.size > 0) rememberIds(localDirs().cache, out.shortened)
 }
 
-/** Prints one thing: JSON, or a line for each of its fields. */
+/** Prints one value: JSON, or a line for each of its fields. */
 export function printOne(value: unknown, options: Common, columns: Column[] = []): void {
   outputOf(options).record(value, { columns })
 }

@@ -4,28 +4,28 @@ import { isRecord } from '../lib/json/values.js'
 import type { Common } from './options.js'
 import { outputOf, printList } from './output.js'
 
-/** the largest page that every list of the service gives */
+/** largest page size that all lists of the service support */
 export const PAGE = 100
 
 export type Item = Record<string, unknown>
 
-/** How much of a list is wanted. */
+/** The requested range of a list. */
 export interface Range {
   limit?: number
   all?: boolean
 }
 
-/** The items of a page as the service gives it. */
+/** The items of a page of the service. */
 export function dataOf(page: unknown): Item[] {
   return isRecord(page) && Array.isArray(page.data) ? page.data.filter(isRecord) : []
 }
 
 /**
- * The items of a list, page by page.
+ * Reads the items of a list page by page.
  *
- * @param read the page of so many items after an item, or, for lists that count pages, of that number from 1
- * @param limit items at most; undefined for all
- * @returns whether there are more
+ * @param read reads a page of `size` items after an item or, for numbered pages, with a number from 1
+ * @param limit maximum items; undefined for all
+ * @returns whether there are more items
  */
 export async function* pagedItems(
   read: (size: number, last: Item | undefined, page: number) => Promise<unknown>,
@@ -45,13 +45,16 @@ export async function* pagedItems(
   }
 }
 
-/** How many items a command lists: `--limit`, all with `--all` and in a pipe, else its default. @throws CliError exit 2 */
+/**
+ * Item limit of a list command: `--limit`; none with `--all` or in a pipe; otherwise the default. @throws CliError exit
+ * 2
+ */
 export function limitOf({ limit, all }: Range, byDefault: number): number | undefined {
-  if (all === true && limit !== undefined) throw usageError('--all and --limit both say how many: give one of them')
+  if (all === true && limit !== undefined) throw usageError('--all and --limit both set the count: give one of them')
   return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? byDefault : undefined))
 }
 
-/** Passes items on, and tells what was said at their end. */
+/** Passes items on, and calls `onMore` at the end if the list has more. */
 export async function* withMoreNotice(
   items: AsyncGenerator<Item, boolean>,
   onMore: (last: Item) => void,
@@ -68,12 +71,12 @@ export async function* withMoreNotice(
   }
 }
 
-/** Of lists that count pages: the page that `--page` names, or as many items as are wanted. */
+/** A range of a list with numbered pages. */
 export interface NumberedRange extends Range {
   page?: number
 }
 
-/** @param read a page, by the query that names it. @throws CliError exit 2 */
+/** @param read reads a page, given its query parameters. @throws CliError exit 2 */
 export function numberedPageItems(
   read: (query: string) => Promise<unknown>,
   range: NumberedRange,
@@ -81,10 +84,10 @@ export function numberedPageItems(
 ): AsyncGenerator<Item, boolean> {
   const limit = limitOf(range, byDefault)
   if (range.page !== undefined && range.all === true)
-    throw usageError('--all and --page both say how many: give one of them')
+    throw usageError('--all and --page both set the range: give one of them')
   if (range.page !== undefined || (limit !== undefined && limit <= PAGE))
     return pagedItems(() => read(`page=${range.page ?? 1}&limit=${limit ?? byDefault}`), limit ?? byDefault)
-  // pages of one size, the last of which is cut here
+  // Pages of equal size; the last one is truncated here.
   return cut(
     pagedItems((_size, _last, number) => read(`page=${number}&limit=${PAGE}`), undefined),
     limit,
@@ -101,7 +104,7 @@ async function* cut(items: AsyncGenerator<Item, boolean>, limit: number | undefi
   return false
 }
 
-/** Prints such a list, and says how to see more of it. */
+/** Prints such a list, and how to see more of it. */
 export async function printNumbered(
   items: AsyncGenerator<Item, boolean>,
   options: Common & NumberedRange,

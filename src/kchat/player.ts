@@ -7,7 +7,7 @@ import { saveBody } from '../cli/save-body.js'
 import { EXIT } from '../contract/errors.js'
 import { defined } from '../lib/defined.js'
 
-/** Endings of files by the type of what the service sends. */
+/** File extensions by media type of the service's audio. */
 const ENDINGS = {
   'audio/wav': 'wav',
   'audio/mpeg': 'mp3',
@@ -25,7 +25,7 @@ interface Player {
 
 const ALL = Object.values(ENDINGS)
 
-/** Programs that play a file and end with it; the file is their last argument. */
+/** Programs that play a file and exit at its end; the file is their last argument. */
 const PLAYERS: readonly Player[] = [
   { program: 'afplay', args: [], plays: ['wav', 'mp3', 'flac', 'm4a'] },
   { program: 'pw-play', args: [], plays: ['wav', 'ogg', 'flac'] },
@@ -37,19 +37,19 @@ const PLAYERS: readonly Player[] = [
   { program: 'play', args: ['-q'], plays: ['wav'] },
 ]
 
-/** The last lines of what a player complains of. */
+/** Characters from the end of a player's error output. */
 const COMPLAINT_CHARACTERS = 300
 
-/** @throws CliError exit 9 where no program of this machine plays anything */
+/** @throws CliError exit 9 if this machine has no player */
 export function assertPlayer(): void {
   if (PLAYERS.every(({ program }) => pathOf(program) === undefined)) throw noPlayer('audio')
 }
 
 /**
- * Plays the audio of an answer to its end, or until the signal aborts, with a program found on PATH: from a temporary
- * file that is gone afterwards.
+ * Plays audio to its end, or until the signal aborts, with a program on the PATH. Uses a temporary file, which is
+ * deleted afterwards.
  *
- * @throws CliError exit 9 where none plays its type, exit 1 when the player fails
+ * @throws CliError exit 9 if no program plays its type, exit 1 if the player fails
  */
 export async function play(body: IncomingMessage, signal?: AbortSignal): Promise<void> {
   const ending = endingOf(body.headers['content-type'] ?? '')
@@ -78,7 +78,7 @@ function endingOf(contentType: string): Ending {
 
 async function run({ program, args }: Player, file: string, signal: AbortSignal | undefined): Promise<void> {
   const { execa } = await import('execa')
-  // it ends with this process, whatever ends this one
+  // The player ends with this process, however this one ends.
   const { failed, stderr, shortMessage } = await execa(program, [...args, file], {
     stdin: 'ignore',
     stdout: 'ignore',
@@ -109,7 +109,7 @@ function isProgram(path: string): boolean {
 
 function noPlayer(what: string): CliError {
   const names = PLAYERS.map(({ program }) => program).join(', ')
-  return new CliError(`no program that plays ${what} is on the PATH (${names})`, {
+  return new CliError(`no player for ${what} is on the PATH (${names})`, {
     code: 'no-player',
     exit: EXIT.notConfigured,
     hint: 'give `-o FILE`',

@@ -8,7 +8,7 @@ import { completion, leafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
 import { version } from './version.js'
 
-// Every command loads what it needs when it runs, so that none waits for another's.
+// Each command loads its modules when it runs, so that no command waits for those of another.
 const chats = () => import('./conversations.js')
 const files = () => import('./files.js')
 const audio = () => import('./audio.js')
@@ -19,7 +19,7 @@ export function program(): Command {
   const root = new Command('kchat')
     .description('Chat with applications that answer from knowledge spaces.')
     .exitOverride()
-    // what is wrong is said by `usage-errors.ts`
+    // Usage errors are printed by `usage-errors.ts`.
     .configureOutput({ outputError: () => undefined })
     .version(`kchat ${version()}`, '--version', 'print the version')
   addChat(root)
@@ -50,12 +50,12 @@ export function program(): Command {
   return root
 }
 
-/** Words that begin a command: no alias may be one of them. */
+/** Words that begin a command and so cannot be aliases. */
 export function topWords(root: Command): ReadonlySet<string> {
   return new Set(['help', ...root.commands.flatMap((command) => [command.name(), ...command.aliases()])])
 }
 
-/** commands whose output may be longer than a screen, and which print once and end */
+/** commands that print once and may print more than a screen */
 const PAGED = new Set(['history', 'app', 'feedbacks', 'use', 'apps show', 'conversations vars'])
 
 function isPaged(command: Command): boolean {
@@ -66,14 +66,14 @@ function isPaged(command: Command): boolean {
 
 function addAliases(root: Command): void {
   const aliases = () => import('./aliases.js')
-  const group = root.command('alias').description('Short names of your own for commands.')
-  keyCommand(group, 'list', 'List them; also without this word.', true)
+  const group = root.command('alias').description('Manage your own short names for commands.')
+  keyCommand(group, 'list', 'List the aliases (default command).', true)
     .alias('ls')
     .action(async (options) => (await aliases()).listAliases(options))
-  keyCommand(group, 'set <name> <command>', 'Make one; $1 to $9 in it are the words behind the name.').action(
+  keyCommand(group, 'set <name> <command>', 'Create an alias; $1 to $9 stand for the words after its name.').action(
     async (name, command, options) => (await aliases()).setAlias(name, command, topWords(root), options),
   )
-  keyCommand(group, 'delete <name>', 'Forget one.').action(async (name, options) =>
+  keyCommand(group, 'delete <name>', 'Delete an alias.').action(async (name, options) =>
     (await aliases()).deleteAlias(name, options),
   )
 }
@@ -84,52 +84,52 @@ function examplesOf(name: string): string {
 }
 
 function addChat(root: Command): void {
-  chatCommand(root, 'send <text>', 'Send one message and stream the answer; - reads it from stdin.')
-    .option('--conversation <id>', 'id, last or new', 'new')
+  chatCommand(root, 'send <text>', 'Send one message and stream the answer; - reads the message from stdin.')
+    .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
     .option('--image <file|url>', 'image to send with the message, repeatable', collect)
-    .option('--blocking', 'wait for the whole answer')
-    .option('--thoughts', 'print what the model thinks before it answers, too')
-    .option('--no-name', 'do not make a name for a new conversation')
+    .option('--blocking', 'wait for the complete answer')
+    .option('--thoughts', 'print the thoughts of the model, too')
+    .option('--no-name', 'do not generate a name for a new conversation')
     .option('--speak', 'read the answer aloud')
-    .option('-o, --output <file>', 'write its audio there instead of playing it')
+    .option('-o, --output <file>', 'file for the audio, instead of playing it')
     .action(async (text, options) => (await import('./send.js')).send(text, options))
-  chatCommand(root, 'chat', 'Talk in the terminal; in a pipe, each line of stdin is a message.')
-    .option('--conversation <id>', 'id, last or new', 'new')
+  chatCommand(root, 'chat', 'Chat in the terminal; in a pipe, each line of stdin is a message.')
+    .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
-    .option('--thoughts', 'in a pipe, print what the model thinks before it answers, too')
+    .option('--thoughts', 'in a pipe, print the thoughts of the model, too')
     .action(async (options) => (await import('./chat/run.js')).chat(options))
 }
 
 function addMessages(root: Command): void {
-  chatCommand(root, 'stop <task>', 'Stop an answer; what was said is kept.').action(async (task, options) =>
+  chatCommand(root, 'stop <task>', 'Stop an answer; keep its text so far.').action(async (task, options) =>
     (await chats()).stop(task, options),
   )
-  chatCommand(root, 'suggest <message>', 'Questions that could follow an answer.').action(async (message, options) =>
+  chatCommand(root, 'suggest <message>', 'Suggest questions after an answer.').action(async (message, options) =>
     (await chats()).suggest(message, options),
   )
-  chatCommand(root, 'feedback <message>', 'Rate an answer, or take the rating back.')
+  chatCommand(root, 'feedback <message>', 'Rate an answer, or remove its rating.')
     .addArgument(new Argument('<rating>').choices(['like', 'dislike', 'none']))
-    .option('--note <text>', 'why')
+    .option('--note <text>', 'reason for the rating')
     .action(async (message, rating, options) => (await chats()).feedback(message, rating, options))
-  listOptions(chatCommand(root, 'feedbacks', 'Ratings of the application, newest first.'), 20)
-    .option('--page <n>', 'page, from 1', countOf('--page'))
+  listOptions(chatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'), 20)
+    .option('--page <n>', 'page number, from 1', countOf('--page'))
     .action(async (options) => (await chats()).feedbacks(options))
-  chatCommand(root, 'upload <file>', 'Upload an image for a message; - is stdin.')
-    .option('--name <name>', 'what the file is called')
+  chatCommand(root, 'upload <file>', 'Upload an image for a message; - reads stdin.')
+    .option('--name <name>', 'name of the file')
     .action(async (file, options) => (await files()).upload(file, options))
-  chatCommand(root, 'preview <id>', 'Fetch an image of a message.')
-    .option('-o, --output <file>', 'where to write it, instead of stdout')
+  chatCommand(root, 'preview <id>', 'Download an image of a message.')
+    .option('-o, --output <file>', 'file to write, instead of stdout')
     .action(async (id, options) => (await files()).preview(id, options))
-  chatCommand(root, 'transcribe <file>', 'Write down what is said in an audio file; - is stdin.')
-    .option('--name <name>', 'what the file is called, such as talk.mp3, where its bytes do not say what they are')
+  chatCommand(root, 'transcribe <file>', 'Transcribe an audio file; - reads stdin.')
+    .option('--name <name>', 'name of the file, such as talk.mp3, if its bytes do not show its type')
     .action(async (file, options) => (await audio()).transcribe(file, options))
   chatCommand(root, 'speak [text]', 'Read a text or an answer aloud; - reads the text from stdin.')
-    .option('--message <id>', 'the answer to read, instead of a text')
-    .option('--voice <name>', "instead of the application's")
-    .option('-o, --output <file>', 'where to write the audio, instead of playing it or, in a pipe, of stdout')
+    .option('--message <id>', 'answer to read, instead of a text')
+    .option('--voice <name>', "voice, instead of the application's")
+    .option('-o, --output <file>', 'file for the audio, instead of the player or, in a pipe, stdout')
     .action(async (text, options) => (await audio()).speak(text, options))
-  chatCommand(root, 'app', 'What the application says of itself.')
+  chatCommand(root, 'app', 'Show information on the application.')
     .addArgument(new Argument('[part]').choices(['info', 'parameters', 'meta', 'site']))
     .action(async (part, options) => (await chats()).describe(part, options))
 }
@@ -138,23 +138,23 @@ const ORDERS = ['created_at', '-created_at', 'updated_at', '-updated_at']
 
 function addConversations(root: Command): void {
   listOptions(
-    chatCommand(root, 'history <conversation>', 'The newest messages of a conversation, oldest first.'),
+    chatCommand(root, 'history <conversation>', 'Show the newest messages of a conversation, oldest first.'),
     100,
   ).action(async (id, options) => (await chats()).history(id, options))
   const group = root.command('conversations').description('List, rename and delete conversations, and their variables.')
-  listOptions(chatCommand(group, 'list', 'Conversations, the latest first; also without this word.', true), 20)
+  listOptions(chatCommand(group, 'list', 'List conversations, latest first (default command).', true), 20)
     .alias('ls')
-    .addOption(new Option('--sort <order>', 'a minus turns it round (default -updated_at)').choices(ORDERS))
-    .option('--cursor <id>', 'go on after this conversation')
+    .addOption(new Option('--sort <order>', 'sort order; a minus reverses it (default -updated_at)').choices(ORDERS))
+    .option('--cursor <id>', 'start after this conversation')
     .action(async (options) => (await chats()).conversations(options))
   chatCommand(group, 'rename <id> [name]', 'Name a conversation.')
-    .option('--auto', 'after its first question')
+    .option('--auto', 'generate the name from its first question')
     .action(async (id, name, options) => (await chats()).rename(id, name, options))
   chatCommand(group, 'delete <id>', 'Delete a conversation with its messages.').action(async (id, options) =>
     (await chats()).remove(id, options),
   )
-  chatCommand(group, 'vars <id>', 'Variables of a conversation.')
-    .option('--name <name>', 'only those whose name holds this')
+  chatCommand(group, 'vars <id>', 'List the variables of a conversation.')
+    .option('--name <name>', 'text that the names contain')
     .action(async (id, options) => (await chats()).variables(id, options))
   chatCommand(
     group,
@@ -164,32 +164,32 @@ function addConversations(root: Command): void {
 }
 
 function addAnnotations(root: Command): void {
-  const group = root.command('annotations').description('Questions with fixed answers.')
+  const group = root.command('annotations').description('Manage questions with fixed answers.')
   const fields = (child: Command) =>
-    child.requiredOption('--question <text>', 'the question').requiredOption('--answer <text>', 'its fixed answer')
-  listOptions(chatCommand(group, 'list', 'Annotations, the newest first; also without this word.', true), 20)
+    child.requiredOption('--question <text>', 'question text').requiredOption('--answer <text>', 'fixed answer')
+  listOptions(chatCommand(group, 'list', 'List annotations, newest first (default command).', true), 20)
     .alias('ls')
-    .option('--keyword <text>', 'only those that hold this')
-    .option('--page <n>', 'page, from 1', countOf('--page'))
+    .option('--keyword <text>', 'text that the annotations contain')
+    .option('--page <n>', 'page number, from 1', countOf('--page'))
     .action(async (options) => (await annotations()).listAnnotations(options))
-  fields(chatCommand(group, 'add', 'Give a question a fixed answer.')).action(async (options) =>
+  fields(chatCommand(group, 'add', 'Add a fixed answer to a question.')).action(async (options) =>
     (await annotations()).addAnnotation(options),
   )
-  fields(chatCommand(group, 'update <id>', 'Change question and answer.')).action(async (id, options) =>
+  fields(chatCommand(group, 'update <id>', 'Change the question and answer of an annotation.')).action(async (id, options) =>
     (await annotations()).updateAnnotation(id, options),
   )
   chatCommand(group, 'delete <id>', 'Delete an annotation.').action(async (id, options) =>
     (await annotations()).deleteAnnotation(id, options),
   )
-  const reply = root.command('annotation-reply').description('Answer by annotations where a question is alike.')
-  chatCommand(reply, 'enable', 'Switch it on; a job does it.')
-    .option('--threshold <0..1>', 'how alike a question must be (default 0.9)', numberOf('--threshold'))
-    .option('--wait', 'until the job is done')
+  const reply = root.command('annotation-reply').description('Answer similar questions with annotations.')
+  chatCommand(reply, 'enable', 'Enable annotation replies; starts a job.')
+    .option('--threshold <0..1>', 'minimum similarity of questions (default 0.9)', numberOf('--threshold'))
+    .option('--wait', 'wait until the job is done')
     .action(async (options) => (await annotations()).setReply('enable', options))
-  chatCommand(reply, 'disable', 'Switch it off.')
-    .option('--wait', 'until the job is done')
+  chatCommand(reply, 'disable', 'Disable annotation replies; starts a job.')
+    .option('--wait', 'wait until the job is done')
     .action(async (options) => (await annotations()).setReply('disable', options))
-  chatCommand(reply, 'status <job>', 'How far the job of a switch is.')
-    .addOption(new Option('--action <action>', 'what it does').choices(['enable', 'disable']).default('enable'))
+  chatCommand(reply, 'status <job>', 'Show the status of a job that enables or disables annotation replies.')
+    .addOption(new Option('--action <action>', 'action of the job').choices(['enable', 'disable']).default('enable'))
     .action(async (job, options) => (await annotations()).replyStatus(job, options))
 }

@@ -5,7 +5,7 @@ const text = { type: 'string' } as const
 const several = { type: 'string', multiple: true } as const
 const flag = { type: 'boolean' } as const
 
-/** The options of `kchat send`, as `program.ts` has them. */
+/** The options of `kchat send`, as declared in `program.ts`. */
 export const SEND_OPTIONS = {
   url: text,
   context: text,
@@ -37,10 +37,9 @@ export const SEND_OPTIONS = {
 } as const
 
 /**
- * Reads the words of `kchat send` without the parser of all commands, whose loading takes a quarter of the time until
- * an answer begins.
+ * Parses `kchat send` without the full command parser, whose loading takes a quarter of the time to the first answer.
  *
- * @returns undefined for what that parser has to judge: other commands, help, mistakes
+ * @returns undefined for cases of the full parser: other commands, help, mistakes
  */
 export function quickSend(argv: readonly string[]): { query: string; options: SendMessageOptions } | undefined {
   const [command, ...args] = argv

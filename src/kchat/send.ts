@@ -14,15 +14,15 @@ export interface SendMessageOptions extends Common {
   input?: string[]
   image?: string[]
   blocking?: boolean
-  /** print what the model thinks aloud as well */
+  /** also print the model's thoughts */
   thoughts?: boolean
   name?: boolean
-  /** read the answer aloud; into the file `output`, or with a player */
+  /** read the answer aloud: to the file `output`, or with a player */
   speak?: boolean
   output?: string
 }
 
-/** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps what was said. */
+/** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps its text so far. */
 export async function send(text: string, options: SendMessageOptions): Promise<void> {
   const out = await outputFor(options)
   if (text === '-' && options.image?.includes('-') === true)
@@ -49,13 +49,13 @@ export async function send(text: string, options: SendMessageOptions): Promise<v
   }
 }
 
-/** What a turn says; in a pipe that asks for no format it is the answer and nothing else. */
+/** The output of a turn. In a pipe without a format, it prints only the answer. */
 type Said = Pick<
   Output,
   'format' | 'isJson' | 'isErrTerminal' | 'prose' | 'endProse' | 'raw' | 'json' | 'event' | 'note'
 >
 
-/** Formats and terminals are loaded where there are any: half of the calls are in pipes, and are to answer at once. */
+/** Formats and terminal support are loaded only if needed: half of the calls are in pipes and must answer at once. */
 async function outputFor(options: Common): Promise<Said> {
   const { stdout, stderr } = process
   const isAsked = options.json === true || (options.format ?? settingsOf(options).format) !== undefined
@@ -80,7 +80,7 @@ async function readMessage(): Promise<string> {
   return (await import('../cli/stdin.js')).textOrStdin('-', 'the message')
 }
 
-/** @returns the id of the message, for who reads it aloud */
+/** @returns the id of the message, to read it aloud */
 async function sendBlocking(
   chat: ChatService,
   body: object,
@@ -101,7 +101,7 @@ async function sendBlocking(
   return textOf(done.message_id)
 }
 
-/** Shows a turn as it is spoken, or its events where programs read them. */
+/** Prints a turn while it streams, or its events for programs. */
 export function printingListener(out: Said, spoken: AnswerPrinter): TurnListener {
   return {
     onText: (text) => {
@@ -149,13 +149,13 @@ async function sendStreaming(
   return message
 }
 
-/** The first Ctrl-C asks the service to stop; the second leaves at once. */
+/** The first Ctrl-C requests a stop from the service; the second exits at once. */
 export function interrupt(turn: Turn): void {
   if (turn.isStopping || !turn.isRunning) process.exit(EXIT.interrupted)
   turn.stop().catch(() => process.exit(EXIT.interrupted))
 }
 
-/** What a person wants to know beside the answer; a pipe gets the answer alone. */
+/** Prints information in addition to the answer, except in a pipe. */
 function footer(
   out: Said,
   { shown, thought }: AnswerPrinter,

@@ -18,7 +18,7 @@ interface ServiceOptions {
   user: string
   signal?: AbortSignal | undefined
   debug?: boolean | undefined
-  /** where to go when nobody listens at the target: a daemon that has to be started */
+  /** starts a daemon and returns its target, if no server listens at the current one */
   fallback?: ((onSlowStart: () => void) => Promise<Target>) | undefined
 }
 
@@ -29,11 +29,11 @@ export interface RawBody {
   body: BodyWriter
 }
 
-/** The chat service as one application's key reaches it. */
+/** Client of the chat service with one application key. */
 export class ChatService {
   #transport: Transport
   readonly #options: ServiceOptions
-  /** where remarks go: a view that fills the terminal takes them in, since nothing may be written across it */
+  /** prints remarks; a view that fills the terminal replaces it, because nothing else may write there */
   say: (remark: string) => void = (remark) => void writeErr(`${tty(remark)}\n`)
   #serverVersion: string | undefined
 
@@ -46,13 +46,13 @@ export class ChatService {
     return this.#options.user
   }
 
-  /** One call. @returns the JSON of the answer, null for an empty one. @throws ApiError, ConnectionError */
+  /** Calls the service. @returns the JSON of the response, null if it is empty. @throws ApiError, ConnectionError */
   async call(method: string, path: string, body?: object): Promise<unknown> {
     const response = await this.open(method, path, body)
     return JSON.parse((await readText(response)) || 'null')
   }
 
-  /** One call whose answer is still to be read. */
+  /** Calls the service. The caller reads the response. */
   async open(method: string, path: string, body?: object): Promise<IncomingMessage> {
     const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     return await this.#send({ method, path: `/v1${path}`, ...(body === undefined ? {} : json) })
@@ -86,7 +86,7 @@ export class ChatService {
     if (process.stderr.isTTY) this.say(STARTING)
   }
 
-  /** The daemon is asked before it is known to run: only when nobody listens is it looked for, and started. */
+  /** Tries the target before it is known to run. Only if no server listens there, a daemon is found or started. */
   async #reach(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
     const { fallback } = this.#options
     try {
@@ -101,7 +101,7 @@ export class ChatService {
   }
 }
 
-/** Nothing was sent: the request may be made again without being made twice. */
+/** Whether no server listened. Then nothing was sent, so the request can be repeated safely. */
 function nobodyListens(error: unknown): boolean {
   if (!(error instanceof ConnectionError)) return false
   const { cause } = error
@@ -109,7 +109,9 @@ function nobodyListens(error: unknown): boolean {
   return code === 'ECONNREFUSED' || code === 'ENOENT'
 }
 
-/** The service whose key is stored or given by `KCHAT_API_KEY`; the local daemon is started when none answers. */
+/**
+ * Opens the chat service with the key that is stored or given by `KCHAT_API_KEY`. Starts the local daemon if needed.
+ */
 export async function openChat(common: Common): Promise<ChatService> {
   const { place: chosen, autostart } = settingsOf(common)
   const place = chosen.value
@@ -121,7 +123,7 @@ export async function openChat(common: Common): Promise<ChatService> {
     ...(await localTarget(place, autostart, onStart)),
     token,
   })
-  // a listener on a socket in the data directory, which is this user's alone, is the daemon
+  // The data directory belongs to this user alone, so a listener on a socket in it is the daemon.
   const file = readDaemonFile(dataLayout(place.dataDir).daemonFile)
   const target =
     file?.socket === undefined ? await fallback(onSlowStart) : { url: file.url, socketPath: file.socket, token }
@@ -141,7 +143,7 @@ function onSlowStart(): void {
   if (process.stderr.isTTY) writeErr(`${STARTING}\n`)
 }
 
-/** The gateway, with the token of `ks`: applications are managed through it. */
+/** Opens the gateway with the token of `ks`, to manage applications. */
 export async function openGateway(common: Common): Promise<Client> {
   const { place, autostart } = settingsOf(common)
   const { connect } = await import('../cli/connect.js')

@@ -9,12 +9,12 @@ import type { Common } from './options.js'
 
 const known = new WeakMap<Common, Settings>()
 
-/** What options, environment, project and user files say, read once for a command. @throws CliError */
+/** Settings from options, environment, project and user files, resolved once per command. @throws CliError */
 export function settingsOf(common: Common): Settings {
   const before = known.get(common)
   if (before !== undefined) return before
   const { context, tokenFile, autostart } = common
-  // --context goes before what the environment says of the place
+  // `--context` takes precedence over the environment.
   const url = common.url ?? (context === undefined ? envValue(process.env, 'KCHAT_URL') : undefined)
   const flags = { url, context, tokenFile, autostart: autostart === false ? false : undefined }
   const settings = resolveSettings({ flags, env: process.env, cwd: process.cwd(), dirs: localDirs() })
@@ -22,7 +22,7 @@ export function settingsOf(common: Common): Settings {
   return settings
 }
 
-/** What keys are kept for: an origin, or the data directory of a local daemon. */
+/** The service that keys are stored for: an origin, or the data directory of a local daemon. */
 export function serviceOf(common: Common): { service: string; dirs: LocalDirs } {
   return { service: serviceName(settingsOf(common).place.value), dirs: localDirs() }
 }
@@ -31,7 +31,7 @@ export function serviceName(place: Place): string {
   return place.kind === 'remote' ? place.url : `local:${place.dataDir}`
 }
 
-/** The end user. */
+/** The end user of a command. */
 export function userOf({ user }: Common): string {
   return user || envValue(process.env, 'KCHAT_USER') || userInfo().username
 }
@@ -40,13 +40,13 @@ export function isDebug({ debug }: Common): boolean {
   return debug === true || envOn(process.env, 'KS_DEBUG')
 }
 
-/** Whether nobody is to be asked anything, or nobody could answer. */
+/** Whether the user can be prompted: not disabled, and both stdin and stderr are terminals. */
 export function mayPrompt({ input }: { input?: boolean }): boolean {
   const isOff = input === false || envOn(process.env, 'KS_NO_INPUT') || envOn(process.env, 'CI')
   return !isOff && process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
-/** A signal that aborts when the time of the whole command is over. @throws CliError exit 2 */
+/** A signal that aborts at the timeout of the command. @throws CliError exit 2 */
 export async function deadlineOf(common: Common): Promise<AbortSignal | undefined> {
   const timeout = common.timeout ?? envValue(process.env, 'KS_TIMEOUT')
   if (timeout === undefined) return undefined
@@ -58,10 +58,10 @@ export async function deadlineOf(common: Common): Promise<AbortSignal | undefine
   return controller.signal
 }
 
-/** `--verbose`: which service, key and end user are used, and what chose them. */
+/** `--verbose`: prints the service, key and end user, and the origin of that choice. */
 export function printService(common: Common, key: string): void {
   if (common.verbose !== true) return
   const { value, origin } = settingsOf(common).place
   const where = value.kind === 'local' ? `the local daemon of ${value.dataDir}` : value.url
-  writeErr(`${tty(`kchat: speaking to ${where} (${origin}) with ${key}`)}\n`)
+  writeErr(`${tty(`kchat: using ${where} (${origin}) with ${key}`)}\n`)
 }

@@ -4,18 +4,18 @@ import { defined } from '../lib/defined.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 import type { ChatService } from './service.js'
 
-/** A passage that an answer rests on. */
+/** A passage that supports an answer. */
 export interface Source {
   position: number
   name: string
-  /** address of the web page that the document was read from */
+  /** URL of the web page that the document was imported from */
   address?: string
-  /** whether the answer cites it; absent where the service does not state it */
+  /** whether the answer cites it; absent if the service does not state it */
   isCited?: boolean
 }
 
 export interface TurnEnd {
-  /** the whole answer */
+  /** the complete answer */
   answer: string
   conversationId: string | undefined
   messageId: string | undefined
@@ -26,12 +26,12 @@ export interface TurnEnd {
 
 export interface TurnListener {
   onText?(text: string): void
-  /** the answer so far is taken back for another */
+  /** the answer so far is replaced by another one */
   onReplace?(answer: string): void
   onEvent?(name: string, event: Record<string, unknown>): void
 }
 
-/** One turn of a conversation, streamed. It can be stopped from its first event on: what was said is kept. */
+/** One streamed turn of a conversation. It can be stopped after its first event; its text so far is kept. */
 export class Turn {
   readonly #chat: ChatService
   #taskId: string | undefined
@@ -45,21 +45,24 @@ export class Turn {
     return this.#stopping
   }
 
-  /** Whether the service has begun to answer. */
+  /** Whether the service has started to answer. */
   get isRunning(): boolean {
     return this.#taskId !== undefined
   }
 
-  /** Asks the service to stop, so that its stream ends in order; one that has not begun to answer is asked when it does. */
+  /**
+   * Requests a stop from the service, so that its stream ends normally. Before the first event, the request is
+   * deferred.
+   */
   async stop(): Promise<void> {
     this.#stopping = true
     if (this.#taskId === undefined) return
     await this.#chat.call('POST', `/chat-messages/${this.#taskId}/stop`, { user: this.#chat.user })
   }
 
-  /** @throws ApiError, ConnectionError, CliError when the answer fails or its stream breaks off */
+  /** @throws ApiError, ConnectionError, CliError if the answer fails or its stream ends early */
   async run(request: object, listener: TurnListener = {}): Promise<TurnEnd> {
-    // loaded while the service thinks
+    // Loaded while the model works.
     const parser = import('../client/sse.js')
     const opening = this.#chat.open('POST', '/chat-messages', {
       ...request,
@@ -88,7 +91,7 @@ export class Turn {
       } else if (name === 'error') throw failed(event)
       if (name === 'message_end') {
         last = event
-        // an application that plays its answers goes on with audio, which nobody hears here
+        // An application with auto-play continues with audio, which is not used here.
         break
       }
     }
@@ -111,7 +114,7 @@ function failed(event: Record<string, unknown>): CliError {
   })
 }
 
-/** The passages of a finished answer, in the order of their marks. */
+/** The passages of a finished answer, in the order of their citation marks. */
 export function sourcesOf(end: Record<string, unknown>): Source[] {
   const { metadata } = end
   const resources: unknown[] =
@@ -127,20 +130,20 @@ export function sourcesOf(end: Record<string, unknown>): Source[] {
   })
 }
 
-/** What a finished answer had to do without, a sentence each. */
+/** The reasons why a finished answer is degraded, one sentence each. */
 export function degradedReasons({ metadata }: Record<string, unknown>): string[] {
   const reasons = isRecord(metadata) && Array.isArray(metadata.degraded_reasons) ? metadata.degraded_reasons : []
   return reasons.filter((reason) => typeof reason === 'string')
 }
 
-/** The sources that an answer cites: as the service states it, else those with a mark `[n]` in its text. */
+/** The sources that an answer cites: as stated by the service, otherwise those with a mark `[n]` in its text. */
 export function citedBy(answer: string, sources: readonly Source[]): Source[] {
   if (sources.some(({ isCited }) => isCited !== undefined)) return sources.filter(({ isCited }) => isCited === true)
   const marks = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
   return sources.filter(({ position }) => marks.has(position))
 }
 
-/** The conversation that `new` (also when absent), `last` or an id names. @throws CliError exit 5 when there is none */
+/** Resolves `new` (also the default), `last` or an id to a conversation. @throws CliError exit 5 if there is none */
 export async function conversationNamed(chat: ChatService, word: string | undefined): Promise<string | undefined> {
   if (word === undefined || word === 'new') return undefined
   if (word !== 'last') return (await import('./ids.js')).idOf('conversation', word)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type CliError, usageError } from '../cli/cli-error.js'
 import { nearest } from '../lib/text/nearest.js'
 
-/** Rewords a refusal of commander's parser: one sentence that names what is wrong, and the nearest right word as a hint. */
+/** Rewords an error of commander's parser: one sentence with the problem, and the nearest valid word as a hint. */
 export function reworded(error: Error, root: Command, argv: readonly string[]): CliError {
   const code = 'code' in error ? String(error.code).replace('commander.', '') : ''
   const text = error.message.replace(/^error: /, '').split('\n')[0] ?? ''
@@ -12,7 +12,7 @@ export function reworded(error: Error, root: Command, argv: readonly string[]): 
     case 'unknownOption': {
       const flag = /'([^']+)'/.exec(text)?.[1] ?? ''
       if (command === root && isOfSomeCommand(root, flag))
-        return usageError(`\`${flag}\` stands before a command`, `flags stand behind it: \`${path} COMMAND ${flag} …\``)
+        return usageError(`\`${flag}\` is before the command`, `flags follow the command: \`${path} COMMAND ${flag} …\``)
       const known = command.options.map(({ long }) => long?.slice(2) ?? '')
       const close = nearest(flag.replace(/^-+/, ''), known)
       return usageError(
@@ -44,7 +44,7 @@ function isOfSomeCommand({ commands }: Command, flag: string): boolean {
   )
 }
 
-/** The command that words name, and the first word that names none. */
+/** The command of the words, and the first word that is not part of a command. */
 function commandOf(root: Command, argv: readonly string[]): { command: Command; path: string; rest: string } {
   let command = root
   let path = root.name()

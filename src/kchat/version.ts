@@ -11,7 +11,7 @@ export function version(): string {
   return isRecord(manifest) ? String(manifest.version) : ''
 }
 
-/** Says once a day that the service is of another minor version. @param theirs as the service said, if it did */
+/** Warns once a day if the service has another minor version. @param theirs version of the service, if known */
 export function compareVersions(theirs: string | undefined): void {
   if (theirs === undefined) return
   const ours = version()

@@ -41,11 +41,11 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** A timer that counts only while it runs. */
 export interface Countdown {
   start(): void
-  /** Pauses; what is left stays. */
+  /** Pauses; the remaining time stays. */
   stop(): void
-  /** milliseconds left */
+  /** milliseconds */
   left(): number
-  /** All of the time is left again; runs on where it ran. */
+  /** Restores the full time; keeps running if it was running. */
   reset(): void
 }
 

@@ -1,4 +1,4 @@
-/** Gives buffers the method of ES2024 that libraries use and Node.js 20 does not have. */
+/** Polyfills `transferToFixedLength` of ES2024: libraries use it, and Node.js 20 lacks it. */
 export function completeArrayBuffers(): void {
   if ('transferToFixedLength' in ArrayBuffer.prototype) return
   Object.defineProperty(ArrayBuffer.prototype, 'transferToFixedLength', {

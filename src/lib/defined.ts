@@ -1,9 +1,12 @@
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** The entries of an object that have a value, so that optional means absent: `{ ...defined({ hint }) }`. `null` is one. */
+/**
+ * A copy of an object without its `undefined` members, so that optional means absent: `{ ...omitUndefined({ hint }) }`.
+ * `null` stays.
+ */
 export function defined<T extends object>(value: T): Defined<T> {
   const kept: Partial<T> = {}
   for (const key in value) if (value[key] !== undefined) kept[key] = value[key]
-  // the same keys with the same values, less those without one
+  // Only keys without a value are removed.
   return kept as Defined<T>
 }

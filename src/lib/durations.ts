@@ -1,15 +1,15 @@
-/** How long things took: all of them, and how many took at most so many seconds. */
+/** Count and sum of durations, and the count up to each bound. */
 export interface DurationCounts {
   count: number
   seconds: number
-  /** cumulative, by rising bounds */
+  /** cumulative, in rising order of the bounds in seconds */
   upTo: readonly { most: number; calls: number }[]
 }
 
-/** Counts durations by upper bounds, as a histogram of Prometheus has them. */
+/** Counts durations by upper bounds, as a Prometheus histogram does. */
 export class Durations {
   readonly #bounds: readonly number[]
-  /** of each bound what is not within the one before; last what is beyond all */
+  /** count above the previous bound up to this one; the last entry counts those above all bounds */
   readonly #within: number[]
   #seconds = 0
 

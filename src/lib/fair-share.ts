@@ -1,9 +1,9 @@
 /**
- * The holder that loses one slot when all are taken and `asking` requests one: the holder with the most slots, if it
- * has more than `asking` would then have.
+ * Finds the holder that loses one slot when all are taken and `requester` needs one: the holder with the most slots, if
+ * it has more than `requester` would then have.
  *
- * @param held slots of each holder
- * @returns the holder and its slots; undefined where no holder has more than its share
+ * @param slotsByHolder slots of each holder
+ * @returns the holder and its slots; undefined if no holder has more than its share
  */
 export function largestShare<T>(
   held: ReadonlyMap<string, readonly T[]>,

@@ -2,13 +2,13 @@ import { randomFillSync } from 'node:crypto'
 import { v7, validate } from 'uuid'
 
 const RANDOM_BYTES = 16
-/** Random bytes are fetched for so many ids at once: each fetch costs more than the rest of an id. */
+/** Random bytes are fetched for 256 ids at once: each fetch costs more than the rest of an id. */
 const pool = new Uint8Array(256 * RANDOM_BYTES)
 let used = pool.length
 let msecs = 0
 let seq = 0
 
-/** A new UUIDv7 (RFC 9562): ids sort by the time they were made, also those of one millisecond. */
+/** Creates a UUIDv7 (RFC 9562). Ids sort by the time of their creation, also within one millisecond. */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool)
@@ -22,7 +22,7 @@ export function newId(): string {
     seq = new DataView(random.buffer, random.byteOffset).getUint32(6) >>> 1
   } else {
     seq = (seq + 1) | 0
-    // the counter is used up: the next millisecond begins early
+    // The counter overflows: the next millisecond begins early.
     if (seq === 0) msecs++
   }
   return v7({ random, msecs, seq })

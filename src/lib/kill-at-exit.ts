@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process'
 const living = new Map<ChildProcess, () => void>()
 
 /**
- * Ends a child process with this one, whether it listens or not: one that hangs would stay for good.
+ * Kills a child process when this process exits, even if the child hangs.
  *
- * @param kill for a child that has to be ended in another way
+ * @param kill for a child that needs another way to be killed
  */
 export function killAtExit(child: ChildProcess, kill: () => void = () => child.kill('SIGKILL')): void {
   if (child.pid === undefined) return

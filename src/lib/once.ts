@@ -1,4 +1,4 @@
-/** Makes something when it is first asked for, and keeps it: what takes a while and many runs never need. */
+/** Returns a function that creates a value at its first call and then returns the same value. */
 export function once<T extends object>(make: () => T): () => T {
   let made: T | undefined
   return () => {

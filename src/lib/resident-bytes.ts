@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Resident memory of a process. Linux only; elsewhere this is 0, so that no limit on it holds. */
+/** Resident memory of a process, in bytes. On systems other than Linux the result is 0, so that no limit applies. */
 export function residentBytes(pid: number | undefined): number {
   if (process.platform !== 'linux' || pid === undefined) return 0
   try {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const MASK = '[secret]'
 
-/** Holds a credential so that printing, logging or serialising whatever contains it shows `[secret]`. */
+/** Wraps a credential: printing, logging or serializing an object that contains it shows `[secret]`. */
 export class Secret {
   readonly #value: string
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The credential itself: only for the line that puts it on the wire. */
+  /** Returns the credential; call it only where the credential is put on the wire. */
   reveal(): string {
     return this.#value
   }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 
 /*
- * The part of the tar format (ustar) that bundles are written in: regular files with short names, and nothing in a header
- * that could differ. A header that is read has to be the one that would be written for its name and size, byte for byte, so
- * there are no links, devices, long names, sparse files or other extensions to be tricked by.
+ * The subset of the tar format (ustar) that bundles use: regular files with short names and constant header fields. The
+ * reader accepts only a header that equals, byte for byte, the one this module writes for its name and size. So links,
+ * devices, long names, sparse files and other extensions cannot be used for attacks.
  */
 
 export const TAR_BLOCK = 512
-/** what a name may be long in bytes; all that are used here are ASCII */
+/** maximum length of a name in bytes; names are ASCII */
 const NAME_BYTES = 100
-/** of the eleven octal digits of a header */
+/** limit of the eleven octal digits of a header */
 const MOST_SIZE = 8 ** 11 - 1
 const SUM = { at: 148, length: 8 }
 
@@ -19,10 +19,10 @@ export interface TarEntry {
   size: number
 }
 
-/** What is wrong with an archive, in words that go on after "the bundle". */
+/** The reason why an archive is invalid, as a predicate of "the bundle". */
 export class TarError extends Error {}
 
-/** The header of a file: 512 bytes. */
+/** Builds the header of a file: 512 bytes. */
 export function tarHeader({ name, size }: TarEntry): Buffer {
   if (!/^[\x21-\x7e]+$/.test(name) || name.length > NAME_BYTES || !Number.isSafeInteger(size) || size > MOST_SIZE)
     throw new Error(`no header can be written for ${JSON.stringify(name)} of ${size} bytes`)
@@ -41,23 +41,23 @@ export function tarHeader({ name, size }: TarEntry): Buffer {
   return header
 }
 
-/** The zeros that follow a file of this size. */
+/** The zeros that follow the content of a file of this size. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK)
 }
 
-/** What stands behind the last file. */
+/** The two zero blocks after the last file. */
 export const TAR_END = Buffer.alloc(2 * TAR_BLOCK)
 
-/** @throws TarError where it is not such a header. @returns nothing for a block of zeros */
+/** @throws TarError if the header is invalid. @returns undefined for a block of zeros */
 function parseHeader(block: Buffer): TarEntry | undefined {
   if (block.equals(TAR_END.subarray(0, TAR_BLOCK))) return undefined
   const end = block.indexOf(0)
   const name = block.toString('latin1', 0, end < 0 || end > NAME_BYTES ? NAME_BYTES : end)
   const size = /^[0-7]{11}$/.exec(block.toString('latin1', 124, 135))
-  if (size === null || !/^[\x21-\x7e]+$/.test(name)) throw new TarError('holds something that is no file of a bundle')
+  if (size === null || !/^[\x21-\x7e]+$/.test(name)) throw new TarError('contains an entry that is not a bundle file')
   const entry = { name, size: Number.parseInt(size[0], 8) }
-  if (!tarHeader(entry).equals(block)) throw new TarError(`holds ${JSON.stringify(name)} with a header of another form`)
+  if (!tarHeader(entry).equals(block)) throw new TarError(`contains ${JSON.stringify(name)} with an unexpected header`)
   return entry
 }
 
@@ -67,7 +67,7 @@ export class TarReader {
   readonly #hash = createHash('sha256')
   #before = this.#hash
   #held: Buffer = Buffer.alloc(0)
-  /** bytes of the current file that were not read, and the zeros behind it */
+  /** unread bytes of the current file */
   #left = 0
   #padding = 0
   #read = 0
@@ -76,22 +76,22 @@ export class TarReader {
     this.#source = source[Symbol.asyncIterator]()
   }
 
-  /** Bytes that were read so far. */
+  /** Count of the bytes that were read. */
   get bytesRead(): number {
     return this.#read
   }
 
-  /** SHA-256 of all before the current file, in hexadecimal digits. */
+  /** SHA-256 of all bytes before the current file, as hexadecimal digits. */
   digestBefore(): string {
     return this.#before.copy().digest('hex')
   }
 
-  /** The next file; nothing behind the last one. What was not read of the one before is passed over. */
+  /** The next file; undefined after the last one. Unread content of the current file is skipped. */
   async next(): Promise<TarEntry | undefined> {
     for await (const _piece of this.content());
     const padding = await this.#exactly(this.#padding)
     this.#padding = 0
-    if (padding.some((byte) => byte !== 0)) throw new TarError('holds bytes between its files')
+    if (padding.some((byte) => byte !== 0)) throw new TarError('contains nonzero bytes between its files')
     this.#before = this.#hash.copy()
     const entry = parseHeader(await this.#exactly(TAR_BLOCK))
     if (entry === undefined) {
@@ -103,7 +103,7 @@ export class TarReader {
     return entry
   }
 
-  /** The bytes of the current file, piece by piece. */
+  /** The bytes of the current file in pieces. */
   async *content(): AsyncGenerator<Buffer> {
     while (this.#left > 0) {
       if (this.#held.length === 0) await this.#fill()
@@ -111,7 +111,7 @@ export class TarReader {
     }
   }
 
-  /** All bytes of the current file, which its reader has found to be short enough. */
+  /** All bytes of the current file. The caller has checked its size. */
   async whole(): Promise<Buffer> {
     const pieces: Buffer[] = []
     for await (const piece of this.content()) pieces.push(piece)
@@ -119,12 +119,12 @@ export class TarReader {
   }
 
   async #ended(): Promise<void> {
-    if ((await this.#exactly(TAR_BLOCK)).some((byte) => byte !== 0)) throw new TarError('has no proper end')
+    if ((await this.#exactly(TAR_BLOCK)).some((byte) => byte !== 0)) throw new TarError('has no valid end')
     const more = this.#held.length > 0 || (await this.#source.next()).done !== true
-    if (more) throw new TarError('goes on behind its end')
+    if (more) throw new TarError('continues after its end')
   }
 
-  /** So many bytes, of the frame around files. */
+  /** Reads a header or padding of `count` bytes. */
   async #exactly(count: number): Promise<Buffer> {
     const pieces: Buffer[] = []
     for (let left = count; left > 0; ) {
@@ -154,7 +154,7 @@ export class TarReader {
   async #fill(): Promise<void> {
     while (this.#held.length === 0) {
       const { done, value } = await this.#source.next()
-      if (done === true) throw new TarError('breaks off before its end')
+      if (done === true) throw new TarError('ends early')
       this.#held = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     }
   }

@@ -25,7 +25,7 @@ const CONFLICT: SpaceConflict = {
 }
 const MARKS = { unicode: false, paint: (_: string, text: string) => text }
 
-test('a conflict is shown with both sides below each other: document, page, heading, day, sentence', () => {
+test('the conflict view shows both sides below each other: document, page, heading, date, sentence', () => {
   expect(conflictLines(CONFLICT, MARKS)).toEqual([
     'number  different numbers: 90 days and 30 days',
     '  guide.md, Retention - 2026-11-23',
@@ -35,7 +35,7 @@ test('a conflict is shown with both sides below each other: document, page, head
   ])
 })
 
-test('what differs without a contradiction is told as that', () => {
+test('the conflict view labels a difference without a contradiction as such', () => {
   const [line] = conflictLines({ ...CONFLICT, relation: 'newer', reason: 'of an earlier time' }, MARKS)
   expect(line).toBe('number  newer: of an earlier time')
 })

@@ -39,15 +39,15 @@ function user(currentContext?: string): void {
   })
 }
 
-describe('where a command speaks to', () => {
-  it('is the local daemon when nothing is said', () => {
+describe('the target of a command', () => {
+  it('defaults to the local daemon', () => {
     expect(settings().place).toEqual({
       origin: 'default',
       value: { kind: 'local', dataDir: join(home, 'data'), token: undefined },
     })
   })
 
-  it('is chosen by flag, then environment, then project, then user', () => {
+  it('comes from the flag, then the environment, the project, the user', () => {
     user('work')
     expect(settings().place).toMatchObject({ origin: 'user', value: { url: 'https://kb.example.com' } })
     project({ context: 'evil' })
@@ -62,27 +62,27 @@ describe('where a command speaks to', () => {
     })
   })
 
-  it('is said once: a context and an address together are refused', () => {
+  it('cannot be given twice: a context with an address is refused', () => {
     user()
     expect(() => settings({ url: 'http://x', context: 'work' })).toThrow('--context and --url')
     expect(() => settings({}, { KS_URL: 'http://x', KS_CONTEXT: 'work' })).toThrow('KS_CONTEXT and KS_URL')
   })
 
-  it('names the nearest context for one that does not exist', () => {
+  it('suggests the nearest name for an unknown context', () => {
     user()
     expect(() => settings({ context: 'wrok' })).toThrow(
       expect.objectContaining({ message: 'unknown context "wrok"', exit: 5, hint: expect.stringContaining('`work`') }),
     )
   })
 
-  it('is an http address without a password', () => {
+  it('must be an http address without a password', () => {
     expect(checkUrl('https://kb.example.com/base/')).toBe('https://kb.example.com/base')
     for (const bad of ['kb.example.com', 'ftp://x', 'https://user:pw@x']) expect(() => checkUrl(bad)).toThrow()
   })
 })
 
 describe('a project file', () => {
-  it('may name space, context, mode and what to leave out, and nothing else', () => {
+  it('can set space, context, mode and ignore rules, and nothing else', () => {
     project({ space: 'docs', mode: 'deep', ignore: ['*.log', '!secret'], url: 'https://evil.example', token: 'x' })
     const found = settings()
     expect(found.space).toEqual({ value: 'docs', origin: 'project' })
@@ -92,7 +92,7 @@ describe('a project file', () => {
     expect(found.project?.unknown).toEqual(['url', 'token'])
   })
 
-  it('does not turn a token of the environment to another service', () => {
+  it('cannot send a token of the environment to another service', () => {
     user()
     project({ context: 'evil' })
     expect(settings({}, { KS_TOKEN: 'secret' }).place.value.token).toBeUndefined()
@@ -100,14 +100,14 @@ describe('a project file', () => {
     expect(settings({ context: 'work' }, { KS_TOKEN: 'secret' }).place.value.token).toBe('secret')
   })
 
-  it('that is no JSON is an error that names it', () => {
+  it('causes an error with its name if it is not valid JSON', () => {
     writeFileSync(join(home, 'project', '.ks.json'), '{')
     expect(() => settings()).toThrow('.ks.json is not valid JSON')
   })
 })
 
-describe('the space', () => {
-  it('comes from flag, environment, project, context, user, in this order', () => {
+describe('the space of a command', () => {
+  it('comes from the flag, the environment, the project, the context, the user, in this order', () => {
     user('work')
     expect(settings().space).toEqual({ value: 'team', origin: 'user' })
     expect(settings({ context: 'evil' }).space?.value).toBe('mine')
@@ -119,7 +119,7 @@ describe('the space', () => {
 })
 
 describe('a stored token', () => {
-  it('goes to the origin it was given for and to no other', () => {
+  it('goes only to the origin that it was stored for', () => {
     const config = join(home, 'config')
     saveCredential(config, { origin: 'https://kb.example.com', token: 'a' })
     saveCredential(config, { origin: 'https://kb.example.com', context: 'work', token: 'b' })
@@ -132,7 +132,7 @@ describe('a stored token', () => {
     expect(settings({ url: 'https://other.example' }).place.value.token).toBeUndefined()
   })
 
-  it('replaces the one before, and can be forgotten', () => {
+  it('replaces the previous one, and can be removed', () => {
     const config = join(home, 'config')
     saveCredential(config, { origin: 'https://x', token: 'a' })
     saveCredential(config, { origin: 'https://x', token: 'b' })
@@ -141,14 +141,14 @@ describe('a stored token', () => {
     expect(removeCredential(config, { origin: 'https://x' })).toBe(false)
   })
 
-  it('is refused when others may read the file', () => {
+  it('causes an error if others may read its file', () => {
     const config = join(home, 'config')
     saveCredential(config, { origin: 'https://x', token: 'a' })
     chmodSync(join(config, 'credentials.json'), 0o644)
     expect(() => readCredentials(config)).toThrow(expect.objectContaining({ exit: 4 }))
   })
 
-  it('may stand in a file that the environment or a flag names', () => {
+  it('can be in a file that the environment or a flag names', () => {
     const file = join(home, 'token')
     writeFileSync(file, ' abc\n')
     expect(settings({ url: 'http://x', tokenFile: file }).place.value.token).toBe('abc')

@@ -21,7 +21,7 @@ const result = (id: string, recall: number, more: Partial<CaseResult> = {}): Cas
 })
 
 describe('a quote', () => {
-  it('is found whatever stands between its letters, and its place is that of the text', () => {
+  it('matches whatever is between its letters, and its offsets are those of the text', () => {
     const word = fc.stringMatching(/^[a-z0-9ä語]{1,8}$/u)
     const between = fc.constantFrom(' ', '\n', ' — ', '**', '\u00a0', '😀 ')
     fc.assert(
@@ -35,11 +35,11 @@ describe('a quote', () => {
     )
   })
 
-  it('of marks alone is nowhere', () => {
+  it('matches nowhere if it consists of punctuation', () => {
     expect(placesOf('— !', lettersOf('a — ! b'))).toEqual([])
   })
 
-  it('is held by a passage that has at least half of it', () => {
+  it('counts as contained in a passage with at least half of it', () => {
     expect(overlap({ start: 0, end: 10 }, { start: 5, end: 100 })).toBe(true)
     expect(overlap({ start: 0, end: 10 }, { start: 6, end: 100 })).toBe(false)
     expect(overlap({ start: 0, end: 10 }, { start: 10, end: 20 })).toBe(false)
@@ -52,7 +52,7 @@ describe('evidence', () => {
   }
   const bundle = { items: [item('n1', 'd1', 0, 50), item('n2', 'd2', 0, 50), item('n3', 'd1', 50, 100)] }
 
-  it('is measured by what its first items hold', () => {
+  it('counts up to its first k items for recall and reciprocal rank', () => {
     const wanted = [
       { text: 'late', label: { documentId: 'd1', ranges: [{ start: 60, end: 70 }] } },
       { text: 'second', nodeId: 'n2' },
@@ -64,8 +64,8 @@ describe('evidence', () => {
   })
 })
 
-describe('a gate', () => {
-  it('compares the questions that both runs measured, and allows the tolerance', () => {
+describe('a quality gate', () => {
+  it('compares the questions that both runs measured, within the tolerance', () => {
     const run = { mode: 'fast', k: 50 }
     const baseline = baselineOf([result('a', 1), result('b', 1), result('old', 1)], run)
     const now = [result('a', 1), result('b', 0.9), result('new', 0)]
@@ -78,19 +78,19 @@ describe('a gate', () => {
     expect(compare(now, baseline, 0.04).checks.every(({ holds }) => holds)).toBe(false)
   })
 
-  it('does not hold for a figure that nothing gave', () => {
+  it('fails for a minimum without a measured value', () => {
     const metrics = metricsOf([result('a', 1)])
     expect(checkMinimums(metrics, { answerable: 0 })).toMatchObject([{ holds: false }])
     expect(checkMinimums(metrics, { recall: 1 })).toMatchObject([{ holds: true }])
   })
 })
 
-describe('a gate on answers', () => {
+describe('a quality gate on answers', () => {
   const answer = (right: boolean) => ({
     answer: { right, missing: right ? [] : ['four weeks'], forbidden: right ? [] : ['two weeks'], text: 'two weeks' },
   })
 
-  it('fails on answers where all passages are found and an answer is wrong', () => {
+  it('fails when all passages are found but an answer is wrong', () => {
     const metrics = metricsOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)])
     expect(metrics).toMatchObject({ recall: 1, mrr: 1, answer: 0.5 })
     expect(checkMinimums(metrics, { recall: 1, answer: 1 })).toMatchObject([
@@ -99,7 +99,7 @@ describe('a gate on answers', () => {
     ])
   })
 
-  it('compares answers of runs, and reports each answer that broke with its fault', () => {
+  it('compares answers with the baseline, and reports each newly wrong answer with its fault', () => {
     const run = { mode: 'fast', k: 50 }
     const baseline = baselineOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)], run)
     expect(baseline.questions).toMatchObject({ a: { answer: true }, b: { answer: false } })
@@ -121,7 +121,7 @@ describe('a gate on answers', () => {
 })
 
 describe('a JUnit report', () => {
-  it('holds any question as well-formed XML', () => {
+  it('contains any question as well-formed XML', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (question) => {
         const results = [result('a', 1, { question }), result('b', 0, { status: 'failed', error: question })]
@@ -137,8 +137,8 @@ describe('a JUnit report', () => {
   })
 })
 
-describe('a question', () => {
-  it('is read with its labels in any of their forms', () => {
+describe('a golden question', () => {
+  it('accepts its labels in each of their forms', () => {
     expect(readCase({ question: 'x', expect: 'a.md' }, 'f').anchors).toEqual([
       { document: 'a.md', heading: [], quote: undefined },
     ])
@@ -149,7 +149,7 @@ describe('a question', () => {
     expect(readCase({ question: 'x' }, 'f')).toMatchObject({ anchors: [], answerable: undefined })
   })
 
-  it('is read with its expected answer, next to its labels or in the metadata', () => {
+  it('accepts its expected answer next to its labels or in the metadata', () => {
     const anchor = { document: 'a.md', heading: [], quote: 'q' }
     const answer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
     const read = (expected: unknown, metadata = {}) => readCase({ question: 'x', expect: expected, metadata }, 'f')
@@ -180,7 +180,7 @@ describe('a question', () => {
     [{ question: 'x', expect: { state: 'sure' } }, 'state must be one of answerable, partial'],
     [{ question: 'x', expect: { answer: [] } }, 'f: expect 1 must contain a text or a state'],
     [{ question: 'x', expect: [{ not: ['a'] }, { not: ['b'] }] }, 'f: expect 2 is a second expected answer'],
-  ])('%j is refused with its place', (value, message) => {
+  ])('causes an error with its position for %j', (value, message) => {
     expect(() => readCase(value, 'f')).toThrow(message)
   })
 })

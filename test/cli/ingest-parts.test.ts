@@ -15,8 +15,8 @@ afterAll(() => removeFolder(base))
 
 const MIB = 1024 * 1024
 
-describe('requests', () => {
-  it('hold every file once, in order, at most 64 of them or 16 MiB, and large files alone', () => {
+describe('upload requests', () => {
+  it('contain every file once and in order, at most 64 files or 16 MiB, and large files alone', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 40 * MIB }), { maxLength: 300 }), (sizes) => {
         const files = sizes.map((size, index) => ({ index, size, path: '', filename: String(index) }))
@@ -37,12 +37,12 @@ describe('requests', () => {
   })
 })
 
-describe('remembered hashes', () => {
+describe('cached hashes', () => {
   const path = join(base, 'file')
   const stat = () => statSync(path, { bigint: true })
   const later = Date.now() + 60_000
 
-  it('hold while size and times stay, over a save', () => {
+  it('stay valid while size and times stay, and survive a save', () => {
     writeFileSync(path, 'one')
     const cache = new HashCache(base, 'key')
     expect(cache.recall(path, stat())).toBeUndefined()
@@ -52,14 +52,14 @@ describe('remembered hashes', () => {
     expect(new HashCache(base, 'other').recall(path, stat())).toBeUndefined()
   })
 
-  it('do not hold when the bytes change and the time is set back', () => {
+  it('become invalid when the bytes change and the modification time is reset', () => {
     const before = stat()
     writeFileSync(path, 'two')
     utimesSync(path, before.atime, before.mtime)
     expect(new HashCache(base, 'key').recall(path, stat())).toBeUndefined()
   })
 
-  it('are not made of a file that changed just now, whose next change might not show', () => {
+  it('exclude a file that changed just now, whose next change might not be visible', () => {
     writeFileSync(path, 'three')
     const cache = new HashCache(base, 'fresh')
     cache.remember(path, stat(), 'aa', Number(stat().mtimeMs) + 5)
@@ -67,7 +67,7 @@ describe('remembered hashes', () => {
     expect(new HashCache(base, 'fresh').recall(path, stat())).toBeUndefined()
   })
 
-  it('are gone, not wrong, when their file is damaged', () => {
+  it('become empty, not wrong, when their file is damaged', () => {
     const cache = new HashCache(base, 'damaged')
     cache.remember(path, stat(), 'aa', later)
     cache.save()
@@ -76,7 +76,7 @@ describe('remembered hashes', () => {
     expect(new HashCache(base, 'damaged').recall(path, stat())).toBeUndefined()
   })
 
-  it('are those of the bytes, small or large', async () => {
+  it('equal the SHA-256 of small and large files', async () => {
     writeFileSync(path, 'abc')
     expect(await hashFile(path, 3, undefined)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
     writeFileSync(path, Buffer.alloc(2 * MIB, 'a'))
@@ -87,10 +87,10 @@ describe('remembered hashes', () => {
   })
 })
 
-describe('records', () => {
+describe('result records', () => {
   const record = (filename: string, reason: string): IngestRecord => ({ filename, status: 'failed', reason })
 
-  it('come out in the order of the files, whatever order they end in', () => {
+  it('appear in the order of the files, whatever order they finish in', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }), (order) => {
         const lines: string[] = []
@@ -108,7 +108,7 @@ describe('records', () => {
     )
   })
 
-  it('are grouped by reason, the largest group first, at most five names each', () => {
+  it('form groups by reason, the largest first, with at most five names each', () => {
     const many = [1, 2, 3, 4, 5, 6, 7].map((n) => record(`d/${n}.doc`, `d/${n}.doc is too old`))
     expect(groupByReason([record('x.pdf', 'x.pdf is encrypted'), ...many])).toEqual([
       '  is too old: d/1.doc, d/2.doc, d/3.doc, d/4.doc, d/5.doc, and 2 more',
@@ -116,7 +116,7 @@ describe('records', () => {
     ])
   })
 
-  it('are counted in one line', () => {
+  it('lead to a summary in one line', () => {
     expect(summary([])).toBe('nothing to ingest')
     const records: IngestRecord[] = [
       { filename: 'a', status: 'unchanged' },

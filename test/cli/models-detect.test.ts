@@ -31,8 +31,8 @@ const windowsOf = async (answers: Record<string, object>) => {
   return { provider: found?.provider, windows }
 }
 
-describe('the window of a model', () => {
-  it('is what LM Studio has loaded it with, or loads it with', async () => {
+describe('the context window of a model', () => {
+  it('equals the value with which LM Studio has loaded or loads it', async () => {
     const entry = { object: 'model', type: 'llm', max_context_length: 131_072 }
     const data = [
       { ...entry, id: 'loaded', state: 'loaded', loaded_context_length: 20_000 },
@@ -49,7 +49,7 @@ describe('the window of a model', () => {
     })
   })
 
-  it('is that of a slot of llama.cpp, not what its weights were trained with', async () => {
+  it('equals the size of a llama.cpp slot, not the training value', async () => {
     const entry = { id: 'qwen.gguf', owned_by: 'llamacpp', meta: { n_ctx_train: 131_072 } }
     expect(
       await windowsOf({
@@ -59,7 +59,7 @@ describe('the window of a model', () => {
     ).toEqual({ provider: 'llamacpp', windows: [['qwen.gguf', 8192, 131_072]] })
   })
 
-  it('is what vLLM serves it with', async () => {
+  it('equals the value that vLLM serves', async () => {
     const entry = { id: 'org/model', owned_by: 'vllm', max_model_len: 16_384 }
     expect(await windowsOf({ '/v1/models': { data: [entry] } })).toEqual({
       provider: 'vllm',
@@ -67,7 +67,7 @@ describe('the window of a model', () => {
     })
   })
 
-  it('is not told of a server that does not say it', async () => {
+  it('stays unknown if the server does not report it', async () => {
     expect(await windowsOf({ '/v1/models': { data: [{ id: 'some' }] } })).toEqual({
       provider: 'guess',
       windows: [['some', undefined, undefined]],

@@ -4,7 +4,7 @@ import { cell } from '../../src/cli/columns.js'
 import { Output, type OutputOptions } from '../../src/cli/output.js'
 import { drawTree } from '../../src/cli/tree.js'
 
-/** A stream that keeps what is written to it. */
+/** A stream that records what is written to it. */
 function sink(isTTY: boolean, columns = 100) {
   const written: string[] = []
   const stream = {
@@ -37,7 +37,7 @@ const items = [
 const list = { columns, empty: 'Nothing yet.', hint: 'make one' }
 
 describe('a list', () => {
-  it('is a table with short ids and sizes on a terminal', async () => {
+  it('prints a table with short ids and sizes on a terminal', async () => {
     const { out, output: shown } = output({}, true)
     await shown.list(items, list)
     expect(out.text()).toBe(
@@ -51,7 +51,7 @@ describe('a list', () => {
     expect([...shown.shortened]).toEqual(items.map((item) => item.id))
   })
 
-  it('is one line of full values for each item in a pipe, without a header', async () => {
+  it('prints one line of complete values for each item into a pipe, without a header', async () => {
     const { out, output: shown } = output()
     await shown.list(items, list)
     expect(out.text()).toBe(
@@ -59,7 +59,7 @@ describe('a list', () => {
     )
   })
 
-  it('is an array, or one object a line as items come', async () => {
+  it('prints a JSON array, or one object a line as items arrive', async () => {
     const json = output({ format: 'json' })
     await json.output.list(items, list)
     expect(JSON.parse(json.out.text())).toEqual(items)
@@ -68,7 +68,7 @@ describe('a list', () => {
     expect(lines.out.written.map((line) => JSON.parse(line))).toEqual(items)
   })
 
-  it('is empty in json, and says so on stderr to people', async () => {
+  it('prints an empty array as JSON, and a hint on stderr for people', async () => {
     const json = output({ format: 'json' })
     await json.output.list([], list)
     expect([json.out.text(), json.err.text()]).toEqual(['[]\n', ''])
@@ -77,7 +77,7 @@ describe('a list', () => {
     expect([people.out.text(), people.err.text()]).toEqual(['', 'Nothing yet.\nhint: make one\n'])
   })
 
-  it('shows the fields that are asked for, in their order, in every format', async () => {
+  it('prints the requested fields in their order, in every format', async () => {
     const fields = ['deep.value', 'name']
     const json = output({ format: 'json', fields })
     await json.output.list(items.slice(0, 1), list)
@@ -87,7 +87,7 @@ describe('a list', () => {
     expect(tsv.out.text()).toBe('x\tone\n')
   })
 
-  it('refuses an unknown field with the list of all, and knows those a single item may lack', async () => {
+  it('refuses an unknown field with a list of all, and accepts optional fields', async () => {
     const wrong = output({ fields: ['nam'] }).output.list(items, list)
     await expect(wrong).rejects.toMatchObject({ message: 'unknown field "nam"', exit: 2 })
     const rare = output({ fields: ['description'] })
@@ -95,7 +95,7 @@ describe('a list', () => {
     expect(rare.out.text()).toBe('\n\n')
   })
 
-  it('is cut to the width of the terminal at its widest column', async () => {
+  it('truncates its widest column to the width of the terminal', async () => {
     const out = sink(true, 40)
     const options = { header: false, truncate: true, quiet: false }
     const shown = new Output(options, {
@@ -107,7 +107,7 @@ describe('a list', () => {
     expect(out.text()).toBe(`${'x'.repeat(33)}…  kept\n`)
   })
 
-  it('shows no escape sequence of an item', async () => {
+  it('escapes control sequences of an item', async () => {
     for (const format of ['table', 'tsv', 'json', 'jsonl'] as const) {
       const { out, output: shown } = output({ format }, true)
       await shown.list([{ name: '\u001b[2Jx\u009b1m' }], { columns: [{ field: 'name' }], empty: '' })
@@ -117,7 +117,7 @@ describe('a list', () => {
 })
 
 describe('a record', () => {
-  it('names its fields in small letters, as fields without a title are', () => {
+  it('prints field names in lower case, like fields without a title', () => {
     const people = output({}, true)
     people.output.record(
       { name: 'x', deep: { value: 1 } },
@@ -126,7 +126,7 @@ describe('a record', () => {
     expect(people.out.text()).toBe('name  x\ndeep  1\n')
   })
 
-  it('is a line for each field, aligned for people and tab-separated for pipes', () => {
+  it('prints a line for each field, aligned for people and tab-separated for pipes', () => {
     const people = output({}, true)
     people.output.record({ a: 1, bcd: { e: 'x' }, none: null })
     expect(people.out.text()).toBe('a      1\nbcd.e  x\n')
@@ -136,8 +136,8 @@ describe('a record', () => {
   })
 })
 
-describe('remarks', () => {
-  it('go to stderr, and are silent when quiet; warnings are not', () => {
+describe('notes and warnings', () => {
+  it('go to stderr; quiet suppresses notes, but not warnings', () => {
     const { out, err, output: shown } = output({ quiet: true })
     shown.note('hm')
     shown.warn('oh')
@@ -158,7 +158,7 @@ describe('marked ranges of prose', () => {
     return out.text()
   }
 
-  it('are bold on a terminal with colours, without the signs that begin a line', () => {
+  it('appear in bold on a terminal with colours, without list markers', () => {
     expect(shown({ colour: true }, true)).toBe(
       'Lit in \u001b[1m1908\u001b[22m.\n- \u001b[1mThe Tern\u001b[22m\n- \u001b[1mThe Gull\u001b[22m',
     )
@@ -169,7 +169,7 @@ describe('marked ranges of prose', () => {
     expect(shown({ colour: true }, false)).toBe(text)
   })
 
-  it('show control characters of a document harmlessly', () => {
+  it('show control characters of a document escaped', () => {
     const { out, output: made } = output({ colour: true }, true)
     made.prose('a\u001b[2Jb', [{ start: 1, end: 5 }])
     expect(out.text()).toBe('a\u001b[1m^[[2J\u001b[22mb')
@@ -177,7 +177,7 @@ describe('marked ranges of prose', () => {
 })
 
 describe('a tree', () => {
-  it('is drawn with lines that fit the locale', () => {
+  it('uses line characters that fit the locale', () => {
     const nodes = [
       { n: 'a', c: [{ n: 'b', c: [] }] },
       { n: 'd', c: [] },
@@ -191,7 +191,7 @@ describe('a tree', () => {
 })
 
 describe('a cell of tsv', () => {
-  it('is no formula to a spreadsheet, and to a shell what it was', () => {
+  it('cannot be a formula in a spreadsheet, and keeps its value for a shell', () => {
     const formulas = ['=HYPERLINK("https://evil.example")', '+1+cmd', '-2+3', '@SUM(A1)', '＝1', '=\tx']
     for (const text of formulas) expect(cell(text)).toMatch(/^\\/)
     for (const text of ['-5', '+3,5', '1.2e-3', 'a=b', '2026-01-01', '']) expect(cell(text)).toBe(text)

@@ -27,14 +27,14 @@ function progress(live: boolean) {
 }
 
 describe('a live display', () => {
-  it('says nothing for the first 300 ms', () => {
+  it('shows nothing for the first 300 ms', () => {
     const { written, at, shown } = progress(true)
     at(299)
     shown.stop()
     expect(written).toEqual([])
   })
 
-  it('draws over itself, cut to the width, and leaves nothing behind', () => {
+  it('overwrites itself, truncated to the width, and leaves nothing', () => {
     const { written, view, at, shown } = progress(true)
     at(300)
     view.lines = ['x'.repeat(30), 'two']
@@ -54,8 +54,8 @@ describe('a live display', () => {
   })
 })
 
-describe('a log', () => {
-  it('gets a plain line every 10 s, when something changed, and the last state', () => {
+describe('progress in a log', () => {
+  it('consists of a plain line every 10 s when something changed, and the last state', () => {
     const { written, view, at, shown } = progress(false)
     at(9999)
     expect(written).toEqual([])
@@ -68,7 +68,7 @@ describe('a log', () => {
     expect(written).toEqual(['plain one\n', 'plain two\n'])
   })
 
-  it('gets nothing when a quiet command stops a display that it did not start', () => {
+  it('stays empty when a quiet command stops a display that it did not start', () => {
     const { written, clock, shown } = progress(false)
     clock.now += 60_000
     shown.stop()
@@ -77,12 +77,12 @@ describe('a log', () => {
 })
 
 describe('the view of an ingest', () => {
-  it('has a bar that is never longer than its width', () => {
+  it('shows a bar that never exceeds its width', () => {
     const marks = { full: '#', empty: '.' }
     expect([0, 0.5, 1, 7, -1].map((share) => bar(share, 4, marks))).toEqual(['....', '##..', '####', '####', '....'])
   })
 
-  it('shows what goes on: checking, then uploading with speed, then compiling', () => {
+  it('shows the current phase: checking, then uploading with speed, then compiling', () => {
     const counts = {
       ...newCounts(10),
       startedAt: 0,

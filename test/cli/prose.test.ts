@@ -10,7 +10,7 @@ function prose(text: string, width = 40, pieces = [text]): string {
 const widths = (text: string) => text.split('\n').map((line) => stringWidth(line))
 
 describe('an answer at a terminal', () => {
-  it('breaks between words, and items of lists and quotes hang', () => {
+  it('wraps between words, with hanging indents for lists and quotes', () => {
     const text =
       'The restore is tested on the first Monday of every month. [1]\n\n- a failed test is a page to the owner of it\n12. the second point is as long as the first\n> who quotes is quoted by those who quote'
     expect(prose(text)).toBe(
@@ -28,7 +28,7 @@ describe('an answer at a terminal', () => {
     )
   })
 
-  it('leaves code, tables and addresses whole', () => {
+  it('does not break code, tables and addresses', () => {
     const url = 'https://example.com/a/very/long/address/that/does/not/fit/into/the/line'
     const code = '```sh\nks ingest ./documents --space example-space --wait --quiet\n```\n'
     const table = '| a column that is quite wide | another column |\n|---|---|\n'
@@ -40,7 +40,7 @@ describe('an answer at a terminal', () => {
     )
   })
 
-  it('counts wide characters as two columns and breaks lines of scripts without spaces', () => {
+  it('counts wide characters as two columns and wraps scripts without spaces', () => {
     const text = '港に入る船は東の岸壁に係留し、料金は一泊あたり九クローネである。水と電気の料金は含まれている。'
     const lines = prose(text).split('\n')
     expect(lines.join('')).toBe(text)
@@ -49,7 +49,7 @@ describe('an answer at a terminal', () => {
     expect(lines.length).toBe(3)
   })
 
-  it('is the same in whatever pieces it comes, and loses nothing but spaces', async () => {
+  it('stays the same however it is split into deltas, and loses only spaces', async () => {
     const word = constantFrom(
       'a',
       'harbour',
@@ -73,15 +73,15 @@ describe('an answer at a terminal', () => {
       const pieces = at.slice(1).map((end, index) => text.slice(at[index], end))
       const whole = prose(text, 24)
       expect(prose(text, 24, pieces)).toBe(whole)
-      // the marks of a quote are said again
+      // The quote marker repeats on wrapped lines.
       expect(whole.replace(/[\s>]/g, '')).toBe(text.replace(/[\s>]/g, ''))
     })
     await assert(isSame, { numRuns: 2000 })
   })
 })
 
-describe('lines of a command at a terminal', () => {
-  it('hang behind their label, or their indent', () => {
+describe('wrapped output lines of a command', () => {
+  it('hang below the text after their label, or below their indent', () => {
     expect(wrapLines('storage      the disk is nearly full and wants to be cleaned', 40)).toBe(
       'storage      the disk is nearly full and\n             wants to be cleaned',
     )
@@ -90,7 +90,7 @@ describe('lines of a command at a terminal', () => {
     )
   })
 
-  it('never are wider than the terminal where words are shorter', async () => {
+  it('never exceed the terminal if their words are shorter', async () => {
     const fits = property(array(string({ maxLength: 12 })), integer({ min: 30, max: 100 }), (words, width) => {
       const text = words.map((word) => word.replace(/[^\x21-\x5f]/g, '')).join(' ')
       expect(Math.max(...widths(wrapLines(text, width)))).toBeLessThanOrEqual(width)

@@ -15,24 +15,24 @@ describe('the hint of a refusal for a missing scope', () => {
     ['the token lacks the scope knowledge-spaces:write', '--scope "knowledge-spaces:read knowledge-spaces:write"'],
     ['the token lacks the scope knowledge-spaces:*', '--scope "knowledge-spaces:*"'],
     ['only the operator of this daemon may do this', '--scope "knowledge-spaces:*"'],
-  ])('names what is missing after %j', (message, wanted) => {
+  ])('states what is missing after %j', (message, wanted) => {
     expect(hintOf(message)).toContain(wanted)
   })
 
-  it('is absent if no scope helps', () => {
+  it('does not exist if no scope helps', () => {
     expect(hintOf('the space "s" has sources whose permissionScope leaves you out')).toBe('')
   })
 })
 
 describe('an error on stderr', () => {
-  it('is one sentence and one hint for people', () => {
+  it('consists of one sentence and one hint for people', () => {
     const error = new CliError('no space "note" here', { code: 'not-found', exit: 5, hint: 'did you mean `notes`?' })
     expect(renderReport(errorReport(error), 'ks', false)).toBe(
       'ks: no space "note" here\nhint: did you mean `notes`?\n',
     )
   })
 
-  it('is one JSON object for programs', () => {
+  it('consists of one JSON object for programs', () => {
     const text = renderReport(errorReport(api('slug-taken', 409, { traceId: 't' })), 'ks', true)
     expect(JSON.parse(text)).toEqual({
       error: {
@@ -47,7 +47,7 @@ describe('an error on stderr', () => {
     expect(text.trim().split('\n')).toHaveLength(1)
   })
 
-  it("passes the service's sentence through without its escape sequences", () => {
+  it("contains the service's sentence with escaped control sequences", () => {
     const text = renderReport(
       errorReport(new ApiError({ code: 'x', status: 400, message: '\u001b[2Jhm' })),
       'ks',
@@ -67,38 +67,38 @@ describe('an error on stderr', () => {
     expect(errorReport(error).exitCode).toBe(8)
   })
 
-  it('says what helps where waiting alone does not, else how long to wait', () => {
+  it('contains a remedy if waiting does not help, else the time to wait', () => {
     expect(errorReport(api('storage-full', 503, { retryAfter: 5 })).hint).toContain('free space on its disk')
     expect(errorReport(api('rate-limited', 429, { retryAfter: 5 })).hint).toBe('try again in 5 s')
     const full = new DaemonStartError('the daemon exited before it was ready: the disk of /data is full', [])
     expect(errorReport(full).hint).toContain('free disk space')
   })
 
-  it('calls a bug a bug', () => {
+  it('reports an unexpected exception as a bug', () => {
     expect(errorReport(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1, code: 'unexpected' })
   })
 })
 
 describe('an exit code', () => {
-  it('is the one of the contract for every code it knows', () => {
+  it('follows the contract for every known error code', () => {
     for (const [code, { status, exit }] of Object.entries(ERRORS)) expect(exitOf(api(code, status))).toBe(exit)
   })
 
-  it('follows the status where the code is unknown', () => {
+  it('follows the status for an unknown error code', () => {
     const statuses = [400, 401, 403, 404, 409, 413, 422, 429, 500, 501, 502, 503, 504]
     expect(statuses.map((status) => exitOf(api('new-code', status)))).toEqual([2, 4, 4, 5, 6, 7, 7, 7, 1, 9, 8, 8, 8])
   })
 
-  it('is 8 when there is no answer', () => {
+  it('equals 8 without a response', () => {
     expect(errorReport(new ConnectionError('unreachable', 'x')).exitCode).toBe(8)
   })
 
-  it('has a code for every status of the contract', () => {
+  it('exists for every status of the contract', () => {
     expect([codeOfStatus(404), codeOfStatus(409), codeOfStatus(599)]).toEqual(['not-found', 'slug-taken', 'http-599'])
   })
 })
 
-describe('an unknown command', () => {
+describe('the hint for an unknown command', () => {
   const ids = ['spaces', 'spaces:create', 'spaces:delete', 'docs', 'docs:delete']
   it.each([
     [['spces'], 'did you mean `ks spaces`?'],

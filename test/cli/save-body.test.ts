@@ -26,8 +26,8 @@ afterEach(() => removeFolder(folder))
 const at = (name: string) => join(folder, name)
 const body = (text: string) => Readable.from([Buffer.from(text)])
 
-describe('what `-o` writes', () => {
-  it('A28: goes through no link that somebody planted beside the file or in its place', async () => {
+describe('the output file of `-o`', () => {
+  it('A28: never follows a link that somebody planted next to it or in its place', async () => {
     writeFileSync(at('victim'), 'precious')
     symlinkSync(at('victim'), at('out.json.part'))
     symlinkSync(at('victim'), at('out.json'))
@@ -40,7 +40,7 @@ describe('what `-o` writes', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'writes a file with mode 600, even over one that others could read',
+    'gets mode 600, even if it replaces one that others could read',
     async () => {
       for (const _ of ['new', 'replaced']) {
         await saveText('words of a hidden source', at('out.json'))
@@ -51,7 +51,7 @@ describe('what `-o` writes', () => {
     },
   )
 
-  it.skipIf(process.platform === 'win32')('flows into a pipe, which stays one', async () => {
+  it.skipIf(process.platform === 'win32')('can be a pipe, which remains one', async () => {
     execaSync('mkfifo', [at('pipe')], { reject: false })
     const reader = execa('cat', [at('pipe')], { stdio: ['ignore', 'pipe', 'inherit'], buffer: false, reject: false })
     const pieces: Buffer[] = []
@@ -63,7 +63,7 @@ describe('what `-o` writes', () => {
     expect(Buffer.concat(pieces).toString()).toBe('for the reader')
   })
 
-  it('leaves nothing behind when the answer breaks off', async () => {
+  it('does not remain when the response is interrupted', async () => {
     const broken = new Readable({ read: () => {} })
     broken.push('half')
     setImmediate(() => broken.destroy(new Error('connection lost')))

@@ -12,8 +12,8 @@ import { multipartBody } from '../../src/client/multipart.js'
 import { NOTHING_PROTECTED } from '../helpers/own-files.js'
 
 /**
- * A28, symlink-swap-race: somebody who may write in a folder swaps its files and subfolders for links while the folder is
- * being read. Nothing that lies outside may be read, whatever the moment.
+ * A28, symlink-swap-race: an attacker with write access replaces files and subfolders by links while the folder is
+ * being read. No outside data may be read at any moment.
  */
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'ks-swapped-')))
 const OPTIONS: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false, own: NOTHING_PROTECTED }
@@ -21,7 +21,7 @@ const SECRET = 'SECRET of somebody else '.repeat(40)
 const PLAIN = 'what the folder really has '.repeat(40).slice(0, SECRET.length)
 const RACE_MS = 2500
 
-/** Swaps `path` between what it is and a link to `target`, by renames, as fast as it can. */
+/** Swaps `path` between its original and a link to `target`, by renames, as fast as possible. */
 const RACER = `
   const fs = require('node:fs')
   const [, path, target] = process.argv
@@ -76,7 +76,7 @@ async function sentBytes(file: FoundFile): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-/** Walks, hashes and sends until the time is over. @returns how often each thing happened */
+/** Walks, hashes and sends until the time is over. @returns how often each event happened */
 async function readAgainAndAgain() {
   const seen = { tries: 0, read: 0, refused: 0, outside: 0, names: new Set<string>() }
   const secret = await hashFile(join(outside, 'a.md'), SECRET.length, undefined)
@@ -99,7 +99,7 @@ async function readAgainAndAgain() {
   return seen
 }
 
-describe('A28: links that take the place of what is being read', () => {
+describe('A28: a walk while links replace its files', () => {
   it('reads no byte from outside while a file is swapped for a link', async () => {
     await race(join(root, 'a.md'), join(outside, 'a.md'))
     const seen = await readAgainAndAgain()
@@ -115,7 +115,7 @@ describe('A28: links that take the place of what is being read', () => {
     expect(seen.read).toBeGreaterThan(0)
   })
 
-  it('finds nothing below a folder that a link has replaced since it was looked at', () => {
+  it('finds nothing below a folder that a link has replaced since it was listed', () => {
     const look = () =>
       walkPaths(root, ['sub/a.md', 'a.md'], OPTIONS, { onFolder: () => undefined, onUnread: () => undefined })
     expect(look().files.map((file) => file.inside)).toEqual(['sub/a.md', 'a.md'])
@@ -124,7 +124,7 @@ describe('A28: links that take the place of what is being read', () => {
     expect(look().files.map((file) => file.inside)).toEqual(['a.md'])
   })
 
-  it('still takes a link to a file inside, and a file that was named by itself', async () => {
+  it('still reads a link to a file inside, and a file that was given by name', async () => {
     symlinkSync(join(root, 'sub', 'a.md'), join(root, 'link.md'))
     symlinkSync(join(outside, 'a.md'), join(base, `named-${number}.md`))
     const link = walk([root], OPTIONS).files.find((file) => file.inside === 'link.md')

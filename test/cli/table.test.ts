@@ -31,7 +31,7 @@ function shown(width: number | undefined, columns = COLUMNS, rows = ROWS, header
   return renderTable({ ...input, paintCell: (_, text) => text })
 }
 
-it.each([40, 60, 80, 120])('fits %i columns, with ids, slugs and numbers whole', (width) => {
+it.each([40, 60, 80, 120])('a table fits %i columns without truncating ids, slugs and numbers', (width) => {
   for (const header of [true, false]) {
     const text = shown(width, COLUMNS, ROWS, header)
     expect(text.split('\n').filter((line) => stringWidth(line) > width)).toEqual([])
@@ -41,7 +41,7 @@ it.each([40, 60, 80, 120])('fits %i columns, with ids, slugs and numbers whole',
   }
 })
 
-it('is a table where the columns fit and a block for each row where they do not', () => {
+it('a list becomes a table if the columns fit, else a block for each row', () => {
   expect(shown(120).trimEnd().split('\n')).toHaveLength(1 + ROWS.length)
   expect(
     shown(40)
@@ -51,11 +51,11 @@ it('is a table where the columns fit and a block for each row where they do not'
   expect(shown(40).split('\n')[2]).toMatch(/^NAME {7}a rather long name of.*…$/)
 })
 
-it('cuts names before anything else', () => {
+it('a table truncates names before other columns', () => {
   const columns: Column[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
   expect(shown(24, columns, [['#1a2b3c4d', 'a name that is long']]).split('\n')[1]).toBe('#1a2b3c4d  a name that …')
 })
 
-it('cuts nothing where no width is given', () => {
+it('a table truncates nothing without a width', () => {
   expect(shown(undefined)).toContain('a rather long name of a document 日本語.md')
 })

@@ -19,7 +19,7 @@ beforeAll(() => {
 })
 afterAll(() => home.end())
 
-/** A program that calls `guardOutput` and then runs some statements. @returns its command line */
+/** The command line of a program that calls `guardOutput` and then runs some statements. */
 function program(name: string, body: string): string {
   const path = join(home.dir, `${name}.mjs`)
   const head = `import { guardOutput } from '${GUARD}'\nimport * as writer from '${WRITER}'\nguardOutput('test')\n`
@@ -27,7 +27,7 @@ function program(name: string, body: string): string {
   return `'${process.execPath}' '${path}'`
 }
 
-/** Without line ends, which a terminal makes of `\n`. */
+/** Without line ends, which a terminal changes. */
 const withoutLineEnds = (raw: string) => raw.replaceAll('\r\n', '\n')
 
 describe('A73: output to a terminal', () => {
@@ -55,14 +55,14 @@ describe('A73: output to a terminal', () => {
     },
   )
 
-  it.skipIf(!hasTerminal)('keeps colours, and our own sequences that move the cursor', async () => {
+  it.skipIf(!hasTerminal)('keeps colours and cursor movements of the program itself', async () => {
     const body =
       "process.stdout.write('\u001b[31mred\u001b[39m\u001b[2Jx\u001b[8mhidden'); writer.writeControls(process.stdout, '\u001b[2K')"
     const { raw } = await atTerminal(program('colours', body), { cwd: home.dir, env: home.env })
     expect(raw).toBe('\u001b[31mred\u001b[39m^[[2Jx^[[8mhidden\u001b[2K')
   })
 
-  it('is unchanged if it goes to a pipe', async () => {
+  it('stays unchanged in a pipe', async () => {
     const run = execa('sh', ['-c', program('pipe', 'process.stdout.write(hostile); console.error(hostile)')], {
       env: plainEnv(),
       extendEnv: false,
@@ -71,7 +71,7 @@ describe('A73: output to a terminal', () => {
     expect(await run).toMatchObject({ stdout: HOSTILE, stderr: `${HOSTILE}\n` })
   })
 
-  it('is escaped before a pager gets it', async () => {
+  it('reaches a pager escaped', async () => {
     const file = join(home.dir, 'paged')
     const stdout = Object.assign(new PassThrough(), { rows: 5, columns: 80 }) as unknown as NodeJS.WriteStream
     const out = new PagedOutput(`cat > '${file}'`, stdout)
@@ -82,7 +82,7 @@ describe('A73: output to a terminal', () => {
     expect(RAW.exec(paged.replaceAll(/\u001b\[(?:2|22)m/g, ''))).toBeNull()
   })
 
-  it('keeps styles that cannot hide text, and shows every other sequence', () => {
+  it('keeps styles that cannot hide text, and escapes every other sequence', () => {
     expect(ttyStyled('\u001b[1;36mx\u001b[0m\u001b[m')).toBe('\u001b[1;36mx\u001b[0m\u001b[m')
     for (const code of ['8', '5', '41', '1;8', '38;5;1', '31;'])
       expect(ttyStyled(`\u001b[${code}m`)).toBe(`^[[${code}m`)
@@ -93,8 +93,8 @@ describe('A73: output to a terminal', () => {
 const PLANTED =
   'The tide guild meets at noon \u0007 in the \u001b[31mharbour\u001b[0m office \u001b]0;EVIL\u0007 and \u001b]52;c;ZXZpbA==\u0007 \u001bP1$qx\u001b\\ \u009b31m \u202e \u001b[2J rtl.\rX'
 
-describe.skipIf(!hasTerminal)('A73: a document with sequences for terminals', { timeout: 300_000 }, () => {
-  it('is printed as text by ks and kchat, with and without a pager', async () => {
+describe.skipIf(!hasTerminal)('A73: a document with control sequences', { timeout: 300_000 }, () => {
+  it('appears as text in ks and kchat, with and without a pager', async () => {
     const cell = { cell_type: 'markdown', metadata: {}, source: ['# Tide guild\n', '\n', `${PLANTED}\n`] }
     home.file('in/tide.ipynb', JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }))
     const asked = 'When does the tide guild meet in the harbour?'
@@ -139,7 +139,7 @@ describe.skipIf(!hasTerminal)('A73: a document with sequences for terminals', { 
         ]).toEqual([line, ''])
         if (/\^\[\]0;EVIL|\\u001b\]0;EVIL/.test(text.replaceAll('\n', ''))) shown++
       }
-    // most of these print the text of the document
+    // Most commands print the text of the document.
     expect(shown).toBeGreaterThanOrEqual(lines.length)
   })
 })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasUnicode, terminalWidth, tty, ttyLine, wantsColour } from '../../src/cli/terminal.js'
 
-describe('text of others on a terminal', () => {
-  it('shows escape sequences in place of obeying them', () => {
+describe('foreign text on a terminal', () => {
+  it('shows escape sequences instead of obeying them', () => {
     expect(tty('\u001b]0;owned\u0007red\u001b[31m')).toBe('^[]0;owned^Gred^[[31m')
     expect(tty('\u009b31m')).toBe('<U+009B>31m')
     expect(tty('safe\rfake')).toBe('safe^Mfake')
@@ -15,7 +15,7 @@ describe('text of others on a terminal', () => {
     expect(tty('grün 日本 😀')).toBe('grün 日本 😀')
   })
 
-  it('never holds a control character but newline and tab, whatever it was', () => {
+  it('contains no control character except newline and tab, whatever the input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(tty(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
@@ -45,13 +45,13 @@ describe('colour', () => {
   })
 })
 
-describe('the terminal', () => {
-  it('has symbols only where the locale is UTF-8', () => {
+describe('the detected terminal', () => {
+  it('allows symbols only in a UTF-8 locale', () => {
     expect(hasUnicode({ LANG: 'de_DE.UTF-8' })).toBe(true)
     expect(hasUnicode({ LANG: 'C.UTF-8', LC_ALL: 'C' })).toBe(false)
   })
 
-  it('is as wide as COLUMNS says, unless that makes no sense', () => {
+  it('uses the width in COLUMNS if it is valid', () => {
     expect(terminalWidth({ columns: 120 }, { COLUMNS: '100' })).toBe(100)
     expect(terminalWidth({ columns: 120 }, { COLUMNS: '-3' })).toBe(120)
     expect(terminalWidth({}, {})).toBe(80)

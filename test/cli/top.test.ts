@@ -84,8 +84,8 @@ const text = (of: TopState, columns: number, rows?: number) =>
     .map((line) => line.text)
     .join('\n')
 
-describe('figures of two looks', () => {
-  it('are what came between them', () => {
+describe('the figures between two readings', () => {
+  it('equal the differences of the counters', () => {
     const figures = figuresOf(reading(200, CLOCK), reading(100, CLOCK - 2000))
     expect(figures).toMatchObject({ requestsPerSecond: 55, errorsPerSecond: 5, cpuPercent: 50, p50: 0.005, p95: 0.1 })
     expect(figures.models).toEqual([
@@ -94,28 +94,28 @@ describe('figures of two looks', () => {
     expect(sumOf(metricsOf(PAGE(10)), 'ks_http_requests_total', { route: 'GET /a "b"' })).toBe(10)
   })
 
-  it('are unknown after a restart, whose counters begin anew', () => {
+  it('stay unknown after a restart, which resets the counters', () => {
     const before = reading(100, CLOCK - 2000)
     const other = { ...before, status: { ...before.status, instance: 'two' } }
     expect(figuresOf(reading(5, CLOCK), other)).toMatchObject({ requestsPerSecond: undefined, cpuPercent: undefined })
   })
 })
 
-describe('the view', () => {
+describe('the view of ks top', () => {
   it.each([
     [40, 19],
     [80, 23],
     [200, 49],
     [20, 4],
     [60, 9],
-  ])('fills a terminal of %i columns and %i lines, and no more', (columns, rows) => {
+  ])('fills a terminal of %i columns and %i lines exactly', (columns, rows) => {
     const lines = topLines(state, { columns, rows }, CLOCK)
     expect(lines).toHaveLength(rows)
     for (const line of lines) expect(stringWidth(line.text), line.text).toBeLessThanOrEqual(columns)
     expect(lines.map((line) => line.text).join('')).not.toContain('\u001b')
   })
 
-  it('shows what is read now first, its progress, and the space with the longest backlog', () => {
+  it('shows the documents in compilation with their progress, and the space with the longest backlog first', () => {
     const shown = text(state, 120, 30)
     expect(shown).toContain('page 4 of 90')
     expect(shown).toMatch(/> space-05 +5 +100\+ +over 90 s/)
@@ -123,7 +123,7 @@ describe('the view', () => {
     expect(shown).toContain('suspended')
   })
 
-  it('moves, sorts, shows one space alone, pauses and lists its keys', () => {
+  it('moves, sorts, filters by space, pauses, and lists its keys', () => {
     expect(selectedSlug(state)).toBe('space-05')
     const down = pressed(pressed(state, 'down'), 'down')
     expect(selectedSlug(down)).toBe('space-01')
@@ -138,7 +138,7 @@ describe('the view', () => {
     expect(text(pressed(state, 'help'), 120, 30)).toContain('j, k, arrows')
   })
 
-  it('says what it may not read, and that nobody answers', () => {
+  it('reports missing rights and an unavailable service', () => {
     const lacks = { ...reading(1, CLOCK), lacks: ['only the operator may'], metrics: undefined }
     const shown = text({ ...state, now: lacks, trouble: { since: CLOCK - 5000, message: 'gone\u001b[2J' } }, 120, 30)
     expect(shown).toContain('not shown: only the operator may')
@@ -155,7 +155,7 @@ describe('ks top', () => {
     expect(await home.ks(['ingest', 'docs', '--space', 'one', '--create', '--wait'])).toMatchObject({ code: 0 })
   })
 
-  it('looks once in a pipe, as text or JSON', async () => {
+  it('prints one reading into a pipe, as text or JSON', async () => {
     const shown = await home.ks(['top'])
     expect(shown, shown.stderr).toMatchObject({ code: 0 })
     expect(shown.stdout).toMatch(/> one +1 +0/)
@@ -165,7 +165,7 @@ describe('ks top', () => {
     expect(await home.ks(['top', '--interval', '1ms'])).toMatchObject({ code: 2 })
   })
 
-  it('tells another token than the operator what it may not see, and one without the scope which it lacks', async () => {
+  it('reports to other tokens what only the operator may see, and the scope that a token lacks', async () => {
     const token = async (scope: string) =>
       (
         await home.ks(['auth', 'token', 'create', '--tenant', 'other', '--subject', 's', '--scope', scope])
@@ -180,7 +180,7 @@ describe('ks top', () => {
     expect(writes.stderr).toContain('knowledge-spaces:read')
   })
 
-  it.skipIf(!hasTerminal)('does what its keys say, one after the other', async () => {
+  it.skipIf(!hasTerminal)('reacts to each of its keys in turn', async () => {
     for (const slug of ['two', 'three'])
       expect(await home.ks(['spaces', 'create', slug, '--slug', slug])).toMatchObject({ code: 0 })
     const DOWN = '\u001b[B'
@@ -207,12 +207,12 @@ describe('ks top', () => {
   })
 
   it.skipIf(!hasTerminal)(
-    'gives the terminal back as it was, on q and on Ctrl-C, without colours where none are wanted',
+    'restores the terminal on q and Ctrl-C, and uses no colours if unwanted',
     async () => {
       for (const [shows, key] of [
         [/SPACES by/, 'q'],
         [/SPACES by/, '\u0003'],
-        // before the first frame
+        // Before the first frame.
         [/\u001b\[\?1049h/, '\u0003'],
       ] as const) {
         const line = `${process.execPath} ${process.cwd()}/bin/ks.js top; echo "left with $?"; stty -a`

@@ -3,7 +3,7 @@ import { ago, bytes, count, duration, parseSize, parseSpan, plural } from '../..
 import { editDistance, nearest } from '../../src/lib/text/nearest.js'
 
 describe('units for people', () => {
-  it('writes sizes in powers of 1024 with one digit below a hundred', () => {
+  it('format sizes in powers of 1024 with one digit below a hundred', () => {
     expect([0, 999, 1024, 1_500_000, 1024 ** 2 - 1, 512 * 1024 ** 2].map(bytes)).toEqual([
       '0 B',
       '999 B',
@@ -14,13 +14,13 @@ describe('units for people', () => {
     ])
   })
 
-  it('groups thousands and agrees in number', () => {
+  it('group thousands and use singular and plural', () => {
     expect(count(1_234_567)).toBe('1,234,567')
     expect(count(-1234)).toBe('-1,234')
     expect([plural(1, 'file'), plural(0, 'file')]).toEqual(['1 file', '0 files'])
   })
 
-  it('tells how long ago something was', () => {
+  it('format the age of an event', () => {
     const now = Date.parse('2026-11-21T12:00:00Z')
     const cases: [string, string][] = [
       ['2026-11-21T11:59:55Z', 'just now'],
@@ -35,7 +35,7 @@ describe('units for people', () => {
     for (const [iso, expected] of cases) expect(ago(iso, now)).toBe(expected)
   })
 
-  it('writes durations in the unit that fits', () => {
+  it('format durations in a fitting unit', () => {
     expect([312, 4200, 59_000, 600_000, 11_520_000, 864_000_000].map(duration)).toEqual([
       '312 ms',
       '4.2 s',
@@ -48,7 +48,7 @@ describe('units for people', () => {
 })
 
 describe('units that people write', () => {
-  it('reads times and sizes', () => {
+  it('parse durations and sizes', () => {
     expect(['500ms', '30s', '90m', '12h', '7d'].map((text) => parseSpan(text, '--x'))).toEqual([
       500, 30_000, 5_400_000, 43_200_000, 604_800_000,
     ])
@@ -57,7 +57,7 @@ describe('units that people write', () => {
     ])
   })
 
-  it('refuses anything else with the rule and the value', () => {
+  it('refuse anything else with the rule and the value', () => {
     expect(() => parseSpan('soon', '--expires')).toThrow(
       '--expires must be a time such as 30s, 90m, 12h or 7d, received "soon"',
     )
@@ -67,15 +67,15 @@ describe('units that people write', () => {
   })
 })
 
-describe('the nearest word', () => {
-  it('is found over a slip of the keys, and over an unfinished word', () => {
+describe('the nearest name', () => {
+  it('tolerates a typo and an incomplete name', () => {
     expect(nearest('spces', ['spaces', 'docs'])).toBe('spaces')
     expect(nearest('qurey', ['query', 'quickstart'])).toBe('query')
     expect(nearest('quick', ['query', 'quickstart'])).toBe('quickstart')
     expect(nearest('zzz', ['spaces', 'docs'])).toBeUndefined()
   })
 
-  it('counts a swap of neighbours as one edit', () => {
+  it('counts a swap of adjacent letters as one edit', () => {
     expect(editDistance('ab', 'ba')).toBe(1)
     expect(editDistance('kitten', 'sitting')).toBe(3)
     expect(editDistance('', 'abc')).toBe(3)

@@ -29,16 +29,16 @@ function put(path: string, content = 'x'): string {
   return full
 }
 
-/** Names without the root folder's own. */
+/** Names relative to the root folder. */
 function names(options: Partial<WalkOptions> = {}): string[] {
   const found = walk([root], { ...defaults, ...options })
   return found.files.map((file) => file.filename.slice(basename(root).length + 1))
 }
 
-describe('files of the program', () => {
+describe('protected files of the program', () => {
   const ownIn = (folder: string) => protectedFiles({ data: folder, config: folder, cache: folder, state: folder }, [])
 
-  it('are left out of a walk over a folder that contains them, also behind symbolic and hard links', () => {
+  it('stay out of a walk over a parent folder, also through symbolic and hard links', () => {
     put('a.md')
     put('data/signing.key')
     symlinkSync(join(root, 'data', 'signing.key'), join(root, 'link.md'))
@@ -55,7 +55,7 @@ describe('files of the program', () => {
     ['a link to the file', 'key.md'],
     ['a link to the directory', 'elsewhere'],
     ['a hard link to the file', 'hard.md'],
-  ])('are refused where %s is named', (_what, path) => {
+  ])('cause a refusal where %s is named', (_what, path) => {
     put('data/db/main.sqlite')
     const key = put('data/signing.key')
     symlinkSync(key, join(root, 'key.md'))
@@ -67,7 +67,7 @@ describe('files of the program', () => {
     )
   })
 
-  it('are refused if a watched folder was replaced by a link to them', () => {
+  it('cause a refusal if a watched folder was replaced by a link to them', () => {
     put('data/signing.key')
     symlinkSync(join(root, 'data'), join(root, 'notes'))
     const options = { ...defaults, own: ownIn(join(root, 'data')) }
@@ -75,7 +75,7 @@ describe('files of the program', () => {
     expect(() => walkPaths(join(root, 'notes'), [''], options, events)).toThrow('is protected')
   })
 
-  it('are not found by a walk over some of their paths', () => {
+  it('stay out of a walk over some of their paths', () => {
     put('data/sub/a.md')
     const options = { ...defaults, own: ownIn(join(root, 'data')) }
     const events = { onFolder: () => undefined, onUnread: () => undefined }
@@ -84,7 +84,7 @@ describe('files of the program', () => {
 })
 
 describe('a walk over a folder', () => {
-  it('leaves out a link to a hidden file, like the file', () => {
+  it('skips a link to a hidden file, like the file', () => {
     put('.env')
     put('.git/config')
     symlinkSync(join(root, '.env'), join(root, 'readme.md'))
@@ -93,25 +93,25 @@ describe('a walk over a folder', () => {
     expect(names({ hidden: true })).toEqual(['.env', 'readme.md'])
   })
 
-  it('names files by their path behind the name of the folder, in a stable order', () => {
+  it('names files by their path below the folder, in a stable order', () => {
     for (const path of ['b.md', 'a/z.md', 'a.md', 'a/b/c.md']) put(path)
     expect(walk([root], defaults).files.map((file) => file.filename)).toEqual(
       ['a/b/c.md', 'a/z.md', 'a.md', 'b.md'].map((path) => `${basename(root)}/${path}`),
     )
   })
 
-  it('leaves out hidden files, and always .git', () => {
+  it('skips hidden files, and always .git', () => {
     for (const path of ['.env', '.config/x', '.git/HEAD', 'a.md']) put(path)
     expect(names()).toEqual(['a.md'])
     expect(names({ hidden: true })).toEqual(['.config/x', '.env', 'a.md'])
   })
 
-  it('leaves out what editors and downloads leave lying about', () => {
+  it('skips temporary files of editors and downloads', () => {
     for (const path of ['a.md~', '~$a.docx', 'x.pdf.part', '.a.md.swp', 'Thumbs.db', 'a.md']) put(path)
     expect(names({ hidden: true })).toEqual(['a.md'])
   })
 
-  it('heeds ignore files unless told not to, .ksignore after .gitignore', () => {
+  it('follows ignore files unless disabled, .ksignore after .gitignore', () => {
     put('.gitignore', '*.log\nbuild/\n')
     put('.ksignore', '!keep.log\ndrafts\n')
     for (const path of ['a.log', 'keep.log', 'build/x.md', 'drafts/y.md', 'sub/b.log', 'sub/c.md']) put(path)
@@ -126,14 +126,14 @@ describe('a walk over a folder', () => {
     ])
   })
 
-  it('lets no ignore file take back what the command line leaves out', () => {
+  it('excludes what the command line excludes, whatever ignore files say', () => {
     put('.gitignore', '!secret.md\n')
     put('sub/.gitignore', '!secret.md\n')
     for (const path of ['secret.md', 'sub/secret.md', 'a.md']) put(path)
     expect(names({ ignore: ['secret.md'] })).toEqual(['a.md'])
   })
 
-  it('heeds the rules of the repository a folder stands in', () => {
+  it('follows the ignore rules of the surrounding repository', () => {
     put('.git/HEAD', 'ref: refs/heads/main')
     put('.gitignore', 'docs/build\n*.tmp\n')
     for (const path of ['docs/build/x.md', 'docs/a.md', 'docs/b.tmp']) put(path)
@@ -141,13 +141,13 @@ describe('a walk over a folder', () => {
     expect(found.files.map((file) => file.filename)).toEqual(['docs/a.md'])
   })
 
-  it('takes only files that a pattern names', () => {
+  it('selects only files that match a pattern', () => {
     for (const path of ['a.md', 'b.txt', 'sub/c.md', 'sub/d.pdf']) put(path)
     expect(names({ glob: ['*.md'] })).toEqual(['a.md', 'sub/c.md'])
     expect(names({ glob: ['sub/*.pdf', 'b.txt'] })).toEqual(['b.txt', 'sub/d.pdf'])
   })
 
-  it('A27: passes over links that leave the folder and names them, and never walks in circles', () => {
+  it('A27: skips and reports links that leave the folder, and never runs in circles', () => {
     put('a.md')
     put('sub/b.md')
     writeFileSync(join(base, 'outside.md'), 'secret')
@@ -164,7 +164,7 @@ describe('a walk over a folder', () => {
     ])
   })
 
-  it.skipIf(process.getuid?.() === 0)('says which folder it could not read and goes on (not as root)', () => {
+  it.skipIf(process.getuid?.() === 0)('reports an unreadable folder and continues (not as root)', () => {
     put('locked/x.md')
     put('z.md')
     chmodSync(join(root, 'locked'), 0)
@@ -174,13 +174,13 @@ describe('a walk over a folder', () => {
     expect(found.files).toHaveLength(1)
   })
 
-  it('keeps both forms of a letter apart', () => {
+  it('distinguishes both Unicode forms of a letter', () => {
     put('u\u0308.md')
     put('\u00fc.md')
     expect(names().sort()).toEqual(['u\u0308.md', '\u00fc.md'])
   })
 
-  it('agrees with git on what .gitignore files mean', () => {
+  it('agrees with git about .gitignore files', () => {
     const pattern = fc.constantFrom(
       '*.md',
       'a',
@@ -213,7 +213,7 @@ describe('a walk over a folder', () => {
             try {
               put([...folders, name].join('/'))
             } catch {
-              // A file and a folder of the same name: the first one stays.
+              // A file and a folder of the same name: the first one remains.
             }
           }
           put('.gitignore', `${rules.join('\n')}\n`)
@@ -237,7 +237,7 @@ describe('a walk over a folder', () => {
 })
 
 describe('paths on the command line', () => {
-  it('go by their own name when there is one file, and keep their folders when there are several', () => {
+  it('keep only the file name for a single file, and their folders for several', () => {
     const one = put('docs/a.md')
     expect(walk([one], defaults).files[0]?.filename).toBe('a.md')
     put('b/a.md')
@@ -253,18 +253,18 @@ describe('paths on the command line', () => {
     }
   })
 
-  it('are taken even when they are hidden or ignored', () => {
+  it('include hidden and ignored files', () => {
     put('.gitignore', '*\n')
     expect(walk([put('.env.md')], defaults).files).toHaveLength(1)
   })
 
-  it('must exist, and must not give two files the same name', () => {
+  it('must exist, and must not produce the same name twice', () => {
     expect(() => walk([join(root, 'nope')], defaults)).toThrow('does not exist')
     const paths = [put('a/x.md'), put('b/x.md')]
     expect(() => walk(paths, defaults)).toThrow('would both be named "x.md"')
   })
 
-  it('may be patterns that no shell expanded', async () => {
+  it('can be patterns that no shell expanded', async () => {
     put('one.md')
     put('two.md')
     put('three.txt')
@@ -275,8 +275,8 @@ describe('paths on the command line', () => {
   })
 })
 
-describe('twenty thousand files', () => {
-  it('are walked in well under a second', () => {
+describe('a walk over twenty thousand files', () => {
+  it('takes well below a second', () => {
     for (let folder = 0; folder < 100; folder++) {
       mkdirSync(join(root, `f${folder}`))
       for (let file = 0; file < 200; file++) writeFileSync(join(root, `f${folder}`, `${file}.md`), '')
@@ -286,13 +286,13 @@ describe('twenty thousand files', () => {
     const started = process.cpuUsage()
     expect(walk([root], defaults).files).toHaveLength(20_000)
     const { user, system } = process.cpuUsage(started)
-    // Time of the processor, so that a busy machine does not count.
+    // Processor time, so that a busy machine does not count.
     expect((user + system) / 1000).toBeLessThan(900)
   })
 })
 
-describe('names', () => {
-  it('are found as they are, and no two become one', () => {
+describe('file names', () => {
+  it('stay unchanged and distinct', () => {
     const unit = fc.constantFrom(
       'a',
       'b',

@@ -45,7 +45,7 @@ const objectsIn = (folder: string) =>
     .map(String)
     .filter((name) => /[0-9a-f]{64}$/.test(name))
 
-test('a backup of a daemon that takes uploads is restored whole, with all that was acknowledged before it began', {
+test('a backup of a daemon during uploads restores everything acknowledged before it began', {
   timeout: 600_000,
 }, async () => {
   await filled(5)
@@ -86,7 +86,7 @@ test('a backup of a daemon that takes uploads is restored whole, with all that w
   await home.ks(['daemon', 'stop'], { ...LONG, env: elsewhere })
 })
 
-test('a backup that is not whole or not what its manifest says is refused, and nothing is written over', {
+test('an incomplete backup, or one that differs from its manifest, is refused, and nothing is overwritten', {
   timeout: 600_000,
 }, async () => {
   await filled(3)
@@ -128,7 +128,7 @@ test('a backup that is not whole or not what its manifest says is refused, and n
   await ks('restore', 'good', '--into', 'restored')
 })
 
-test('a backup that is cut off harms no earlier one, and until it ends the daemon keeps what is deleted', {
+test('an interrupted backup does not affect earlier ones, and during it the daemon keeps deleted objects', {
   timeout: 600_000,
 }, async () => {
   await filled(4)
@@ -157,6 +157,6 @@ test('a backup that is cut off harms no earlier one, and until it ends the daemo
   await ks('gc', 'kept', '--execute', '--yes')
   expect(objectsIn(layout.objects)).toHaveLength(held)
   rmSync(layout.pin)
-  await ks('ingest', 'notes', '--space', 'kept', '--wait') // wakes the daemon's clean-up
+  await ks('ingest', 'notes', '--space', 'kept', '--wait') // Triggers the clean-up of the daemon.
   await ks('restore', 'kept-here', '--into', 'restored')
 })

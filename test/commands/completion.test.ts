@@ -33,7 +33,7 @@ afterAll(() => home.end())
 
 const env = () => ({ ...home.env, PATH: `${join(home.dir, 'bin')}:${process.env.PATH ?? ''}`, LANG: 'C.UTF-8' })
 
-/** A busy machine may take longer than Tab waits: then it is pressed again. */
+/** A busy machine may take longer than Tab waits: then Tab is pressed again. */
 async function again(what: () => Promise<boolean> | boolean): Promise<boolean> {
   for (let tries = 0; tries < 15; tries++) {
     if (await what()) return true
@@ -42,14 +42,14 @@ async function again(what: () => Promise<boolean> | boolean): Promise<boolean> {
   return false
 }
 
-/** Waits for a shell to show something; one that does not in time is tried again. */
+/** Waits until a shell shows a text; repeats if that takes too long. */
 const shown = (holds: () => boolean, timeoutMs: number) => until(holds, timeoutMs).catch(() => undefined)
 
 describe('values for completion', () => {
   const values = async (...args: string[]) =>
     (await home.ks(['__complete', ...args])).stdout.split('\n').filter(Boolean)
 
-  it('are spaces, and paths and ids of documents, of a daemon that runs', async () => {
+  it('include spaces, and paths and ids of documents, of a running daemon', async () => {
     expect(await again(async () => (await values('zsh', 'one', 'docs', '--space')).join() === 'one-space')).toBe(true)
     expect(await again(async () => (await values('bash', 'o', 'ks docs --space=o')).join() === 'one-space')).toBe(true)
     expect(await again(async () => (await values('zsh', 'docs/', 'docs', 'show')).length === 3)).toBe(true)
@@ -74,7 +74,7 @@ describe('values for completion', () => {
     expect(await again(async () => (await kchat('zsh', '', 'annotations', 'delete')).length === 1)).toBe(true)
   })
 
-  it('are those of one folder at a time, and in a long one those that the typed letters find', async () => {
+  it('include one folder at a time, and in a long folder the names that match the typed letters', async () => {
     for (let at = 0; at < 3; at++) home.file(`many/sub${at}/note-${at}.txt`, `Note ${at}.\n`)
     for (let at = 0; at < 600; at++) home.file(`many/flat/note-${at}.txt`, `Flat note ${at}.\n`)
     const args = ['ingest', 'many', '--wait', '--space', 'many', '--create', '--quiet']
@@ -84,7 +84,7 @@ describe('values for completion', () => {
     expect(
       await again(async () => (await shown('many/')).join() === 'many/flat/,many/sub0/,many/sub1/,many/sub2/'),
     ).toBe(true)
-    // by name it is far behind the first ones of its folder
+    // In order of names it is far behind the start of the folder.
     expect(await again(async () => (await shown('many/flat/note-98')).join() === 'many/flat/note-98.txt')).toBe(true)
     const path = '/sources/uploads/many/flat/note-98'
     expect(
@@ -92,14 +92,14 @@ describe('values for completion', () => {
     ).toBe(true)
   })
 
-  it('are kept for a moment, and for nobody but who asked', async () => {
+  it('come from a short-lived cache, which only the same caller uses', async () => {
     expect(await again(async () => (await values('zsh', '', 'docs', '--space')).includes('one-space'))).toBe(true)
     expect(existsSync(join(home.dir, 'cache', 'completion'))).toBe(true)
     expect(await home.ks(['daemon', 'stop'])).toMatchObject({ code: 0 })
     const kept = async (env: Record<string, string> = {}) =>
       (await home.ks(['__complete', 'zsh', 'one', 'docs', '--space'], { env })).stdout.trim()
     try {
-      // whatever the machine does, a file of a moment ago is read in time, or asked for in vain
+      // On a slow machine the cached file may have expired, so that the result is empty.
       expect(['one-space', '']).toContain(await kept())
       expect(await kept({ KS_TOKEN: 'another' })).toBe('')
       rmSync(join(home.dir, 'cache', 'completion'), { recursive: true })
@@ -110,7 +110,7 @@ describe('values for completion', () => {
     expect(await again(async () => (await kept()) === 'one-space')).toBe(true)
   })
 
-  it('are taken from what is kept where that is of a moment ago, and holds what begins so', () => {
+  it('come from the cache if it is recent and complete for the typed prefix', () => {
     const folder = join(home.dir, 'kept')
     const kept = new KeptAnswers(folder, 'one')
     kept.keep('q', 'a', { values: ['ab', 'ac'], isWhole: true })
@@ -130,7 +130,7 @@ describe('values for completion', () => {
     expect(kept.find('q', 'a')).toBeUndefined()
   })
 
-  it('are none, without a word and without starting anything, where no daemon runs or nothing is known', async () => {
+  it('stay empty, without output or a started daemon, if no daemon runs or nothing is known', async () => {
     const elsewhere = { env: { KS_DATA_DIR: join(home.dir, 'none') } }
     expect(await home.ks(['__complete', 'zsh', '', 'docs', 'show'], elsewhere)).toMatchObject({
       code: 0,
@@ -142,7 +142,7 @@ describe('values for completion', () => {
       expect(await home.ks(['__complete', ...args])).toMatchObject({ code: 0, stdout: '', stderr: '' })
   })
 
-  it('know the word that is typed, whatever quotation marks are open, and where bash parts it', () => {
+  it('parse the typed word with open quotation marks, and where bash splits it', () => {
     expect(openWords(`ks docs 'a b`)).toEqual(['ks', 'docs', 'a b'])
     expect(askedOf(['bash', 'b\\ c', 'ks docs show a:b\\ c'])).toMatchObject({ typed: 'a:b c', passed: 2 })
     const kind = (...words: string[]) => kindOf(askedOf(['zsh', ...words]), KS_NAMES)
@@ -154,7 +154,7 @@ describe('values for completion', () => {
     expect(candidateLines(['a\nb', 'a\u001b[2J', 'ab'], { words: [], typed: 'a', passed: 0 })).toBe('ab\n')
   })
 
-  it('name commands that there are', async () => {
+  it('offer only existing commands', async () => {
     const script = (await home.ks(['completion', 'fish'])).stdout
     const chat = (await home.kchat(['completion', 'fish'])).stdout
     for (const [names, text] of [
@@ -165,8 +165,8 @@ describe('values for completion', () => {
   })
 })
 
-describe.skipIf(!found.includes('fish'))('in fish', () => {
-  it('completes spaces and documents, and says how their names are quoted', async () => {
+describe.skipIf(!found.includes('fish'))('completion in fish', () => {
+  it('completes spaces and documents, and explains the quoting of their names', async () => {
     const complete = (line: string) =>
       execaSync('fish', ['--no-config', '-c', `source c.fish; complete -C "${line}"`], {
         cwd: empty,
@@ -193,13 +193,13 @@ describe.skipIf(!hasTmux).each(
     ],
     ['fish', 'exec fish --no-config', 'source c.fish', 'docs/\\$'],
   ].filter(([name]) => found.some((shell) => name?.startsWith(shell))),
-)('in a terminal with %s', (name, start, load, hostile) => {
+)('completion in a terminal with %s', (name, start, load, hostile) => {
   const tmux = (...args: string[]) =>
     execaSync('tmux', ['-L', `ks-c-${process.pid}-${name?.replace(/\W+/g, '-')}`, ...args], { reject: false }).stdout
   const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'c')
   afterAll(() => void tmux('kill-server'))
 
-  it('puts names into the line so that the shell takes each for one word, and runs none', async () => {
+  it('inserts names so that the shell treats each as one word, and executes none', async () => {
     const data = join(home.dir, 'installed')
     const place = { env: { XDG_DATA_HOME: data, ZDOTDIR: data } }
     const installed = await home.ks(['completion', 'install', /^\w+/.exec(name ?? '')?.[0] ?? '', '--yes'], place)
@@ -233,8 +233,8 @@ describe.skipIf(!hasTmux).each(
   })
 })
 
-describe('scripts in the folders of a user', () => {
-  it.each(SHELLS)('are put there for %s, once, shown before, and removed again', async (shell) => {
+describe('completion scripts in the folders of a user', () => {
+  it.each(SHELLS)('can be installed for %s, once, with a preview, and removed again', async (shell) => {
     const folder = { bash: 'bash-completion/completions', zsh: 'zsh/site-functions', fish: 'fish/completions' }[shell]
     const name = { bash: 'ks', zsh: '_ks', fish: 'ks.fish' }[shell]
     const xdg = join(home.dir, `xdg-${shell}`)
@@ -268,7 +268,7 @@ describe('scripts in the folders of a user', () => {
     expect(readFileSync(path, 'utf8')).toBe('mine\n')
   })
 
-  it.skipIf(!found.includes('fish'))('are found by fish without a word in its settings', async () => {
+  it.skipIf(!found.includes('fish'))('need no settings in fish', async () => {
     const config = join(home.dir, 'fish-config')
     const place = { XDG_CONFIG_HOME: config, XDG_DATA_HOME: config }
     expect(await home.ks(['completion', 'install', 'fish', '--yes'], { env: place })).toMatchObject({ code: 0 })

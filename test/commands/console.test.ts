@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 
 let home: CliHome
-/** of the desktop, which notes what it was called with */
+/** A desktop program that records its arguments. */
 let desktop: Record<string, string>
 beforeAll(() => {
   home = cliHome()
@@ -30,7 +30,7 @@ test('`ks console --no-open` prints an address that signs one tab in and opens n
     })
   expect([(await exchange()).status, (await exchange()).status]).toEqual([201, 401])
   expect(() => statSync(`${home.dir}/opened`)).toThrow()
-  // the code stands in no log
+  // No log contains the code.
   const code43 = new URLSearchParams(address.hash.slice(1)).get('code') ?? 'none'
   expect((await home.ks(['daemon', 'logs', '-n', '1000'])).stdout).not.toContain(code43)
 })
@@ -46,7 +46,7 @@ test('`ks console` opens a file that only its user can read, so that no program 
   expect(readFileSync(file, 'utf8')).toContain(stdout.trim())
 })
 
-test('without a desktop it says that the address has to be opened by hand', async () => {
+test('`ks console` without a desktop asks to open the address by hand', async () => {
   const { stderr, code } = await home.ks(['console'], { env: { DISPLAY: '', WAYLAND_DISPLAY: '' } })
   expect(code).toBe(0)
   expect(stderr).toContain('no browser could be opened here')

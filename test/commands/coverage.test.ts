@@ -9,7 +9,7 @@ import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Operations without a command of their own: `ks api` reaches them. */
+/** Operations without a separate command: `ks api` reaches them. */
 const BY_API_ONLY = new Map<string, string>([
   ['GET /changes', 'a stream for programs that follow; `ks watch` and `ks top` look by themselves'],
   ['GET /metrics', 'text for a collector such as Prometheus, which asks by itself'],
@@ -28,8 +28,8 @@ beforeAll(async () => {
   commands = all.filter((command) => !aliases.has(command.id))
 })
 
-describe('every operation of the service', () => {
-  it('has a command, or a reason why `ks api` is enough', () => {
+describe('each operation of the service', () => {
+  it('can be used by a command, or has a reason why `ks api` is enough', () => {
     const called = new Set(
       [...sources('src/cli'), ...sources('src/commands')].flatMap((text) =>
         [...text.matchAll(/'((?:GET|POST|PUT|PATCH|DELETE) \/[^']*)'/g)].map((match) => match[1]),
@@ -42,8 +42,8 @@ describe('every operation of the service', () => {
   })
 })
 
-describe('every command', () => {
-  it('has a summary in lower case without a full stop, and an example that begins as it does', () => {
+describe('each command', () => {
+  it('comes with a summary in lower case without a full stop, and an example that begins with its name', () => {
     for (const command of commands) {
       const name = command.id.replaceAll(':', ' ')
       expect(command.summary, name).toMatch(/^[^A-Z].*[^.]$/)
@@ -57,11 +57,11 @@ describe('every command', () => {
     }
   })
 
-  it('has examples whose flags exist', () => {
+  it('uses only existing flags in its examples', () => {
     for (const command of commands) {
       const known = new Set([...Object.keys(command.flags), ...Object.keys(commonFlags)])
       for (const example of command.examples ?? []) {
-        // Only what belongs to this command: its part of a pipeline, up to `--`.
+        // Only the part of this command: its part of a pipeline, up to `--`.
         const name = `<%= config.bin %> ${command.id.replaceAll(':', ' ')}`
         const parts = String(example).split(/ \| | -- | < /)
         const own = parts.find((part) => part.includes(name)) ?? parts[0] ?? ''
@@ -88,8 +88,8 @@ describe('every command', () => {
   })
 })
 
-describe('the surface', () => {
-  it('is the one that was agreed on: commands, arguments and flags', async () => {
+describe('the command line surface', () => {
+  it('equals the agreed list of commands, arguments and flags', async () => {
     const lines = commands
       .map((command) => {
         const names = [command.id, ...command.aliases].map((id) => id.replaceAll(':', ' '))
@@ -110,7 +110,7 @@ describe('the surface', () => {
     const read = [...sources('src/cli'), ...sources('src/commands'), ...sources('src/client')].flatMap((text) =>
       [...text.matchAll(/(?:env\.|env\[')([A-Z][A-Z_]+)/g)].map((match) => match[1] ?? ''),
     )
-    // Those of the platform, which locale, folders and desktop are read from, and of a client whose settings are written.
+    // Variables of the platform for locale, folders and desktop, and of MCP clients.
     const desktop = ['DISPLAY', 'WAYLAND_DISPLAY']
     const shells = ['SHELL', 'ZDOTDIR', 'XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR']
     const folders = ['APPDATA', 'XDG_CONFIG_HOME', 'CODEX_HOME']
@@ -119,8 +119,8 @@ describe('the surface', () => {
   })
 })
 
-describe('every `ks` line of the documentation', () => {
-  it('is a command that exists, with flags that it has', () => {
+describe('each `ks` line of the documentation', () => {
+  it('names an existing command with existing flags', () => {
     const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
     const wrong: string[] = []
     for (const page of pages.filter((name) => name.endsWith('.md'))) {
@@ -135,7 +135,7 @@ describe('every `ks` line of the documentation', () => {
   })
 })
 
-/** Whether words name a command, and every long flag among them is one of its flags. */
+/** Whether words name a command and contain only its long flags. */
 function isCommandLine(line: string): boolean {
   const words = line
     .replace(/"[^"]*"|'[^']*'/g, 'x')

@@ -23,7 +23,7 @@ function daemonFile(home: CliHome): { pid: number; instance: string; url: string
 }
 
 describe('the first command', () => {
-  it('starts the daemon, once, for twenty callers at the same time', async () => {
+  it('starts the daemon once, for twenty concurrent callers', async () => {
     const home = newHome()
     const runs = await Promise.all(Array.from({ length: 20 }, () => home.ks(['spaces', '--json'])))
     expect(runs.map((run) => [run.code, run.stdout])).toEqual(runs.map(() => [0, '[]\n']))
@@ -33,7 +33,7 @@ describe('the first command', () => {
     expect(lives(pid)).toBe(true)
   }, 120_000)
 
-  it('starts another one after the daemon was killed', async () => {
+  it('starts a new daemon after a kill', async () => {
     const home = newHome()
     await home.ks(['health'])
     const before = daemonFile(home)
@@ -43,12 +43,12 @@ describe('the first command', () => {
     expect(daemonFile(home).instance).not.toBe(before.instance)
   })
 
-  it('A57: believes no daemon.json whose instance does not answer, and signals no stranger', async () => {
+  it('A57: ignores a daemon.json whose instance does not answer, and signals no other process', async () => {
     const home = newHome()
     await home.ks(['health'])
     await home.ks(['daemon', 'stop'])
     const stranger = createServer().listen(0, '127.0.0.1')
-    // This test's own process stands for the stranger that got the pid.
+    // The process of this test represents another process with the same pid.
     const file = {
       instance: 'x',
       pid: process.pid,
@@ -66,7 +66,7 @@ describe('the first command', () => {
 })
 
 describe('a daemon that cannot start', () => {
-  it('is reported with its reason and what to do, exit 8', async () => {
+  it('leads to exit code 8 with the reason and a remedy', async () => {
     const home = newHome()
     home.file('data/VERSION', '99\n')
     const { code, stderr, stdout } = await home.ks(['spaces'])
@@ -75,7 +75,7 @@ describe('a daemon that cannot start', () => {
     expect(stderr).toContain('hint: `ks doctor`')
   })
 
-  it('names the port that is taken, when the address was asked for', async () => {
+  it('leads to a message with the port in use, if the address was requested', async () => {
     const home = newHome()
     const script = home.file(
       'holder.mjs',
@@ -125,7 +125,7 @@ describe('daemon commands', () => {
     expect((await home.ks(['daemon', 'stop'])).stdout).toBe('no daemon is running\n')
   })
 
-  it('say of a daemon that could not stop in order in its time that nothing is lost', async () => {
+  it('report that nothing is lost if the daemon exceeds its stop time', async () => {
     const home = newHome()
     home.file('data/config.json', JSON.stringify({ stopSeconds: 0.05 }))
     await home.ks(['spaces', 'create', 'Notes'])
@@ -146,7 +146,7 @@ describe('daemon commands', () => {
     })
   })
 
-  it('run a command with a daemon of its own, pass its exit code, and leave nothing behind', async () => {
+  it('run a command with a separate daemon, pass on its exit code, and leave nothing', async () => {
     const home = newHome()
     const script =
       'echo "$KS_DATA_DIR"; "$NODE" "$KS" spaces create X >/dev/null && "$NODE" "$KS" spaces --fields slug; exit 7'
@@ -158,7 +158,7 @@ describe('daemon commands', () => {
     expect(() => daemonFile(home)).toThrow()
   })
 
-  it('says when the command of exec does not exist', async () => {
+  it('report a missing command of exec', async () => {
     const home = newHome()
     const run = await home.ks(['daemon', 'exec', '--temp', '--', 'no-such-command-here'])
     expect(run).toMatchObject({ code: 2 })
@@ -166,8 +166,8 @@ describe('daemon commands', () => {
   })
 })
 
-describe('doctor', () => {
-  it('finds an installation well, and names what is not, with a fix', async () => {
+describe('ks doctor', () => {
+  it('approves a correct installation, and reports each problem with a fix', async () => {
     const home = newHome()
     const well = JSON.parse((await home.ks(['doctor', '--json'])).stdout)
     const failed = well.filter((finding: { state: string }) => finding.state === 'failed')
@@ -185,7 +185,7 @@ describe('doctor', () => {
 })
 
 describe('the environment of a started daemon', () => {
-  it('holds settings, paths and proxies, and no token of the caller', async () => {
+  it('contains settings, paths and proxies, but no token of the caller', async () => {
     const { reducedEnv } = await import('../../src/client/start-daemon.js')
     const env = {
       KS_DAEMON_LISTEN: 'a',

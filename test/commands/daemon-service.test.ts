@@ -13,7 +13,7 @@ const unit = join(home.dir, '.config', 'systemd', 'user', 'ksd.service')
 const canVerify = !execaSync('systemd-analyze', ['--version'], { reject: false }).failed
 if (!canVerify) process.stdout.write('units are not verified: systemd-analyze is not installed\n')
 
-/** A systemctl of a user whose manager runs: it notes what it is told, and starts what the unit says. */
+/** A systemctl with a running manager: it records its arguments, and starts the command of the unit. */
 function systemctl(): { env: Record<string, string>; told: () => string[] } {
   const log = home.file('told', '')
   const start = `sed -n 's/^ExecStart=//p' '${unit}' | tr -d '"'`
@@ -33,14 +33,14 @@ esac
   }
 }
 
-/** The same without a manager, as in a container. */
+/** A systemctl without a manager, as in a container. */
 function noManager(): { env: Record<string, string> } {
   chmodSync(home.file('nobin/systemctl', '#!/bin/sh\necho "Failed to connect to bus" >&2\nexit 1\n'), 0o755)
   return { env: { PATH: `${join(home.dir, 'nobin')}:${process.env.PATH ?? ''}` } }
 }
 
 describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
-  it('shows the unit, writes it, and says what to run where systemd does not run; a second run changes nothing', async () => {
+  it('shows and writes the unit, and prints what to run without systemd; a second run changes nothing', async () => {
     const place = noManager()
     const dry = await home.ks(['daemon', 'install', '--dry-run'], place)
     expect(dry, dry.stderr).toMatchObject({ code: 0 })
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     expect(existsSync(unit)).toBe(false)
   })
 
-  it('keeps a copy of a unit that somebody else wrote, and never removes that one', async () => {
+  it('backs up a foreign unit, and never removes one', async () => {
     const place = noManager()
     home.file('.config/systemd/user/ksd.service', '[Service]\nExecStart=/bin/true\n')
     expect(await home.ks(['daemon', 'uninstall', '--yes'], place)).toMatchObject({ code: 6 })
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     expect(readFileSync(unit, 'utf8')).toContain('ksd.js')
   })
 
-  it('has systemd run the daemon in place of one that a command started, and restart it', async () => {
+  it('makes systemd run the daemon instead of one that a command started, and restart it', async () => {
     expect(await home.ks(['spaces'])).toMatchObject({ code: 0 })
     const before = JSON.parse((await home.ks(['daemon', 'status', '--json'])).stdout)
     expect(before).toMatchObject({ mode: 'auto' })
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     expect(after).toMatchObject({ running: true, mode: 'service', service: { path: unit, state: 'active' } })
     expect(after.instance).not.toBe(before.instance)
     expect((await home.ks(['daemon', 'install', '--yes'], { env })).stdout).toContain('already runs as a service')
-    // a daemon that has the directory is stopped first, as systemd does itself
+    // A daemon on the directory is stopped first, like systemd does.
     await home.ks(['daemon', 'stop'], { env })
     const started = await home.ks(['daemon', 'start', '--json'], { env })
     expect(JSON.parse(started.stdout)).toMatchObject({ mode: 'service' })
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     expect(told()).toContain('disable --now ksd.service')
   })
 
-  it.skipIf(!canVerify)('writes units that systemd takes, whatever the names of folders are', () => {
+  it.skipIf(!canVerify)('writes units that systemd accepts, whatever the names of folders', () => {
     const folder = join(home.dir, 'a b%h "q" $X')
     const text = systemdUnit({
       node: process.execPath,
@@ -122,7 +122,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
   })
 })
 
-it('a service is of the data directory that it was made for, and of none whose name is the beginning of that', () => {
+it('a service belongs to its data directory only, not to one whose name is a prefix of it', () => {
   for (const kind of ['systemd', 'launchd'] as const)
     for (const dataDir of ['/home/u/ks data', '/home/u/<50%>']) {
       const program = { node: '/n/node', ksd: '/k/ksd.js', dataDir, folders: {}, environmentFile: '/e' }
@@ -133,8 +133,8 @@ it('a service is of the data directory that it was made for, and of none whose n
     }
 })
 
-describe('a job of launchd', () => {
-  it('is a property list with the same command, its marks written as entities', () => {
+describe('the launchd job', () => {
+  it('consists of a property list with the same command, with escaped characters', () => {
     const text = launchdPlist(
       { node: '/n/node', ksd: '/k/ksd.js', dataDir: '/d/<a&b>', folders: {}, environmentFile: '/e' },
       '/d/log',

@@ -5,7 +5,7 @@ import { cliHome } from '../helpers/cli.js'
 const home = cliHome()
 const ids: Record<string, string> = {}
 
-/** Runs a command that has to succeed. @returns its JSON */
+/** Runs a command that must succeed. @returns its JSON */
 async function json<T>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await home.ks([...args, '--json'])
   expect({ code, stderr }).toMatchObject({ code: 0 })
@@ -23,12 +23,12 @@ beforeAll(async () => {
 })
 afterAll(() => home.end())
 
-describe('a document', () => {
+describe('a document argument', () => {
   const show = (name: string, cwd?: string) =>
     home.ks(['docs', 'show', name, '-s', 'notes', '--json'], cwd === undefined ? {} : { cwd })
   const nameOf = (suffix: string): string => Object.keys(ids).find((name) => name.endsWith(suffix)) ?? ''
 
-  it('goes by its path, by the last parts of it, and by the file it was made from', async () => {
+  it('can be a path, the end of a path, or the ingested file', async () => {
     const full = nameOf('on-call.md')
     for (const name of [full, 'on-call.md', './on-call.md', join(home.dir, 'handbook', 'on-call.md')])
       expect(JSON.parse((await show(name)).stdout), name).toMatchObject({ id: ids[full] })
@@ -36,7 +36,7 @@ describe('a document', () => {
     expect(JSON.parse(beside.stdout)).toMatchObject({ id: ids[full] })
   })
 
-  it('whose name another has too is told with both', async () => {
+  it('leads to a list of ids if several documents match', async () => {
     const { code, stdout, stderr } = await show('keys.md', '/')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     const { error } = JSON.parse(stderr)
@@ -45,16 +45,16 @@ describe('a document', () => {
     expect(Object.values(ids)).toContain(JSON.parse((await show(tail)).stdout).id)
   })
 
-  it('that is not there is told with what comes close', async () => {
+  it('leads to exit code 5 with similar names if none matches', async () => {
     const { code, stderr } = await show('on-cal.md')
     expect(code).toBe(5)
     expect(JSON.parse(stderr).error).toMatchObject({ message: 'no document has the path "on-cal.md"' })
-    // a file of another folder is not one that was ingested, though it ends alike
+    // A file of another folder is not the ingested one, although its path ends alike.
     home.file('elsewhere/handbook/on-call.md', 'something else')
     expect((await show(join(home.dir, 'elsewhere', 'handbook', 'nothing.md'))).code).toBe(5)
   })
 
-  it('is named so by every command that takes one', async () => {
+  it('works the same in every command that takes one', async () => {
     const name = nameOf('on-call.md')
     for (const command of [['artifact'], ['outline'], ['items'], ['reindex'], ['delete', '--dry-run']])
       expect(await home.ks(['docs', ...command, name, '-s', 'notes']), command[0]).toMatchObject({ code: 0 })
@@ -80,8 +80,8 @@ describe('a document', () => {
   })
 })
 
-describe('a question', () => {
-  it('needs no quotes: every word that is no flag belongs to it, in the order it was typed', async () => {
+describe('a question argument', () => {
+  it('needs no quotes: all words except flags belong to it, in their order', async () => {
     const traceOf = async (...words: string[]): Promise<string> => {
       const { traceId } = await json<{ traceId: string }>('query', ...words)
       return (await json<{ query: string }>('traces', 'show', traceId)).query
@@ -92,7 +92,7 @@ describe('a question', () => {
     ).toBe('what is it that is in notes and fast')
   })
 
-  it('still refuses a flag that there is not', async () => {
+  it('still refuses an unknown flag', async () => {
     expect(await home.ks(['query', 'who', 'is', '--spce', 'notes'])).toMatchObject({
       code: 2,
       stderr: 'ks: unknown flag `--spce` for `ks query`\nhint: did you mean `--space`?\n',
@@ -100,7 +100,7 @@ describe('a question', () => {
   })
 })
 
-it('daemon exec passes words on as they were typed, also those that stand twice', async () => {
+it('`ks daemon exec` passes arguments on unchanged, including repeated ones', async () => {
   const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
   const { stdout } = await home.ks([
     'daemon',
@@ -119,7 +119,7 @@ it('daemon exec passes words on as they were typed, also those that stand twice'
   expect(JSON.parse(stdout)).toEqual(['b', 'a', 'b', '--temp', 'node'])
 })
 
-describe('words of other tools', () => {
+describe('command names of other tools', () => {
   it.each([
     ['add', 'ingest PATH'],
     ['ls', 'docs'],
@@ -128,13 +128,13 @@ describe('words of other tools', () => {
     ['version', '--version'],
     ['grep', 'fs grep'],
     ['logs', 'daemon logs'],
-  ])('`ks %s` leads to `ks %s`', async (typed, right) => {
+  ])('`ks %s` suggests `ks %s`', async (typed, right) => {
     const { code, stderr } = await home.ks([typed])
     expect(code).toBe(2)
     expect(stderr).toContain(`did you mean \`ks ${right}\`?`)
   })
 
-  it('lead there also with more words behind them', async () => {
+  it('lead to a suggestion also with further words', async () => {
     expect((await home.ks(['ask', 'who', 'is', 'there'])).stderr).toContain('did you mean `ks query QUESTION`?')
     expect((await home.ks(['add', 'notes.md'])).stderr).toContain('did you mean `ks ingest PATH`?')
   })

@@ -5,7 +5,7 @@ import { documentedLines } from './documented/lines.js'
 import { prepare, swapped } from './documented/subjects.js'
 import { startWorld, type World } from './documented/world.js'
 
-/** Lines that cannot be run here. */
+/** Lines that cannot run here. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run quickstart': 'installs packages; what it does after that is `ks quickstart`',
   'npm test': 'runs this test',
@@ -13,13 +13,13 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 }
 
 /**
- * Lines that install the package, or need it installed, and lines that fetch a model and its runtime: `test/package` and
- * `models-pull.test.ts` do what they do.
+ * Lines that install the package or need the installed one, and lines that download a model and its runtime:
+ * `test/package` and `models-pull.test.ts` cover them.
  */
 const ELSEWHERE =
   /^(npm (install|uninstall|ci|pack)\b|KS_PACKAGE=portable npm pack|man ks-|ks models (pull (?!--list)|remove))/
 
-/** Lines that go on until Ctrl-C: what they show first, and how they end. */
+/** Lines that run until Ctrl-C: the output to wait for, and the exit code. */
 const ENDLESS: Readonly<Record<string, { shows?: RegExp; code: number }>> = {
   'ks daemon logs -f --level warn': { shows: /the tide is high/, code: 130 },
   'ks daemon run --listen 127.0.0.1:0': { shows: /answers at/, code: 0 },
@@ -31,7 +31,7 @@ const ENDLESS: Readonly<Record<string, { shows?: RegExp; code: number }>> = {
   'ks watch ./docs --space example-space --poll 2s': { shows: /polled every 2 s/, code: 130 },
 }
 
-/** Lines that ask something at a terminal, and what is typed there. */
+/** Lines that ask at a terminal, and the typed reply. */
 const ASKS: Readonly<Record<string, (world: World) => [RegExp, string]>> = {
   'ks auth login --context work': (world) => [/token.*: /i, `${world.token()}\r`],
   "ks sources delete '#a1b2c3d4' --keep-documents --space example-space": () => [/\[y\/N\]/, 'y\r'],
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterEach(() => world.goOn())
 afterAll(() => world?.end())
 
-describe.each(pages)('every command line of %s ends well:', (file) => {
+describe.each(pages)('command lines in %s succeed:', (file) => {
   const rows = runnable.filter((line) => line.file === file).map(({ text, preamble }) => [text, preamble] as const)
   it.each(rows)('%s', async (text, preamble) => {
     const asks = ASKS[text]
@@ -62,13 +62,13 @@ describe.each(pages)('every command line of %s ends well:', (file) => {
   })
 })
 
-it('what is said of single lines is said of lines that the documents have', () => {
+it('the exceptions for command lines name existing lines', () => {
   const texts = new Set(LINES.map(({ text }) => text))
   const named = [NOT_RUN, ENDLESS, ASKS].flatMap((table) => Object.keys(table))
   expect(named.filter((text) => !texts.has(text))).toEqual([])
 })
 
-it('finds the lines of every page', () => {
+it('command lines of every page are found', () => {
   expect(Object.keys(NOT_RUN).length).toBeLessThanOrEqual(3)
   expect(LINES.length).toBeGreaterThan(300)
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/cli.md', 'docs/chat.md', 'docs/http.md']))

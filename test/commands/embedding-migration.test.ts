@@ -30,7 +30,7 @@ const embeddedBy = async () => {
 }
 
 describe('`ks spaces set-embedding` on a space with documents', () => {
-  it('goes on after a kill -9 of the daemon, and with `--wait` ends when queries use the new model', async () => {
+  it('continues after a kill -9 of the daemon, and with `--wait` ends when queries use the new model', async () => {
     const made = await home.ks(['spaces', 'create', 'notes', '--embedding', 'openai-compatible/local/old'])
     expect(made.code).toBe(0)
     expect((await home.ks(['ingest', 'notes', '-s', 'notes', '--wait'])).code).toBe(0)

@@ -16,8 +16,8 @@ afterAll(async () => {
   await home.end()
 })
 
-describe('an ingest', () => {
-  it('of a file over the limit ends with 7, of one among others with 3', async () => {
+describe('ks ingest', () => {
+  it('exits with 7 for a file above the limit, and with 3 for one among others', async () => {
     home.file('big/big.md', 'x '.repeat(2000))
     const alone = await home.ks(['ingest', 'big'])
     expect([alone.code, alone.stderr]).toEqual([
@@ -28,7 +28,7 @@ describe('an ingest', () => {
     expect((await home.ks(['ingest', 'big'])).code).toBe(3)
   })
 
-  it('passes over an empty file, with a word', async () => {
+  it('ignores an empty file, with a note', async () => {
     home.file('code/__init__.py', '')
     home.file('code/main.md', '# Main\n\nText.\n')
     const { code, stderr } = await home.ks(['ingest', 'code', '--wait'])
@@ -36,10 +36,10 @@ describe('an ingest', () => {
   })
 })
 
-describe('a folder that cannot be', () => {
+describe('an impossible folder', () => {
   const env = { KS_DATA_DIR: join(home.dir, 'file/data'), KS_URL: '' }
 
-  it('is named, with the reason', async () => {
+  it('appears in the message with the reason', async () => {
     home.file('file', 'no folder')
     const { code, stderr } = await home.ks(['spaces'], { env })
     expect([code, stderr]).toEqual([1, expect.stringContaining(`"${env.KS_DATA_DIR}`)])
@@ -47,14 +47,14 @@ describe('a folder that cannot be', () => {
     expect(stderr).not.toContain('unexpected')
   })
 
-  it('is found by doctor', async () => {
+  it('appears in the report of doctor', async () => {
     const { stdout } = await home.ks(['doctor', '--format', 'tsv'], { env })
     expect(stdout).toContain(`${env.KS_DATA_DIR} cannot be created: ${join(home.dir, 'file')} is not a folder`)
   })
 })
 
-describe('--json', () => {
-  it('is one document, also of the log and of golden questions', async () => {
+describe('output with --json', () => {
+  it('consists of one document, also for the log and golden questions', async () => {
     const log = JSON.parse((await home.ks(['daemon', 'logs', '--json'])).stdout)
     expect(log).toEqual(expect.arrayContaining([expect.objectContaining({ msg: 'ready' })]))
     expect(JSON.parse((await home.ks(['golden', 'export', '--json'])).stdout)).toEqual([])
@@ -62,7 +62,7 @@ describe('--json', () => {
 })
 
 describe('a token', () => {
-  it('that is kept for a context serves the same origin by --url', async () => {
+  it('can be stored for a context and used for the same origin by --url', async () => {
     const url = daemon.ready.url
     const token = readFileSync(join(home.dataDir, 'cli.token'), 'utf8')
     expect(await home.ks(['context', 'add', 'far', '--url', url])).toMatchObject({ code: 0 })
@@ -71,7 +71,7 @@ describe('a token', () => {
     expect(await home.ks(['spaces', '--url', url, '--fields', 'slug'])).toMatchObject({ code: 0, stdout: 'notes\n' })
   })
 
-  it('that is refused is told why', async () => {
+  it('leads to a message with the reason if it is refused', async () => {
     const other = cliHome()
     try {
       expect(await other.ks(['spaces'])).toMatchObject({ code: 0 })

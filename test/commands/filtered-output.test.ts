@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 describe('--jq and --template', () => {
-  it('print what they make of the JSON of a command', async () => {
+  it('print their result for the JSON of a command', async () => {
     const jq = await home.ks(['spaces', '--jq', 'map(.slug) | sort | .[]'])
     expect(jq).toMatchObject({ code: 0, stdout: 'one-space\ntwo-space\n', stderr: '' })
     const lines = await home.ks(['spaces', '--format', 'jsonl', '--jq', '{slug}'])
@@ -30,7 +30,7 @@ describe('--jq and --template', () => {
     expect(fields.stdout).toBe('slug\n')
   })
 
-  it('work on what a command streams, too', async () => {
+  it('also work on streamed output', async () => {
     home.file('ferry.md', '# Ferry\n\nIt sails at nine.\n')
     const read = await home.ks(['read', 'ferry.md', '--jq', '.title, .mediaType'])
     expect(read, read.stderr).toMatchObject({ code: 0, stdout: 'Ferry\ntext/markdown\n' })
@@ -38,7 +38,7 @@ describe('--jq and --template', () => {
     expect(answer, answer.stderr).toMatchObject({ code: 0, stdout: '2\n' })
   })
 
-  it('refuse what does not fit, and keep the exit code of a command that fails', async () => {
+  it('refuse incompatible flags, and keep the exit code of a failed command', async () => {
     const wrong = await home.ks(['spaces', '--jq', 'nonsense'])
     expect(wrong).toMatchObject({ code: 2, stdout: '' })
     expect(wrong.stderr).toContain('--jq: jq: error: nonsense/0 is not defined')
@@ -51,7 +51,7 @@ describe('--jq and --template', () => {
 })
 
 describe('an alias', () => {
-  it('stands for a command and the words behind it, is in the help, and hides no command', async () => {
+  it('expands to a command with arguments, appears in the help, and hides no command', async () => {
     expect(await home.ks(['alias', 'set', 'one', 'spaces show $1 --jq .slug'])).toMatchObject({ code: 0 })
     expect(await home.ks(['one', 'one-space'])).toMatchObject({ code: 0, stdout: 'one-space\n' })
     expect(await home.ks(['one', 'two-space', '--quiet'])).toMatchObject({ stdout: 'two-space\n' })
@@ -65,7 +65,7 @@ describe('an alias', () => {
       ['open', "spaces 'open"],
     ])
       expect(await home.ks(['alias', 'set', '--', name ?? '', line ?? ''])).toMatchObject({ code: 2 })
-    // one that was written into the file by hand hides none either
+    // Nor does one that was written into the file by hand.
     const path = join(home.dir, 'config', 'aliases.json')
     home.file('config/aliases.json', JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), spaces: 'doctor' }))
     expect((await home.ks(['spaces', '--jq', 'length'])).stdout).toBe('2\n')
@@ -74,7 +74,7 @@ describe('an alias', () => {
     expect(await home.ks(['alias', 'delete', 'one'])).toMatchObject({ code: 5 })
   })
 
-  it('takes each word behind it as one, whatever that holds', () => {
+  it('treats each argument as one word, whatever it contains', () => {
     expect(wordsOf(`a 'b c' "d \\" e" f\\ g ''`)).toEqual(['a', 'b c', 'd " e', 'f g', ''])
     expect(expanded('x', 'query $1 --since $3', ['$2; rm "x', 'b', 'c', 'd'])).toEqual([
       'query',
@@ -96,7 +96,7 @@ describe('the pager', () => {
       write: (text: string) => written.push(text) > 0,
     }) as unknown as NodeJS.WriteStream
 
-  it('gets what is longer than the screen, and nothing else', async () => {
+  it('gets only output that is longer than the screen', async () => {
     for (const [lines, isPaged] of [
       [9, false],
       [10, true],
@@ -113,7 +113,7 @@ describe('the pager', () => {
     }
   })
 
-  it('may quit early, and where it is not to be run the output is seen all the same', async () => {
+  it('can quit early, and all output appears if it cannot run', async () => {
     const quits = new PagedOutput('exit 0', stdout([]))
     for (let n = 0; n < 5000; n++) quits.write(`${'x'.repeat(100)}\n`)
     await quits.end()
@@ -124,7 +124,7 @@ describe('the pager', () => {
     expect(written.join('')).toBe('x\n'.repeat(20))
   })
 
-  it('is the one of KS_PAGER, of PAGER, or less; none where none is wanted', () => {
+  it('comes from KS_PAGER, PAGER, or is less; a flag disables it', () => {
     expect(pagerOf({ KS_PAGER: 'more', PAGER: 'most' })).toBe('more')
     expect(pagerOf({ PAGER: 'most' })).toBe('most')
     expect(pagerOf({})).toContain('less')

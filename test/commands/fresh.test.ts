@@ -19,7 +19,7 @@ interface Item {
   metadata: { filename: string; file?: string }
 }
 
-/** Freshness of each document of the evidence, and how its file stands to it. */
+/** Freshness of each document in the evidence, and the state of its file. */
 async function freshness(question = QUESTION): Promise<Record<string, string>> {
   const { stdout } = await home.ks(['query', question, '--json'])
   const items: Item[] = JSON.parse(stdout).evidenceBundle.items
@@ -28,16 +28,16 @@ async function freshness(question = QUESTION): Promise<Record<string, string>> {
   )
 }
 
-test('evidence of files that are as they were is fresh', async () => {
+test('evidence of unchanged files is fresh', async () => {
   expect(await freshness()).toEqual({ 'trips/ferry.md': 'fresh, verified', 'trips/train.md': 'fresh, verified' })
 })
 
-test('a file whose times changed and whose bytes did not is read, once', async () => {
+test('a file with changed times and equal bytes is verified by its content', async () => {
   utimesSync(`${home.dir}/trips/ferry.md`, new Date(), new Date())
   expect(await freshness()).toMatchObject({ 'trips/ferry.md': 'fresh, verified' })
 })
 
-test('evidence of a file that changed is stale, which people are told', async () => {
+test('evidence of a changed file is stale, with a warning on stderr', async () => {
   home.file('trips/ferry.md', '# Ferry\n\nThe ferry leaves at half past ten in the morning.')
   expect(await freshness()).toEqual({ 'trips/ferry.md': 'stale, changed', 'trips/train.md': 'fresh, verified' })
   const { stderr, code } = await home.ks(['query', QUESTION])
@@ -45,14 +45,14 @@ test('evidence of a file that changed is stale, which people are told', async ()
   expect(stderr).toContain('trips/ferry.md: its file changed since it was ingested')
 })
 
-test('--fresh strict ingests changed files and answers from what they say now', async () => {
+test('--fresh strict ingests changed files and answers from their new content', async () => {
   const { stdout, code } = await home.ks(['query', QUESTION, '--fresh', 'strict'])
   expect(stdout).toContain('half past ten')
   expect(code).toBe(0)
   expect(await freshness()).toMatchObject({ 'trips/ferry.md': 'fresh, verified' })
 })
 
-test('--fresh strict ends with 10 when a file is gone, after the answer', async () => {
+test('--fresh strict ends with 10 after the answer if a file is deleted', async () => {
   rmSync(`${home.dir}/trips/ferry.md`)
   const { stdout, stderr, code } = await home.ks(['query', QUESTION, '--fresh', 'strict', '--format', 'jsonl'])
   expect(code).toBe(10)
@@ -65,7 +65,7 @@ test('--fresh strict ends with 10 when a file is gone, after the answer', async 
   expect(await freshness()).toMatchObject({ 'trips/ferry.md': 'stale, gone' })
 })
 
-test('a daemon that others reach looks at no local files', async () => {
+test('a daemon that remote clients can use reads no local files', async () => {
   expect((await home.ks(['daemon', 'stop'])).code).toBe(0)
   const started = await home.ks(['daemon', 'start', '--listen', '127.0.0.1:0'], {
     env: {

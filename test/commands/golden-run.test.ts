@@ -19,7 +19,7 @@ Visitors moor at the eastern quay, in the order of their arrival. The pilot boar
 Mooring costs nine crowns a night. Water and power are included in the price of a berth.
 `
 
-/** The same text under other numbers, behind a new chapter: passages are cut anew, and every id changes. */
+/** The same text with other numbers, after a new chapter: passages have other boundaries, and every id changes. */
 const SHIFTED = HARBOUR.replace(
   '## Berths',
   `## 1. Opening hours\n\n${'The office is open from eight to five, and closed on holidays of the town. '.repeat(60)}\n\n## 2. Berths`,
@@ -68,7 +68,7 @@ beforeAll(async () => {
 })
 
 describe('ks golden run', () => {
-  it('measures recall, rank and answerability, over all and by tag, and passes a gate that holds', async () => {
+  it('measures recall, rank and answerability, in total and by tag, and passes a gate', async () => {
     const {
       code,
       report: found,
@@ -90,7 +90,7 @@ describe('ks golden run', () => {
     expect(Object.keys(kept)).not.toContain('baseline')
   })
 
-  it('finds its labels again after the document was cut anew and every passage has another id', async () => {
+  it('finds its labels again after the passages of the document got other boundaries and ids', async () => {
     const nodes = async () => {
       const { stdout } = await home.ks(['query', 'What does mooring cost a night?', '--space', 'port', '--json'])
       return JSON.parse(stdout).evidenceBundle.items.map((item: { nodeId: string }) => item.nodeId)
@@ -105,7 +105,7 @@ describe('ks golden run', () => {
     expect(found).toMatchObject({ unresolved: 0, metrics: { recall: 1 }, passed: true })
     expect(code).toBe(0)
 
-    // labels by id do not live that long: they are reported, not missed in silence
+    // Labels by id do not survive that: they are reported as unresolved.
     const line = JSON.stringify({ question: 'What does mooring cost a night?', expectedEvidenceIds: [before[0]] })
     home.file('ids.jsonl', `${line}\n`)
     const byId = await golden(['--file', 'ids.jsonl', '--json', '--min-recall', '0'])
@@ -114,11 +114,11 @@ describe('ks golden run', () => {
     expect((await golden(['--file', 'ids.jsonl'])).code).toBe(3)
   })
 
-  it('catches a regression against the baseline with exit 10, and names the question', async () => {
+  it('reports a regression against the baseline with exit 10 and the question', async () => {
     const first = ['--file', 'golden.yaml', '--k', '1']
     expect((await golden([...first, '--save-baseline', 'first.json'])).code).toBe(0)
     expect((await golden([...first, '--baseline', 'first.json'])).code).toBe(0)
-    // a page that repeats the question comes before the one that answers it
+    // A page that repeats the question ranks before the one that answers it.
     await put({
       'pilots.md': '# Where does the pilot board?\n\nWhere does the pilot board, asks the pilot on board.\n',
     })
@@ -132,7 +132,7 @@ describe('ks golden run', () => {
     expect((await golden([...first, '--baseline', 'first.json', '--tolerance', '0.4'])).code).toBe(0)
   })
 
-  it('reports labels that stand nowhere, and answers 3', async () => {
+  it('reports labels without a match, with exit 3', async () => {
     await put({ 'harbour.md': SHIFTED.replace(/The pilot boards[^.]*\./, '') })
     const { code, report: found } = await report()
     expect(code).toBe(3)
@@ -157,7 +157,7 @@ describe('ks golden run', () => {
     expect(lost.stderr).toContain('the baseline was not saved')
   })
 
-  it('runs the questions that the service keeps, with anchors in their metadata', async () => {
+  it('runs stored golden questions, with anchors in their metadata', async () => {
     const body = {
       question: 'How much is a night at the quay?',
       tags: ['stored'],
@@ -180,7 +180,7 @@ describe('ks golden run', () => {
     expect(JSON.parse(both.stdout)).toMatchObject({ questions: 2 })
   })
 
-  it('fails a minimum that is not reached, and one that nothing was measured for', async () => {
+  it('fails a minimum that is not reached or has no measured value', async () => {
     home.file(
       'half.json',
       JSON.stringify([
@@ -202,7 +202,7 @@ describe('ks golden run', () => {
     expect((await golden(['--file', 'only.json', '--min-answerable', '1'])).code).toBe(0)
   })
 
-  it('fails the gate where the passages are right and the answer is wrong', async () => {
+  it('fails the gate if the passages are right and the answer is wrong', async () => {
     const questions = (answer: string, not: string) =>
       `- question: How often does the beacon flash?\n  expect: { document: lights.md, answer: ["${answer}"], not: ["${not}"], state: answerable }\n`
     home.file('right.yaml', questions('every  TEN seconds', 'twenty seconds'))
@@ -220,7 +220,7 @@ describe('ks golden run', () => {
       baseline: { broken: ['How often does the beacon flash?'] },
       results: [{ recall: 1, missing: [], answer: wrong }],
     })
-    // the same question in the space: added, exported and imported with its expected answer
+    // The same question in the space: added, exported and imported with its expected answer.
     const expected = ['--expect-answer', 'twenty seconds', '--expect-state', 'answerable', '--tag', 'light']
     const added = await home.ks([
       'golden',
@@ -244,7 +244,7 @@ describe('ks golden run', () => {
     expect(await stored()).toMatchObject([{ answer: { right: false } }])
   })
 
-  it('refuses what it cannot read, naming the place', async () => {
+  it('refuses an invalid file with the position', async () => {
     const refused = async (name: string, text: string, said: string | RegExp) => {
       writeFileSync(join(home.dir, name), text)
       const run = await golden(['--file', name])
@@ -267,7 +267,7 @@ describe('ks golden run', () => {
 })
 
 describe('ks why', () => {
-  it('lists the stages for people, the object for programs, and exits 0 either way', async () => {
+  it('lists the stages for people, prints the object for programs, and exits with 0 in both cases', async () => {
     const people = await home.ks([
       'why',
       'How often does the beacon flash?',
@@ -297,7 +297,7 @@ describe('ks why', () => {
     expect((await home.ks(['why', 'a question alone', '--space', 'port'])).code).toBe(2)
   })
 
-  it('reports a baseline or a list of questions as missing or as a folder, with its path', async () => {
+  it('reports a missing baseline or list of questions, or a folder in its place, with the path', async () => {
     home.file('other.json', '{"version":2}')
     home.file('folder/inner.json', '{}')
     const wrong: [string[], string][] = [

@@ -13,12 +13,12 @@ import { program } from '../../src/kchat/program.js'
 import { AN_ID, HOSTILE, type HostileService, hostileService, type Malice, RAW } from '../helpers/hostile-service.js'
 
 /**
- * A73, terminal-escapes: whatever the service says, and whatever documents, names and errors hold, nothing of it reaches
- * a terminal as more than text. Every command that prints runs against a service that says nothing but hostile text.
+ * A73, terminal-escapes: no content of the service, documents, names or errors reaches a terminal as more than text.
+ * Every command that prints runs against a service that returns only hostile text.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Words by the names of arguments; others are an id. */
+/** Values of arguments by name; others are an id. */
 const WORDS: Readonly<Record<string, string>> = {
   method: 'GET',
   path: '/knowledge/documents/a.md',
@@ -35,7 +35,7 @@ const WORDS: Readonly<Record<string, string>> = {
   model: 'local:embed',
   item: 'a-node',
 }
-/** What a command needs beside its arguments. */
+/** Further arguments of commands. */
 const MORE: Readonly<Record<string, string[]>> = {
   api: ['--paginate'],
   'golden:annotate': ['--answer', 'yes'],
@@ -49,7 +49,7 @@ const MORE: Readonly<Record<string, string[]>> = {
   'views:topic': ['--topic', 'a'],
   'traces:review': ['--verdict', 'relevant'],
 }
-/** Commands that say nothing of what a service or a document says, or that run until they are stopped. */
+/** Commands that print nothing of a service or document, or that run until stopped. */
 const SILENT: ReadonlyMap<string, string> = new Map([
   ['completion', 'its text is our own'],
   ['help', 'its text is our own'],
@@ -108,7 +108,7 @@ beforeEach(() => {
   said = ''
 })
 
-/** Runs something with a terminal in the place of stdout and stderr. @returns all that it wrote */
+/** Runs a function with a terminal as stdout and stderr. @returns its complete output */
 async function onTerminal(run: () => Promise<void>): Promise<string> {
   said = ''
   const cwd = process.cwd()
@@ -128,7 +128,7 @@ async function onTerminal(run: () => Promise<void>): Promise<string> {
   try {
     await run()
   } catch (error) {
-    // vitest turns process.exit into an error
+    // vitest turns process.exit into an error.
     if (!String(error).includes('process.exit')) throw error
   } finally {
     process.chdir(cwd)
@@ -143,7 +143,7 @@ async function onTerminal(run: () => Promise<void>): Promise<string> {
   return said
 }
 
-/** The first raw character of a text with what stands around it; undefined when there is none. */
+/** The first control character of a text with its context; undefined if there is none. */
 function rawIn(text: string): string | undefined {
   const at = text.search(RAW)
   return at === -1 ? undefined : JSON.stringify(text.slice(Math.max(0, at - 60), at + 20))
@@ -152,8 +152,8 @@ function rawIn(text: string): string | undefined {
 const MALICE: readonly Malice[] = ['text', 'all', 'error']
 const FORMATS = [[], ['--format', 'tsv'], ['--json']]
 
-describe('A43, A73: nothing that others wrote is obeyed by the terminal', () => {
-  it.each(MALICE)('whatever command of ks it is (service: %s)', { timeout: 240_000 }, async (malice) => {
+describe('A43, A73: foreign text in the output of commands', () => {
+  it.each(MALICE)('contains no control sequences for any command of ks (service: %s)', { timeout: 240_000 }, async (malice) => {
     service.malice = malice
     const raw: string[] = []
     let printed = 0
@@ -170,11 +170,11 @@ describe('A43, A73: nothing that others wrote is obeyed by the terminal', () => 
       }
     }
     expect(raw).toEqual([])
-    // most of them did print what the service said
+    // Most commands printed text of the service.
     expect(printed).toBeGreaterThan(commands.length / 2)
   })
 
-  it.each(MALICE)('whatever command of kchat it is (service: %s)', { timeout: 240_000 }, async (malice) => {
+  it.each(MALICE)('contains no control sequences for any command of kchat (service: %s)', { timeout: 240_000 }, async (malice) => {
     service.malice = malice
     const raw: string[] = []
     const leaves = leafCommands(program()).filter(({ words: [first] }) => first !== 'completion' && first !== 'login')
@@ -195,7 +195,7 @@ describe('A43, A73: nothing that others wrote is obeyed by the terminal', () => 
     expect(printed).toBeGreaterThan(leaves.length / 2)
   })
 
-  it('nor is the log, a file name or what documents hold', async () => {
+  it('contains no control sequences for the log, a file name or document content', async () => {
     service.malice = 'text'
     const log = [`crash: ${HOSTILE}`, JSON.stringify({ level: 'info', msg: HOSTILE, path: HOSTILE })].join('\n')
     writeFileSync(join(folder, 'DATA', 'logs', 'daemon.log'), `${log}\n`)

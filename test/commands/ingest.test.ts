@@ -43,8 +43,8 @@ async function ingest(path: string, space: string, ...more: string[]) {
   return { ...run, states: Object.fromEntries(records.map((record) => [record.filename, record.status])), records }
 }
 
-describe('a file that the service would not take', () => {
-  it('is told before a byte of it is read', async () => {
+describe('a file that the service would refuse', () => {
+  it('causes a message before a byte of it is read', async () => {
     const space = await newSpace()
     home.file('huge/small.md', '# Small\ntext\n')
     home.file('huge/sparse.md', '')
@@ -62,7 +62,7 @@ describe('a file that the service would not take', () => {
 })
 
 describe('ingesting a folder again', () => {
-  it('sends what is new or changed, and nothing else', async () => {
+  it('uploads new and changed files only', async () => {
     const space = await newSpace()
     home.file('a/one.md', '# One\nfirst text\n')
     home.file('a/two.md', '# Two\nsecond text\n')
@@ -79,7 +79,7 @@ describe('ingesting a folder again', () => {
     expect(docs.stdout.trim().split('\n').sort()).toEqual(['a/one.md', 'a/three.md', 'a/two.md'])
   })
 
-  it('goes by the service, not by what it remembers', async () => {
+  it('follows the state of the service, not its own cache', async () => {
     const space = await newSpace()
     home.file('b/x.md', '# X\ntext\n')
     await ingest('b', space, '--wait')
@@ -88,7 +88,7 @@ describe('ingesting a folder again', () => {
     expect((await ingest('b', space, '--wait')).states).toEqual({ 'b/x.md': 'published' })
   })
 
-  it('works as well when what it remembers is damaged', async () => {
+  it('works with a damaged cache', async () => {
     const space = await newSpace()
     home.file('c/x.md', '# X\nmore text\n')
     await ingest('c', space, '--wait')
@@ -97,7 +97,7 @@ describe('ingesting a folder again', () => {
     expect((await ingest('c', space)).states).toEqual({ 'c/x.md': 'unchanged' })
   })
 
-  it('follows a document of an earlier run to its end', async () => {
+  it('waits for a document of an earlier run', async () => {
     const space = await newSpace()
     for (let n = 0; n < 20; n++) home.file(`late/${n}.md`, `# Doc ${n}\ntext number ${n}\n`)
     await ingest('late', space)
@@ -109,7 +109,7 @@ describe('ingesting a folder again', () => {
 })
 
 describe('files that fail', () => {
-  it('are named with the reason of the service, grouped, and the others go in: exit 3', async () => {
+  it('appear grouped with the reason of the service, and the others are ingested: exit 3', async () => {
     const space = await newSpace()
     home.file('mixed/good.md', '# Good\nreadable text\n')
     home.file('mixed/picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
@@ -130,7 +130,7 @@ describe('files that fail', () => {
     expect(again.stderr).toMatch(/^hint: `ks ingest … --format jsonl` lists every file$/m)
   })
 
-  it('are tried again by the next ingest, each with a job of its own, and it says so', async () => {
+  it('get a new job in the next ingest, which reports it', async () => {
     const space = await newSpace()
     home.file('again/empty.md', ' \n')
     home.file('again/full.md', '# Full\ntext\n')
@@ -148,12 +148,12 @@ describe('files that fail', () => {
     expect(second).toMatchObject({ filename: 'again/empty.md', status: 'failed', retried: true })
     expect(second?.jobId).not.toBe(first?.jobId)
     expect(kept).toMatchObject({ filename: 'again/full.md', status: 'unchanged', retried: undefined })
-    // only named, when nothing is to be sent
+    // Nothing is sent, only listed.
     const dry = await home.ks(['ingest', 'again', '-s', space, '--dry-run', '--format', 'table'])
     expect(dry.stdout).toBe('would ingest 2 files: 1 queued, 1 unchanged; 1 of them was tried again\n')
   })
 
-  it('are those that are too large, and not their neighbours in the same request', async () => {
+  it('do not include the neighbours of a too large file in the same request', async () => {
     const space = await newSpace()
     home.file('sizes/small.md', '# Small\nfits\n')
     home.file('sizes/large.md', `# Large\n${'word '.repeat(30_000)}`)
@@ -164,13 +164,13 @@ describe('files that fail', () => {
     expect(records[0]?.reason).toContain('over the upload limit of 97.7 KiB')
   })
 
-  it('end with 1 when all of them fail', async () => {
+  it('cause exit 1 if all of them fail', async () => {
     const space = await newSpace()
     home.file('bad/empty.md', ' \n')
     expect((await ingest('bad', space, '--wait')).code).toBe(1)
   })
 
-  it('are passed over by size when that is asked for, and named', async () => {
+  it('do not include files above --max-size, which are skipped and reported', async () => {
     const space = await newSpace()
     const { code, records, stderr } = await ingest('sizes', space, '--max-size', '50K')
     expect(code).toBe(0)
@@ -181,7 +181,7 @@ describe('files that fail', () => {
     expect(stderr).toContain('skipped sizes/large.md: 146 KiB is over')
   })
 
-  it.skipIf(process.getuid?.() === 0)('are those this user may not read (not as root)', async () => {
+  it.skipIf(process.getuid?.() === 0)('include unreadable files (not as root)', async () => {
     const space = await newSpace()
     chmodSync(home.file('locked/no.md', 'x'), 0)
     home.file('locked/yes.md', '# Yes\ntext\n')
@@ -191,8 +191,8 @@ describe('files that fail', () => {
   })
 })
 
-describe('what goes in', () => {
-  it('is a document from stdin under a given name', async () => {
+describe('the input of an ingest', () => {
+  it('can be a document on stdin with a given name', async () => {
     const space = await newSpace()
     const run = await home.ks(['ingest', '-', '--name', 'note.md', '--type', 'text/markdown', '-s', space, '--wait'], {
       stdin: '# From a pipe\nA piped sentence.\n',
@@ -203,7 +203,7 @@ describe('what goes in', () => {
     expect((await home.ks(['ingest', '-', '-s', space], { stdin: 'x' })).stderr).toContain('needs a name')
   })
 
-  it('is a list of files, NUL-separated', async () => {
+  it('can be a NUL-separated list of files', async () => {
     const space = await newSpace()
     home.file('list/a b.md', '# A\ntext a\n')
     home.file('list/c.md', '# C\ntext c\n')
@@ -213,7 +213,7 @@ describe('what goes in', () => {
     expect(JSON.parse(run.stdout).map((record: Shown) => record.filename)).toEqual(['list/a b.md', 'list/c.md'])
   })
 
-  it('has any name a file may have', async () => {
+  it('can have any valid file name', async () => {
     const space = await newSpace()
     const names = ['ünïcode ☃.md', 'quote\'"s.md', 'semi;colon.md', '%41.md', '日本語.md']
     for (const name of names) home.file(`names/${name}`, `# ${name}\ntext of ${name}\n`)
@@ -222,7 +222,7 @@ describe('what goes in', () => {
     expect(new Set(Object.values((await ingest('names', space)).states))).toEqual(new Set(['unchanged']))
   })
 
-  it('is named when a link leaves the folder, and does not go in', async () => {
+  it('excludes links that leave the folder, and reports them', async () => {
     const space = await newSpace()
     home.file('links/in.md', '# In\ntext\n')
     home.file('outside.md', 'secret')
@@ -232,7 +232,7 @@ describe('what goes in', () => {
     expect(stderr).toContain('skipped links/out.md: a symbolic link to outside of the folder')
   })
 
-  it('comes as one event a line with jsonl', async () => {
+  it('produces one event a line with jsonl', async () => {
     const space = await newSpace()
     const run = await home.ks(['ingest', 'a', '-s', space, '--format', 'jsonl'])
     const events = run.stdout
@@ -246,20 +246,20 @@ describe('what goes in', () => {
   })
 })
 
-/** The answer of a service that does not tell its limits. */
+/** The response of a service without limits. */
 function saysNothingOfItself(request: IncomingMessage, response: ServerResponse): boolean {
   if (request.url !== '/daemon/status') return false
   response.writeHead(404, { 'x-error-code': 'not-found' }).end('{"error":"there is no such route"}')
   return true
 }
 
-describe('a service that has trouble', () => {
+describe('an ingest into a failing service', () => {
   const spaceId = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
   beforeAll(() => {
     home.file('busy/x.md', 'text')
   })
 
-  it('is asked again when it is full, as late as it says', async () => {
+  it('repeats requests when the service is busy, after its Retry-After', async () => {
     let uploads = 0
     const server = await testServer(async (request, response) => {
       const body = await requestBody(request)
@@ -287,7 +287,7 @@ describe('a service that has trouble', () => {
     expect([run.code, uploads, JSON.parse(run.stdout)[0].status]).toEqual([0, 2, 'queued'])
   })
 
-  it('is not asked again when the space is full: the files fail with its sentence', async () => {
+  it('repeats nothing when the space is full: the files fail with the message of the service', async () => {
     const server = await testServer(async (request, response) => {
       await requestBody(request)
       if (saysNothingOfItself(request, response)) return
@@ -304,7 +304,7 @@ describe('a service that has trouble', () => {
     expect(run.stderr).toContain('  the space may hold 10 bytes: busy/x.md')
   })
 
-  it('that refuses the token ends the command at once, with exit 4', async () => {
+  it('ends at once with exit 4 if the token is refused', async () => {
     const server = await testServer(async (request, response) => {
       await requestBody(request)
       response.writeHead(401, { 'x-error-code': 'unauthenticated' })
@@ -318,12 +318,12 @@ describe('a service that has trouble', () => {
     )
   })
 
-  it('is left to itself by Ctrl-C, which says what was sent, with exit 130', async () => {
+  it('ends at Ctrl-C with exit 130, and reports what was sent', async () => {
     const server = await testServer(async (request, response) => {
       await requestBody(request)
       if (saysNothingOfItself(request, response)) return
       if (request.url?.endsWith('/check') === true) response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
-      // The upload is never answered.
+      // The upload never gets a response.
     })
     const child = execa(process.execPath, [KS, 'ingest', 'busy', '-s', spaceId, '--url', server.url], {
       cwd: home.dir,
@@ -347,8 +347,8 @@ describe('a service that has trouble', () => {
   })
 })
 
-describe('a file that changes while it is sent', () => {
-  it('is asked for again next time', async () => {
+describe('a file that changes during its upload', () => {
+  it('must be uploaded again next time', async () => {
     const space = await newSpace()
     const path = home.file('moving/x.md', '# X\nfirst\n')
     await ingest('moving', space, '--wait')
@@ -360,8 +360,8 @@ describe('a file that changes while it is sent', () => {
   })
 })
 
-describe('without a space named', () => {
-  it('makes the first one after the folder, then takes the only one there is, and asks where there are several', async () => {
+describe('an ingest without a space', () => {
+  it('creates the first space after the folder, then uses the only one, and asks if there are several', async () => {
     const fresh = cliHome()
     try {
       fresh.file('Field notes/x.md', '# X\ntext about larks\n')

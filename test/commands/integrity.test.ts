@@ -15,13 +15,13 @@ beforeAll(async () => {
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
 })
 
-it('says that all is well, and exits 0', async () => {
+it('ks fsck reports a healthy space with exit 0', async () => {
   const run = await home.ks(['fsck', 'sea', '--deep'])
   expect(run).toMatchObject({ code: 0, stdout: '' })
   expect(run.stderr).toContain('No issues.')
 })
 
-it('shows an issue, exits 10, and takes another limit for that', async () => {
+it('ks fsck shows an issue with exit 10, and accepts another limit for that', async () => {
   sql(home.dataDir, (db) => db.exec("UPDATE versions SET artifact = x'' WHERE key = 1"))
   const run = await home.ks(['fsck', 'sea', '--check', 'artifact-segments', '--json'])
   expect(run.code).toBe(10)
@@ -29,7 +29,7 @@ it('shows an issue, exits 10, and takes another limit for that', async () => {
   expect(await home.ks(['fsck', 'sea', '--fail-on', 'critical', '--repairable'])).toMatchObject({ code: 0 })
 })
 
-it('repairs only after a yes', async () => {
+it('ks fsck repairs only after confirmation', async () => {
   const asked = await home.ks(['fsck', 'sea', '--repair'])
   expect(asked).toMatchObject({ code: 2 })
   expect(asked.stdout).toContain('would-repair')
@@ -40,7 +40,7 @@ it('repairs only after a yes', async () => {
   expect(await home.ks(['fsck', 'sea'])).toMatchObject({ code: 0 })
 })
 
-it('shows what can be collected, and removes it after a yes', async () => {
+it('ks gc shows what can be collected, and removes it after confirmation', async () => {
   const key = ObjectStore.key('local', `ab${'0'.repeat(62)}`)
   const path = join(home.dataDir, 'objects', key)
   mkdirSync(dirname(path), { recursive: true })
@@ -55,7 +55,7 @@ it('shows what can be collected, and removes it after a yes', async () => {
   expect((await home.ks(['gc', 'sea'])).stderr).toContain('Nothing to collect.')
 })
 
-it('lists commits and leases', async () => {
+it('commits and leases can be listed', async () => {
   const commits = await home.ks(['commits', 'sea', '--status', 'published', '--fields', 'status,operationType'])
   expect(commits.stdout).toBe('published\tdocument-upload\n'.repeat(2))
   expect(await home.ks(['leases', 'sea', '--json'])).toMatchObject({ code: 0, stdout: '[]\n' })

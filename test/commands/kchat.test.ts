@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 describe('kchat', () => {
-  it('without a key says how to get one', async () => {
+  it('explains without a key how to get one', async () => {
     const other = cliHome()
     const { code, stdout, stderr } = await other.kchat(['send', 'hello'])
     await other.end()
@@ -23,13 +23,13 @@ describe('kchat', () => {
     expect(stderr).toMatch(/^kchat: no application key is stored\nhint: .*kchat apps create/)
   })
 
-  it('streams an answer that cites what it rests on', async () => {
+  it('streams an answer with citations', async () => {
     const { code, stdout, stderr } = await home.kchat(['send', 'When does the shop open?'])
     const blocks = 'The shop opens at nine in the morning on weekdays.\n\nOn Sundays the shop stays closed.'
     expect([code, stdout, stderr]).toEqual([0, `[1] handbook/shop.md › Shop\n\n${blocks}\n`, ''])
   })
 
-  it('goes on with the last conversation, and answers in JSON what is in its history', async () => {
+  it('continues the last conversation, and its JSON equals the history', async () => {
     const { stdout } = await home.kchat(['send', 'And on Sundays?', '--conversation', 'last', '--json'])
     const turn = JSON.parse(stdout)
     expect(turn).toMatchObject({ answer: '[1] handbook/shop.md › Shop\n\nOn Sundays the shop stays closed.' })
@@ -43,7 +43,7 @@ describe('kchat', () => {
     ])
   })
 
-  it('takes the message from stdin, and answers blocking just the same', async () => {
+  it('takes the message from stdin, and prints the same in blocking mode', async () => {
     const piped = await home.kchat(['send', '-', '--blocking'], { stdin: 'Is it open on Sundays?\n' })
     expect(piped.stdout).toContain('On Sundays the shop stays closed.')
   })
@@ -60,13 +60,13 @@ describe('kchat', () => {
     expect(await listed()).not.toContain('Opening hours')
   })
 
-  it('refuses another end user what is not theirs, as if it never was', async () => {
+  it('refuses objects of another end user as if they did not exist', async () => {
     const { conversation_id } = JSON.parse((await home.kchat(['send', 'Sundays?', '--json'])).stdout)
     const { code, stderr } = await home.kchat(['history', conversation_id, '--user', 'somebody-else'])
     expect([code, stderr]).toEqual([5, expect.stringMatching(/^kchat: /)])
   })
 
-  it('keeps annotations, and answers by them where it is switched on', async () => {
+  it('stores annotations, and answers by them when enabled', async () => {
     const add = ['annotations', 'add', '--question', 'Is there parking?', '--answer', 'Behind the shop.', '--json']
     const { id } = JSON.parse((await home.kchat(add)).stdout)
     expect((await home.kchat(['annotations', '--fields', 'question,hit_count'])).stdout).toBe('Is there parking?\t0\n')
@@ -83,7 +83,7 @@ describe('kchat', () => {
     expect((await home.kchat(['annotations', 'delete', id])).code).toBe(5)
   })
 
-  it('prints lists in every format, and uploads only what is there', async () => {
+  it('prints lists in every format, and uploads only existing files', async () => {
     const list = (...words: string[]) => home.kchat(['conversations', ...words])
     expect((await list('--json', '--fields', 'name')).stdout).toMatch(/^\[\{"name":/)
     expect((await list('--format', 'jsonl')).stdout.split('\n')[0]).toMatch(/^\{"id":/)
@@ -100,7 +100,7 @@ describe('kchat', () => {
     expect(off).toMatchObject({ code: 8, stdout: '' })
   })
 
-  it('has a usage error for every wrong word', async () => {
+  it('refuses every wrong argument with a usage error', async () => {
     for (const words of [
       [],
       ['send'],
@@ -111,7 +111,7 @@ describe('kchat', () => {
       expect((await home.kchat(words)).code, words.join(' ')).toBe(2)
   })
 
-  it('loses its key when the key is revoked', async () => {
+  it('stops working when the key is revoked', async () => {
     const { stdout } = await home.kchat(['apps', 'keys', 'list', app, '--json'])
     const keys: { id: string }[] = JSON.parse(stdout)
     for (const { id } of keys) expect((await home.kchat(['apps', 'keys', 'revoke', app, id])).code).toBe(0)

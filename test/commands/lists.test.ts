@@ -22,7 +22,7 @@ describe('a list in a pipe', () => {
     [['fs', 'find', '/knowledge/documents', '--type', 'document']],
     [['fs', 'grep', 'needle', '/sources']],
     [['fs', 'grep', 'needle', '/sources', '--json']],
-  ])('%j is whole', async (args) => {
+  ])('%j is complete', async (args) => {
     const { code, stdout, stderr } = await home.ks(args)
     const shown = args.includes('--json') ? JSON.parse(stdout) : lines(stdout)
     expect([code, shown.length, stderr]).toEqual([0, FILES, ''])
@@ -33,7 +33,7 @@ describe('a list in a pipe', () => {
     [['fs', 'ls', '/knowledge/documents', '--limit', '7']],
     [['fs', 'grep', 'needle', '/sources', '--limit', '7']],
     [['fs', 'find', '/knowledge/documents', '--type', 'document', '--limit', '7']],
-  ])('%j is cut, says so on stderr, and goes on at its cursor', async (args) => {
+  ])('%j is truncated, says so on stderr, and continues at its cursor', async (args) => {
     const first = await home.ks(args)
     expect(lines(first.stdout)).toHaveLength(7)
     const cursor = /^more: `--all`, or `--cursor (\S+)`\n$/.exec(first.stderr)?.[1] ?? ''
@@ -42,7 +42,7 @@ describe('a list in a pipe', () => {
     expect(lines(rest.stdout)).not.toContain(lines(first.stdout)[0])
   })
 
-  it('of a tree says where it was cut', async () => {
+  it('shows where a tree was truncated', async () => {
     const { stdout, stderr } = await home.ks(['fs', 'tree', '/knowledge', '--limit', '10', '--format', 'tsv'])
     expect(lines(stdout).length).toBeLessThan(FILES)
     expect(stderr).toContain('There is more')

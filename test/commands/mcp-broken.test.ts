@@ -32,7 +32,7 @@ afterEach(async () => {
   await fake.close()
 })
 
-test('a daemon that is killed while an answer streams is told of, and the session with its subscriptions goes on', async () => {
+test('a kill of the daemon during an answer is reported, and the session with its subscriptions continues', async () => {
   const uri = 'ks://docs/sources/uploads/docs/guide.md'
   const changed: string[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void changed.push(params.uri))

@@ -60,7 +60,7 @@ async function filled(): Promise<void> {
 }
 
 describe('ks mcp', () => {
-  test('starts the daemon, ingests what the client allows, and answers from it', async () => {
+  test('starts the daemon, ingests files that the client allows, and answers from them', async () => {
     home.file('docs/guide.md', '# Guide\n\nIn August, Ida Keller is on call at extension 4711.\n')
     home.file('secret/key.md', 'not yours')
     symlinkSync(join(home.dir, 'secret'), join(home.dir, 'docs', 'way-out'))
@@ -76,7 +76,7 @@ describe('ks mcp', () => {
     expect(await textOf(client, 'search', { query: 'not yours' })).not.toContain('key.md')
   })
 
-  test('ingest refuses hidden and outside files to a client without roots, and keys of this program to all', async () => {
+  test('refuses to ingest hidden and outside files without roots, and keys of this program always', async () => {
     home.file('docs/guide.md', '# Guide\n\nExtension 4711.\n')
     home.file('docs/.env', 'SECRET=1')
     home.file('.ssh/id_ed25519', 'SECRET-SSH-KEY-4711')
@@ -98,13 +98,13 @@ describe('ks mcp', () => {
         expect(await ingest(one, path)).toContain('keys of this program cannot be added to a space')
     expect(await ingest(rooted, 'docs/.env')).toContain('1 published')
     expect(await ingest(narrow, 'docs')).toContain('1 published')
-    // a root that contains the keys does not include them
+    // A root that contains the keys does not include them.
     expect(await ingest(rooted, '.')).toContain('belongs to this program')
     const listed = await home.ks(['docs', '--json'])
     expect(listed.stdout).not.toMatch(/signing|cli\.token|id_ed25519/)
   })
 
-  test('goes on with a session when the daemon is killed', async () => {
+  test('continues a session after the daemon was killed', async () => {
     await filled()
     const { client, pid } = await connect()
     expect(await textOf(client, 'spaces')).toContain('docs: 1 document;')
@@ -125,7 +125,7 @@ describe('ks mcp', () => {
     expect(isAlive(pid)).toBe(true)
   })
 
-  test('shows one space where it is narrowed to it, and prefers the one of the settings', async () => {
+  test('shows one space if restricted to it, and prefers the configured space', async () => {
     await filled()
     await home.ks(['spaces', 'create', 'Other', '--slug', 'other'])
     const narrow = await connect(['--space', 'other'])
@@ -135,14 +135,14 @@ describe('ks mcp', () => {
     expect(await textOf(client, 'search', { query: 'call' })).toContain('There are: docs, other')
   })
 
-  test('lists the tools of its sources, though its build holds them ready made', async () => {
+  test('lists the tools of its source code, although its build contains a prepared list', async () => {
     const { client } = await connect()
     const { tools } = await client.listTools()
     expect(tools).toEqual((await listedTools()).map(({ tool }) => tool))
     expect(tools.length).toBe(18)
   })
 
-  test('answers every method that it says it has', async () => {
+  test('implements every method that it declares', async () => {
     await filled()
     const { client } = await connect()
     await client.ping()
@@ -166,7 +166,7 @@ describe('ks mcp', () => {
     await expect(client.request({ method: 'tasks/get', params: {} }, loose)).rejects.toThrow('taskId')
   })
 
-  test('writes nothing but the protocol on stdout, and ends with its client', async () => {
+  test('writes only the protocol to stdout, and ends with its client', async () => {
     const child = execa(process.execPath, [KS, 'mcp', '--debug'], {
       env: home.env,
       input: `${JSON.stringify({
@@ -188,7 +188,7 @@ describe('ks mcp', () => {
 describe('ks mcp install', () => {
   const settings = '{\n  // mine\n  "theme": "dark"\n}\n'
 
-  test('shows first, keeps a copy and the comments, and is undone', async () => {
+  test('shows a preview, keeps a backup and the comments, and can be undone', async () => {
     const path = home.file('.claude.json', settings)
     const dry = await home.ks(['mcp', 'install', 'claude', '--dry-run'])
     expect([dry.code, readFileSync(path, 'utf8')]).toEqual([0, settings])
@@ -207,7 +207,7 @@ describe('ks mcp install', () => {
     expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
     expect(readFileSync(path, 'utf8')).toBe(settings)
 
-    // what was changed since stays
+    // Later changes remain.
     expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).code).toBe(0)
     writeFileSync(path, readFileSync(path, 'utf8').replace('dark', 'light'))
     expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
@@ -220,7 +220,7 @@ describe('ks mcp install', () => {
     ['zed', '.config/zed/settings.json', '// mine\n{\n\t"context_servers": {},\n\t"tab": 4,\n}\n'],
     ['vscode', '.config/Code/User/mcp.json', '{"servers":{"a":{"command":"x"}, /* b */ }, "inputs": []}'],
     ['vscode', '.config/Code/User/mcp.json', '\uFEFF{\r\n  "inputs": []\r\n}\r\n'],
-  ])('gives the file of %s back to the letter', async (client, path, before) => {
+  ])('restores the file of %s exactly when uninstalled', async (client, path, before) => {
     const file = home.file(path, before)
     expect((await home.ks(['mcp', 'install', client, '--yes'])).code).toBe(0)
     expect(readFileSync(file, 'utf8')).toContain('knowledge-spaces')
@@ -236,7 +236,7 @@ describe('ks mcp install', () => {
     ['zed', '.config/zed/settings.json'],
     ['gemini', '.gemini/settings.json'],
     ['windsurf', '.codeium/windsurf/mcp_config.json'],
-  ])('writes the file of %s where there was none, readable by its owner alone', async (client, path) => {
+  ])('creates a missing file of %s, readable by its owner only', async (client, path) => {
     const { code, stderr } = await home.ks(['mcp', 'install', client, '--space', 'docs', '--yes'])
     expect([code, stderr]).toEqual([0, stderr])
     const file = join(home.dir, path)
@@ -246,14 +246,14 @@ describe('ks mcp install', () => {
     expect(readFileSync(file, 'utf8')).not.toContain('knowledge-spaces')
   })
 
-  test('follows a link, and leaves a file alone that it cannot read', async () => {
+  test('follows a link, and leaves an unreadable file unchanged', async () => {
     mkdirSync(join(home.dir, 'dotfiles'))
     writeFileSync(join(home.dir, 'dotfiles', 'mcp.json'), '{}')
     mkdirSync(join(home.dir, '.cursor'))
     symlinkSync(join(home.dir, 'dotfiles', 'mcp.json'), join(home.dir, '.cursor', 'mcp.json'))
     expect((await home.ks(['mcp', 'install', 'cursor', '--yes'])).code).toBe(0)
     expect(readFileSync(join(home.dir, 'dotfiles', 'mcp.json'), 'utf8')).toContain('knowledge-spaces')
-    // a link to a file that is still to be made, as of a folder of settings that is not filled yet
+    // A link to a file that does not exist yet, as in a new folder of settings.
     mkdirSync(join(home.dir, '.gemini'))
     symlinkSync(join('..', 'dotfiles', 'gemini.json'), join(home.dir, '.gemini', 'settings.json'))
     expect((await home.ks(['mcp', 'install', 'gemini', '--yes'])).code).toBe(0)
@@ -285,7 +285,7 @@ test('every command of the skill text works', async () => {
     const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = '']) => quoted ?? word)
     const args = words.map((word) => word.replace(/DOCUMENT|FILE|PATH/, (name) => fits[name] ?? name))
     const { code, stderr } = await home.ks(args)
-    // grep ends as grep does where nothing matches
+    // grep ends with its usual exit code without a match.
     expect([line, code, stderr]).toEqual([line, line.startsWith('fs grep') ? 1 : 0, stderr])
   }
 })

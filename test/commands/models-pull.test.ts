@@ -19,7 +19,7 @@ const REFERENCE = `local/llama/all-minilm-l6-v2@${SHA256.slice(0, 12)}`
 let home: CliHome
 let hub: Server
 let env: Record<string, string>
-/** offset after which the hub sends nothing more; further bytes wait for the client to leave */
+/** offset after which the hub sends nothing more, until the client disconnects */
 let stopAt: number
 let seen: string[]
 let sent: number
@@ -79,7 +79,7 @@ async function killedAt(isReached: () => boolean): Promise<void> {
   expect((await child).signal).toBe('SIGKILL')
 }
 
-it('refuses to fetch a model without a yes, and sends no request', async () => {
+it('refuses to download a model without confirmation, and sends no request', async () => {
   reset()
   expect(await pull()).toMatchObject({
     code: 2,
@@ -110,7 +110,7 @@ it('shows size and licence, installs the runtime without scripts, and lists a mo
   expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 5 })
 })
 
-it('never lists a half model: killed at ten points, each pull continues the one before it', async () => {
+it('never lists an incomplete model: after kills at ten points, each pull continues the previous one', async () => {
   reset()
   writeFileSync(join(home.dir, 'hang'), '')
   await killedAt(() => existsSync(models('runtime/staging/node_modules/node-llama-cpp')))
@@ -136,7 +136,7 @@ describe('a full disk', () => {
   afterAll(() => disk.remove())
 
   it.runIf(disk.isMounted)(
-    'refuses a model before a byte is fetched, and keeps the part of a model when it fills during the download',
+    'refuses a model before a byte is downloaded, and keeps the partial file if it fills up during the download',
     async () => {
       reset()
       const onDisk = { env: { ...env, KS_DATA_DIR: disk.path } }
@@ -164,7 +164,7 @@ describe('a full disk', () => {
   )
 })
 
-it('fetches no model where npm, which fetches the runtime, is not installed', async () => {
+it('downloads no model without npm, which installs the runtime', async () => {
   reset()
   const { code, stderr } = await home.ks(['models', 'pull', 'all-minilm-l6-v2', '--yes'], {
     env: { ...env, PATH: home.dir },
@@ -173,7 +173,7 @@ it('fetches no model where npm, which fetches the runtime, is not installed', as
   expect(seen).toEqual(['HEAD'])
 })
 
-it('removes the unfinished download of a model, and what a removal left that was cut off', async () => {
+it('removes the partial download of a model, and the rest of an interrupted removal', async () => {
   reset()
   mkdirSync(models('all-minilm-l6-v2.part'), { recursive: true })
   mkdirSync(models('all-minilm-l6-v2.part.gone/left'), { recursive: true })
@@ -181,7 +181,7 @@ it('removes the unfinished download of a model, and what a removal left that was
   expect(readdirSync(models())).toEqual(['lock'])
 })
 
-it('pulls a file of this machine by its path, and refuses one that is no model', async () => {
+it('pulls a local file by its path, and refuses one that is no model', async () => {
   reset()
   const file = home.file('My Model.gguf', FILE)
   const { stdout, stderr } = await home.ks(['models', 'pull', file, '--yes', '--json'], { env })

@@ -14,7 +14,7 @@ let home: CliHome
 /** whether the model answers the question about the built-in page */
 let knowsPage = true
 
-/** A server that lists its models as Ollama does, and says what each can do. */
+/** A server that lists its models as Ollama does, with their capabilities. */
 async function startOllama() {
   const asked: string[] = []
   const shows: Record<string, object> = {
@@ -72,7 +72,7 @@ afterAll(async () => {
 const config = () => JSON.parse(readFileSync(join(home.dataDir, 'config.json'), 'utf8'))
 
 describe('ks models detect', () => {
-  it('shows what the models of a server can do, and configures nothing without a yes', async () => {
+  it('shows the capabilities of the models of a server, and configures nothing without confirmation', async () => {
     const { code, stdout } = await home.ks(['models', 'detect', '--server', ollama.url, '--json'])
     expect(code).toBe(0)
     const own = { provider: 'ollama', baseUrl: `${ollama.url}/v1`, can: 'completion', use: 'chat' }
@@ -85,7 +85,7 @@ describe('ks models detect', () => {
     expect(() => config()).toThrow()
   })
 
-  it('configures a server with its windows on consent', async () => {
+  it('configures a server with its context windows after confirmation', async () => {
     const { code, stderr } = await home.ks(['models', 'detect', '--server', ollama.url, '--yes'])
     expect([code, stderr]).toEqual([0, expect.stringContaining('configured ollama')])
     expect(stderr).toContain('ollama/talker:8b now answers questions')
@@ -100,14 +100,14 @@ describe('ks models detect', () => {
     ])
   })
 
-  it('says that nobody answers', async () => {
+  it('reports that no server answers', async () => {
     const { code, stderr } = await home.ks(['models', 'detect', '--server', 'http://127.0.0.1:9'])
     expect([code, stderr]).toEqual([0, expect.stringContaining('No model server answers')])
   })
 })
 
 describe('ks models add', () => {
-  it('keeps the address and the name of the variable of a preset, and never a key', async () => {
+  it('stores the address and the variable name of a preset, and never a key', async () => {
     const env = { OPENAI_API_KEY: KEY }
     const { code, stdout, stderr } = await home.ks(['models', 'add', 'openai'], { env })
     expect([code, stdout]).toEqual([0, 'added openai at https://api.openai.com/v1\n'])
@@ -149,7 +149,7 @@ describe('ks models test', () => {
     return { code, rows, results: Object.fromEntries(rows.map(({ ability, result }) => [ability, result])) }
   }
 
-  it('tries what a language model is for, with latencies', async () => {
+  it('tests the abilities of a language model, with latencies', async () => {
     const { code, rows, results: told } = await results('local/talker')
     expect(code).toBe(0)
     expect(told).toEqual({
@@ -171,13 +171,13 @@ describe('ks models test', () => {
     ['local/some-rerank', 'rerank'],
     ['local/some-tts', 'audio'],
     ['local/some-whisper', 'audio'],
-  ])('tries %s as its name says', async (name, ability) => {
+  ])('tests %s by the kind in its name', async (name, ability) => {
     const { code, results: told } = await results(name)
     expect([code, told[ability]]).toEqual([0, 'works'])
     expect(Object.values(told).filter((result) => result === 'works')).toHaveLength(1)
   })
 
-  it('ends with 10 where a model fails at its own work', async () => {
+  it('ends with exit 10 if a model fails at its main ability', async () => {
     fake.always({ kind: 'echo-key' })
     const { code, rows } = await results('local/talker')
     fake.always()
@@ -185,14 +185,14 @@ describe('ks models test', () => {
     expect(rows[0]).toMatchObject({ ability: 'chat', result: "doesn't", note: 'key refused (401)' })
   })
 
-  it('ends with exit 10 where a model does not answer from the built-in page', async () => {
+  it('ends with exit 10 if a model does not answer from the built-in page', async () => {
     knowsPage = false
     const { code, results: abilities } = await results('local/talker')
     knowsPage = true
     expect([code, abilities['chat'], abilities['answers']]).toEqual([10, 'works', "doesn't"])
   })
 
-  it('asks nobody whose key is not there', async () => {
+  it('sends no request without the key', async () => {
     const { code, stdout } = await home.ks(['models', 'test', 'openai', '--json'], { env: { OPENAI_API_KEY: '' } })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toEqual([
@@ -201,7 +201,7 @@ describe('ks models test', () => {
   })
 })
 
-it('makes the first model of ks models add answer at once, and lists its task and its use in ks models', async () => {
+it('the first model of ks models add answers at once, and ks models lists its task and use', async () => {
   home.file('data/config.json', '{}')
   const run = { env: { LOCAL_KEY: KEY } }
   expect((await home.ks(['spaces', 'create', 'Notes'])).code).toBe(0)
@@ -225,7 +225,7 @@ it('makes the first model of ks models add answer at once, and lists its task an
   expect(stdout).toMatch(/^lsa\tlsa-200\t\tembedding\tok/m)
   expect(stderr).toContain('language model tokens')
   expect(`${added.stdout}${added.stderr}${stdout}${stderr}${before.stdout}`).not.toContain(KEY)
-  // a second model changes no default
+  // A second model changes no default.
   expect((await home.ks(['models', 'add', ollama.url, '--provider', 'other'])).stderr).not.toContain(
     'answers questions',
   )

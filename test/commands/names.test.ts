@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome } from '../helpers/cli.js'
 
-/** Names that look alike, or hold what names seldom hold; a file system keeps them apart. */
+/** Names that look alike or contain unusual characters; a file system distinguishes them. */
 const NAMES = [
   'ab.md',
   'a\tb.md',
@@ -44,8 +44,8 @@ const kept = async (): Promise<string[]> => {
   return JSON.parse(listed.stdout).map(({ filename }: { filename: string }) => filename)
 }
 
-describe('names that a file system keeps apart', () => {
-  it('are kept apart, letter for letter, and a second run finds nothing to do', async () => {
+describe('file names that look alike', () => {
+  it('stay distinct and unchanged, and a second run finds nothing to do', async () => {
     const first = await home.ks(['ingest', 'odd', '--wait', '--hidden'])
     expect(first, first.stderr).toMatchObject({ code: 0 })
     expect((await kept()).sort()).toEqual(NAMES.map((name) => `odd/${name}`).sort())
@@ -56,7 +56,7 @@ describe('names that a file system keeps apart', () => {
     )
   })
 
-  it('have a path each, under which each is read', async () => {
+  it('get separate paths, under which each can be read', async () => {
     const all = JSON.parse((await home.ks(['fs', 'find', '/sources/uploads', '--all', '--json'])).stdout)
     const found = all.filter(({ kind }: { kind: string }) => kind === 'resource')
     expect(new Set(found.map(({ path }: { path: string }) => path)).size).toBe(NAMES.length)
@@ -67,7 +67,7 @@ describe('names that a file system keeps apart', () => {
     }
   })
 
-  it('are shown escaped, one line each', async () => {
+  it('appear escaped, one line each', async () => {
     const { stdout } = await home.ks(['docs', '--all', '--format', 'table', '--no-header', '--fields', 'filename'])
     const lines = stdout.split('\n').slice(0, -1)
     expect(new Set(lines).size).toBe(NAMES.length)
@@ -78,7 +78,7 @@ describe('names that a file system keeps apart', () => {
 })
 
 describe.skipIf(process.platform !== 'linux')('a name that is not UTF-8', () => {
-  it('fails alone, by its name; the others are ingested', async () => {
+  it('fails alone, with its name; the others are ingested', async () => {
     mkdirSync(join(home.dir, 'latin'))
     writeFileSync(
       Buffer.concat([Buffer.from(join(home.dir, 'latin/caf')), Buffer.from([0xe9]), Buffer.from('.md')]),

@@ -7,7 +7,7 @@ import { startWorld, type World } from './documented/world.js'
 
 const COLUMNS = 40
 
-/** Every list at a terminal, and what is done next with an id of it. */
+/** Every list at a terminal, and a following command with an id of it. */
 const LISTS: readonly (readonly [list: string, next: string | undefined])[] = [
   ['ks spaces', 'ks spaces show ID'],
   ['ks docs', 'ks docs show ID'],
@@ -34,7 +34,7 @@ const LISTS: readonly (readonly [list: string, next: string | undefined])[] = [
   ['kchat conversations', 'kchat history ID'],
   ['kchat annotations', 'kchat annotations delete ID'],
   ['kchat feedbacks', undefined],
-  // the last: it is the key of those above
+  // Last, since the commands above need this key.
   ['kchat apps keys list Handbook', 'kchat apps keys revoke Handbook ID'],
 ]
 
@@ -60,13 +60,13 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world?.end())
 
-/** What is wider than the terminal, but for single words, alone or behind a label, and examples of help. */
+/** Lines wider than the terminal, except single words, alone or after a label, and examples of help. */
 function tooWide(screen: string): string[] {
   const mayBe = /^\s*(\S+(?: \S+){0,2} {2,})?\S+$|^ {2}(\$|git) /
   return screen.split('\n').filter((line) => stringWidth(line) > COLUMNS && !mayBe.test(line))
 }
 
-describe.skipIf(!hasTerminal)('at a terminal of 40 columns', () => {
+describe.skipIf(!hasTerminal)('output on a terminal of 40 columns', () => {
   it.each([
     ['ks query "who is on call in August and what did we decide about backups?" --evidence', 0],
     ['ks research start "compare the two gauges and how exact they are" --follow', 0],
@@ -81,16 +81,16 @@ describe.skipIf(!hasTerminal)('at a terminal of 40 columns', () => {
     ['ks ingest --help', 0],
     ['kchat send "When does the shop open?"', 0],
     ['kchat history nothing', 2],
-  ])('the words of `%s` wrap', async (line, code) => {
+  ])('wraps the text of `%s`', async (line, code) => {
     const { screen, ...ended } = await show(line)
     expect([ended.code, tooWide(screen)], screen).toEqual([code, []])
   })
 
-  it.each(LISTS)('`%s` cuts no id, and gives what `%s` needs', async (list, next) => {
+  it.each(LISTS)('contains complete ids for `%s`, as needed by `%s`', async (list, next) => {
     const { code, screen } = await show(list)
     expect(code, screen).toBe(0)
     expect(tooWide(screen)).toEqual([])
-    // an ellipsis ends no id and no slug
+    // No id and no slug is truncated.
     expect(screen).not.toMatch(/#[0-9a-f]{0,7}…/)
     if (next === undefined) return
     const [id = 'none'] = /#[0-9a-f]{8}\b/.exec(screen) ?? []
@@ -98,11 +98,11 @@ describe.skipIf(!hasTerminal)('at a terminal of 40 columns', () => {
     expect(done.code, `${screen}${done.stderr}`).toBe(0)
   })
 
-  it('a slug is whole', async () => {
+  it('contains complete slugs', async () => {
     expect((await show('ks spaces')).screen).toContain('a-space-with-a-slug-of-forty-characters')
   })
 
-  it('in a pipe nothing wraps', async () => {
+  it('does not wrap in a pipe', async () => {
     const question = ['query', 'who is on call in August and what did we decide about backups?']
     const { stdout } = await world.home.ks(question, { env: { COLUMNS: '40' } })
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeGreaterThan(COLUMNS)

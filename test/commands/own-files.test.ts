@@ -35,7 +35,7 @@ test.each(['data', 'config', 'state', 'docs/linked'])('`ks watch add %s` is refu
 })
 
 test.each(['config', 'state', 'docs/linked'])(
-  'the daemon refuses to watch %s and to record files there, with 400',
+  'the daemon answers 400 to watching %s or recording files there',
   async (path) => {
     const [{ id: knowledgeSpaceId }] = JSON.parse((await home.ks(['spaces', '--json'])).stdout)
     const folder = join(home.dir, path)
@@ -57,7 +57,7 @@ test.each(['config', 'state', 'docs/linked'])(
   },
 )
 
-test('`ks ingest` of a parent folder leaves out the directories of the program and the key files of its settings', async () => {
+test('`ks ingest` of a parent folder excludes the directories of the program and the key files of its settings', async () => {
   const { code, stdout } = await home.ks(['ingest', home.dir, '--wait', '--json', '--space', 'notes'], { env: env() })
   expect([code, stdout]).toEqual([0, expect.stringContaining('a.md')])
   const names = JSON.parse((await home.ks(['docs', '--json', '--space', 'notes'])).stdout).map(

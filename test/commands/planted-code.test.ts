@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome } from '../helpers/cli.js'
 
-/** Folders that came from somebody else: a restored data directory, a cloned repository. Nothing in them may run. */
+/** Folders from someone else: a restored data directory, a cloned repository. Nothing in them may run. */
 const home = cliHome()
 const canary = join(home.dir, 'canary')
 const CODE = `require('node:fs').appendFileSync(${JSON.stringify(canary)}, process.argv.join(' ') + '\\n')`
 const HOOKS = { init: './canary.js', prerun: './canary.js', command_not_found: './canary.js' }
-/** Modules that `ks` loads; one of the same name stands in every planted folder. */
+/** Modules that `ks` loads; every planted folder contains one of the same name. */
 const MODULES = ['better-sqlite3', 'hnswlib-node', '@oclif/core', 'ink', 'zod', 'planted']
 
 function plant(folder: string): void {
@@ -44,7 +44,7 @@ const WAV = `const data = Buffer.from('${SOUND}'), head = Buffer.alloc(44)
   head.writeUInt16LE(1, 20), head.writeUInt16LE(1, 22), head.writeUInt32LE(8000, 24), head.writeUInt32LE(8000, 28)
   head.writeUInt16LE(1, 32), head.writeUInt16LE(8, 34), head.write('data', 36), head.writeUInt32LE(data.length, 40)
   process.stdout.write(Buffer.concat([head, data]))`
-/** Confined, the program writes no file of this machine: that it ran shows in the sound that it makes. */
+/** A confined program cannot write files of this machine, so the sound that it produces shows that it ran. */
 const PROGRAM = [process.execPath, '-e', `try { ${CODE} } catch {} ${WAV}`]
 const PROVIDER = { pluginId: 'command', provider: 'local', speech: { argv: PROGRAM } }
 
@@ -57,7 +57,7 @@ beforeAll(() => {
 })
 afterAll(() => home.end())
 
-describe('what lies in a data directory, a configuration folder or the working directory', () => {
+describe('code planted in a data directory, a configuration folder or the working directory', () => {
   const cwd = join(home.dir, 'project', 'below')
 
   it.each([
@@ -73,30 +73,30 @@ describe('what lies in a data directory, a configuration folder or the working d
     ['daemon', 'status'],
     ['daemon', 'restart'],
     ['spaces'],
-  ])('is not run by ks %s %s', async (...args) => {
+  ])('does not run during ks %s %s', async (...args) => {
     await home.ks(args, { cwd })
     expect(existsSync(canary)).toBe(false)
   })
 
-  it.each([['--help'], ['apps', 'list'], ['conversations']])('is not run by kchat %s %s', async (...args) => {
+  it.each([['--help'], ['apps', 'list'], ['conversations']])('does not run during kchat %s %s', async (...args) => {
     await home.kchat(args, { cwd })
     expect(existsSync(canary)).toBe(false)
   })
 
-  it('does not disturb a command either', async () => {
+  it('does not affect the result of a command', async () => {
     const spaces = await home.ks(['spaces', '--fields', 'slug', '--no-header'], { cwd })
     expect(spaces).toMatchObject({ code: 0, stdout: 'notes\n' })
   })
 })
 
-describe('a program that the config.json of a data directory names', () => {
+describe('a program in the config.json of a data directory', () => {
   const speak = async () => {
     const made = await home.kchat(['apps', 'create', 'Voice', '--space', 'notes', '--text-to-speech'])
     expect(made, made.stderr).toMatchObject({ code: 0 })
     return await home.kchat(['speak', 'Hello.', '-o', 'hello.wav', '--app', 'Voice'])
   }
 
-  /** What the program writes as sound; undefined where there is none. */
+  /** The text in the sound of the program; undefined without one. */
   const soundOf = async () => {
     await home.kchat(['speak', 'Hello.', '-o', 'hello.wav', '--app', 'Voice'])
     const path = join(home.dir, 'hello.wav')
@@ -106,7 +106,7 @@ describe('a program that the config.json of a data directory names', () => {
     return sound
   }
 
-  it('is not started before it was allowed on this machine, and doctor says how', async () => {
+  it('does not start before it is allowed on this machine, and doctor says how', async () => {
     const said = await speak()
     expect([said.code, existsSync(canary)]).toEqual([2, false])
     expect(said.stderr).toContain('has no speech model')
@@ -115,7 +115,7 @@ describe('a program that the config.json of a data directory names', () => {
     expect(readFileSync(join(home.dataDir, 'logs/daemon.log'), 'utf8')).toMatch(/has not allowed its program/)
   })
 
-  it('is shown before it is allowed, and starts afterwards', async () => {
+  it('appears before it is allowed, and starts afterwards', async () => {
     const asked = await home.ks(['config', 'allow-programs'])
     expect(asked).toMatchObject({ code: 2, stdout: `${JSON.stringify(PROGRAM)}\n` })
     expect(await home.ks(['config', 'allow-programs', '--yes'])).toMatchObject({ code: 0 })
@@ -123,7 +123,7 @@ describe('a program that the config.json of a data directory names', () => {
     expect(await soundOf()).toContain(SOUND)
   })
 
-  it('is not allowed with other arguments', async () => {
+  it('does not start with other arguments', async () => {
     const speech = { argv: [...PROGRAM, 'other'] }
     home.file(
       'data/config.json',
@@ -134,7 +134,7 @@ describe('a program that the config.json of a data directory names', () => {
     expect(existsSync(canary)).toBe(false)
   })
 
-  it('is allowed by who sets it on this machine', async () => {
+  it('counts as allowed if the user sets it on this machine', async () => {
     const providers = JSON.stringify([{ ...PROVIDER, speech: { argv: [...PROGRAM, 'typed'] } }])
     expect(await home.ks(['config', 'set', 'providers', providers, '--daemon'])).toMatchObject({ code: 0 })
     expect(await home.ks(['daemon', 'restart'])).toMatchObject({ code: 0 })

@@ -38,12 +38,12 @@ afterAll(async () => {
   await Promise.all([fake.close(), site.end()])
 })
 
-describe.skipIf(!hasTerminal)('Ctrl-C at a question', () => {
+describe.skipIf(!hasTerminal)('Ctrl-C at a prompt', () => {
   it.each<[string, RegExp]>([
     ['spaces delete notes', /Type notes to continue: /],
     ['docs reindex --all', /\[y\/N\]/],
     ['auth login --url http://127.0.0.1:9', /token.*: /i],
-  ])('of `ks %s` ends it with 130, and nothing is done', async (words, question) => {
+  ])('ends `ks %s` with 130 and without effect', async (words, question) => {
     const { code, screen } = await ks(words, [[question, CTRL_C]])
     expect(code, screen).toBe(130)
     expect(screen).not.toContain('unexpected')
@@ -53,14 +53,14 @@ describe.skipIf(!hasTerminal)('Ctrl-C at a question', () => {
   it.each<[string, RegExp]>([
     ['apps delete Lights', /\[y\/N\]/],
     ['login other --url http://127.0.0.1:9', /key.*: /i],
-  ])('of `kchat %s` ends it with 130, and nothing is done', async (words, question) => {
+  ])('ends `kchat %s` with 130 and without effect', async (words, question) => {
     const { code, screen } = await kchat(words, [[question, CTRL_C]])
     expect(code, screen).toBe(130)
     expect((await home.kchat(['apps', '--fields', 'name'])).stdout).toBe('Lights\n')
   })
 })
 
-describe.skipIf(!hasTerminal)('with `-q` a terminal sees results alone:', () => {
+describe.skipIf(!hasTerminal)('with `-q`, a terminal shows only the result of', () => {
   const tells = /[█░]|\d+ of \d+|\d+\/\d+|uploaded|planning|retrieving|evidence \d|Starting|hint:|more:/
 
   it('an ingest', async () => {
@@ -81,7 +81,7 @@ describe.skipIf(!hasTerminal)('with `-q` a terminal sees results alone:', () => 
     expect([code, screen]).toEqual([0, expect.not.stringMatching(tells)])
   })
 
-  it('a move to another embedding model, however slow', async () => {
+  it('a migration to another embedding model, however slow', async () => {
     fake.always({ kind: 'slow', ms: 700 })
     const loud = await ks('spaces set-embedding notes openai-compatible/local/one --wait')
     expect([loud.code, loud.screen]).toEqual([0, expect.stringMatching(/\d+ of \d+ passages/)])

@@ -29,8 +29,8 @@ const status = async (): Promise<KnowledgeSpaceStatus> => {
 }
 const daemonPid = (): number => JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8')).pid
 
-describe('F44: an embedding provider that answers 429 while a folder is ingested', () => {
-  it('fails no file; status and doctor tell what is missing; after a kill -9 and its return the vectors are there', async () => {
+describe('F44: an embedding provider that answers 429 during an ingest', () => {
+  it('fails no file; status and doctor report missing vectors, which are added after a kill -9 once the provider works', async () => {
     fake.always({ kind: 'status', status: 429 })
     const made = await home.ks(['spaces', 'create', 'notes', '--embedding', 'openai-compatible/local/embedder'])
     expect(made.code).toBe(0)
@@ -64,8 +64,8 @@ describe('F44: an embedding provider that answers 429 while a folder is ingested
   }, 120_000)
 })
 
-describe('at the terminal, jobs', () => {
-  it('are listed with ids that `ks jobs retry` takes, one by one or all that failed', async () => {
+describe('ks at a terminal', () => {
+  it('lists jobs with ids that `ks jobs retry` accepts, one by one or all failed ones', async () => {
     expect((await home.ks(['spaces', 'create', 'jobs'])).code).toBe(0)
     home.file('two/empty.md', ' \n')
     home.file('two/full.md', '# Full\n\nSome text.\n')
@@ -82,7 +82,7 @@ describe('at the terminal, jobs', () => {
     expect((await home.ks(['jobs', 'retry', '-s', 'jobs'])).code).toBe(2)
   })
 
-  it('aside, a profile that names a model this daemon does not have ends set-profile with 9 and the reason', async () => {
+  it('ends set-profile with exit 9 and the reason for an unknown model', async () => {
     const args = ['spaces', 'set-profile', 'jobs', '--reasoning-model', 'openai-compatible/elsewhere/model']
     const run = await home.ks(args)
     expect([run.code, run.stderr]).toEqual([

@@ -8,7 +8,7 @@ import { dataLayout } from '../../src/local/layout.js'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 import { type RecordingProxy, recordingProxy } from '../helpers/recording-proxy.js'
 
-/** A host that no resolver knows: only a proxy leads there. */
+/** A host that no resolver knows: only a proxy reaches it. */
 const HOST = 'knowledge.test'
 
 let home: CliHome
@@ -31,7 +31,7 @@ afterEach(async () => {
   await home.end()
 })
 
-it('reads, uploads and streams through the proxy for http, and signs in at it', async () => {
+it('ks reads, uploads and streams through an http proxy with authentication', async () => {
   const note = home.file('notes/ferry.md', '# Ferry\n\nThe ferry leaves at nine.\n')
   const ingested = await home.ks(['ingest', note, '--space', 'notes', '--wait'], { env: remote })
   expect(ingested.stderr).not.toContain('cannot reach')
@@ -44,7 +44,7 @@ it('reads, uploads and streams through the proxy for http, and signs in at it', 
   expect(new Set(proxy.credentials)).toEqual(new Set([`Basic ${Buffer.from('me:se@cret').toString('base64')}`]))
 })
 
-it('reaches neither the local daemon, nor a loopback address, nor what NO_PROXY names through a proxy', async () => {
+it('ks uses no proxy for the local daemon, a loopback address, or hosts in NO_PROXY', async () => {
   const env = { HTTP_PROXY: proxy.url, http_proxy: proxy.url, HTTPS_PROXY: proxy.url }
   expect((await home.ks(['spaces'], { env })).stdout).toContain('notes')
   const byAddress = await home.ks(['spaces'], { env: { ...remote, ...env, KS_URL: `http://127.0.0.1:${port}` } })
@@ -55,13 +55,13 @@ it('reaches neither the local daemon, nor a loopback address, nor what NO_PROXY 
   expect(proxy.seen).toEqual([])
 })
 
-it('speaks as kchat through the proxy too', async () => {
+it('kchat uses the proxy, too', async () => {
   const env = { KCHAT_URL: `http://${HOST}`, KCHAT_API_KEY: 'app-none', HTTP_PROXY: proxy.url }
   expect((await home.kchat(['conversations'], { env })).code).not.toBe(0)
   expect(proxy.seen[0]).toMatch(new RegExp(`^GET http://${HOST}/v1/conversations`))
 })
 
-it('opens a tunnel for https, in which the proxy reads nothing', async () => {
+it('ks opens a tunnel for https, in which the proxy reads nothing', async () => {
   const key = join(home.dir, 'key.pem')
   const certificate = join(home.dir, 'certificate.pem')
   const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`]
@@ -94,7 +94,7 @@ it('opens a tunnel for https, in which the proxy reads nothing', async () => {
   expect(paths.every((line) => /^GET \/knowledge-spaces\S* Bearer token$/.test(line))).toBe(true)
 })
 
-it('says what a proxy that opens no tunnel answered, without its password', async () => {
+it('ks reports the response of a proxy that opens no tunnel, without its password', async () => {
   const refusing = await recordingProxy(port, '407 Proxy Authentication Required')
   const HTTPS_PROXY = refusing.url.replace('//', '//me:secret@')
   const listed = await home.ks(['spaces'], { env: { ...remote, KS_URL: `https://${HOST}`, HTTPS_PROXY } })

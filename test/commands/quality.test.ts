@@ -8,7 +8,7 @@ afterAll(() => home.end())
 const NODE = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
 let trace = ''
 
-/** Runs `ks` in the space and reads its JSON; a failure shows what it said. */
+/** Runs `ks` in the space and parses its JSON; a failure shows its output. */
 async function ks(...args: string[]) {
   const { stdout, stderr, code } = await home.ks([...args, '--json'])
   expect([code, stderr]).toEqual([0, ''])
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 describe('ks traces', () => {
-  it('lists your own queries, newest first, by time, mode, end and text', async () => {
+  it('lists your own queries, newest first, by time, mode, result and text', async () => {
     const all = await ks('traces')
     expect(all.map((one: { query: string }) => one.query)).toEqual([
       'Who conducts the orchestra?',
@@ -38,7 +38,7 @@ describe('ks traces', () => {
     expect((await home.ks(['traces', '--from', 'yesterday'])).code).toBe(2)
   })
 
-  it('shows what a query lacked, and keeps what was decided about it', async () => {
+  it('shows the missing evidence of a query, and stores reviews of it', async () => {
     const { stdout } = await home.ks(['traces', 'missing', trace])
     expect(stdout).toMatch(/^missing-1\tnot-retrieved\t.*orchestra.*\t\n$/)
     expect(await ks('traces', 'history', trace, 'missing-1')).toEqual([])
@@ -53,7 +53,7 @@ describe('ks traces', () => {
     expect((await home.ks(['traces', 'review', trace, 'missing-7', '--dismiss'])).code).toBe(5)
   })
 
-  it('makes a golden question of a query that went wrong', async () => {
+  it('creates a golden question from a bad case', async () => {
     const [, answered] = await ks('traces')
     const made = await ks('traces', 'bad-case', answered.id, '--reason', 'too short', '--tag', 'a', '--tag', 'b')
     expect(made).toMatchObject({ question: 'What pulls the tides of the sea?', tags: ['a', 'b'] })
@@ -63,7 +63,7 @@ describe('ks traces', () => {
 })
 
 describe('ks failed', () => {
-  it('lists, counts, groups, sorts and settles', async () => {
+  it('lists, counts, groups, triages and decides failed queries', async () => {
     const [failed] = await ks('failed', '--status', 'pending-triage')
     expect(failed).toMatchObject({ query: 'Who conducts the orchestra?', answerTraceId: trace })
     expect(await ks('failed', 'clusters', '--limit', '5')).toMatchObject([{ count: 1, failedQueryIds: [failed.id] }])
@@ -81,7 +81,7 @@ describe('ks failed', () => {
 })
 
 describe('ks golden', () => {
-  it('adds, shows, changes, annotates and deletes', async () => {
+  it('adds, shows, changes, annotates and deletes golden questions', async () => {
     const added = await ks('golden', 'add', 'What are spring tides?', '--expect', NODE, '--tag', 'moon')
     expect(added).toMatchObject({ expectedEvidenceIds: [NODE], tags: ['moon'] })
     const updated = await ks('golden', 'update', added.id, '--question', 'Which tides are highest?', '--no-tags')
@@ -97,7 +97,7 @@ describe('ks golden', () => {
     expect((await home.ks(['golden', 'show', added.id])).code).toBe(5)
   })
 
-  it('exports what another import takes in, once', async () => {
+  it('exports what another import accepts, once', async () => {
     const lines = [
       { question: 'One?', expectedEvidenceIds: [NODE], tags: ['t'], metadata: { weight: 2 } },
       { question: 'Two?\n', expectedEvidenceIds: [], tags: [], metadata: {} },
@@ -115,7 +115,7 @@ describe('ks golden', () => {
     expect(JSON.parse(again.stdout)).toEqual({ imported: 0, skipped: 2 })
   })
 
-  it('imports nothing of a file with a bad line, and says where a line was refused', async () => {
+  it('imports nothing of a file with an invalid line, and reports where a line was refused', async () => {
     const good = '{"question":"Three?"}\n'
     for (const bad of ['{', '[]', '{"question":""}', '{"question":"a","tags":[1]}', '{"question":"a","answer":"b"}']) {
       const { code, stderr } = await home.ks(['golden', 'import', '-'], { stdin: `${good}${bad}\n` })

@@ -32,7 +32,7 @@ function frame(event: string, data: unknown): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/** Runs `ks query` against a service that answers with these frames. */
+/** Runs `ks query` against a service that sends these frames. */
 async function query(frames: (response: ServerResponse) => void, args: string[] = []) {
   const bodies: unknown[] = []
   const server = await testServer((request, response) => {
@@ -63,23 +63,23 @@ const good = (response: ServerResponse) => {
 }
 
 describe('an answer', () => {
-  it('is the text and its citations on stdout, and how it came about on stderr', async () => {
+  it('prints text and citations on stdout, and how it was found on stderr', async () => {
     const { code, stdout, stderr } = await query(good)
     expect(code).toBe(0)
     expect(stdout).toBe('Kept for 90 days [1].\n\n  [1] retention.md › Defaults   p. 3   0.91\n')
     expect(stderr).toMatch(/^\nauto → fast · answerable · 1 of 2 items · \d+(\.\d)? m?s · trace #9f31c2aa\n$/)
   })
 
-  it('is the text alone when quiet', async () => {
+  it('prints only the text when quiet', async () => {
     expect(await query(good, ['-q'])).toMatchObject({ stdout: 'Kept for 90 days [1].\n', stderr: '', code: 0 })
   })
 
-  it('shows passages on request, without their escape sequences', async () => {
+  it('shows passages on request, with escaped control sequences', async () => {
     const { stdout } = await query(good, ['--evidence', '--no-stream'])
     expect(stdout).toContain('[2] evil^[[2J.md   0.50\n    Other text\n')
   })
 
-  it('names the address of a web page, and says on request why a passage is there', async () => {
+  it('shows the address of a web page, and on request why a passage was selected', async () => {
     const [item] = evidenceBundle.items
     const ofPage = {
       ...item,
@@ -101,7 +101,7 @@ describe('an answer', () => {
     expect((await query(page, ['--evidence'])).stdout).toContain(`    ${why}\n    Traces are kept for 90 days.\n`)
   })
 
-  it('is one JSON value with the fields of the contract', async () => {
+  it('becomes one JSON value with the fields of the contract', async () => {
     const { stdout, stderr } = await query(good, ['--json'])
     expect(stderr).toBe('')
     const value = JSON.parse(stdout)
@@ -125,7 +125,7 @@ describe('an answer', () => {
     })
   })
 
-  it('is one event a line with jsonl', async () => {
+  it('becomes one event a line with jsonl', async () => {
     const { stdout } = await query(good, ['--format', 'jsonl'])
     const events = stdout
       .trim()
@@ -134,7 +134,7 @@ describe('an answer', () => {
     expect(events).toEqual(['answer.delta', 'answer.delta', 'answer.done'])
   })
 
-  it('asks with the mode, documents and session that were given, and with none by default', async () => {
+  it('uses the given mode, documents and session, and none by default', async () => {
     expect((await query(good)).body).toEqual({ knowledgeSpaceId: spaceId, query: 'how long?' })
     const { body } = await query(good, ['-m', 'deep', '--doc', traceId, '--session', 'last'])
     expect(body).toEqual({
@@ -147,8 +147,8 @@ describe('an answer', () => {
   })
 })
 
-describe('an answer that had to do without something', () => {
-  it('says so with its class in the footer, and why below it', async () => {
+describe('a degraded answer', () => {
+  it('shows its class in the footer, and the reason below it', async () => {
     const reason = 'the answer is a quotation of the evidence: provider "local" refused the credentials (401)'
     const degraded = (response: ServerResponse) => {
       response.write(frame('answer.delta', { delta: 'Ninety days.', traceId }))
@@ -165,7 +165,7 @@ describe('an answer that had to do without something', () => {
 })
 
 describe('an answer that fails', () => {
-  it('keeps what came, says why, and ends with 8', async () => {
+  it('keeps the text so far, gives the reason, and ends with 8', async () => {
     const { code, stdout, stderr } = await query((response) => {
       response.write(frame('answer.delta', { delta: 'Kept ', traceId }))
       response.end(frame('answer.error', { error: 'provider timed out after 60 s', traceId }))
@@ -174,7 +174,7 @@ describe('an answer that fails', () => {
     expect(stderr).toContain('ks: the answer stopped early: provider timed out after 60 s (trace #9f31c2aa)')
   })
 
-  it('is not taken for a whole one when the connection breaks or the stream just ends', async () => {
+  it('also includes a broken connection and a stream without an end', async () => {
     for (const end of [
       (response: ServerResponse) => response.end(),
       (response: ServerResponse) => setTimeout(() => response.destroy(), 30),
@@ -217,7 +217,7 @@ describe('--require-evidence', () => {
       expect((await query(of(state), ['--require-evidence'])).code, state).toBe(code)
   })
 
-  it('is exit 10 only where evidence is required', async () => {
+  it('ends with exit 10 only if the flag is given', async () => {
     const none = (response: ServerResponse) => {
       response.write(frame('answer.delta', { delta: 'Nothing was found for “this”.', traceId }))
       response.end(frame('answer.done', { finishReason: 'no-retrieval-evidence', traceId }))
@@ -228,7 +228,7 @@ describe('--require-evidence', () => {
 })
 
 describe('a corrected question', () => {
-  it('is reported on stderr with the words that were searched for, and in the metadata of the json', async () => {
+  it('causes a note on stderr with the words that were searched for, and metadata in the JSON', async () => {
     const searchedFor = [
       { asked: 'batery', searched: 'battery' },
       { asked: 'alrm', searched: 'alarm' },
@@ -243,15 +243,15 @@ describe('a corrected question', () => {
 })
 
 describe('a time limit', () => {
-  it('ends a question that takes longer, with exit 8', async () => {
+  it('ends a slow question with exit 8', async () => {
     const { code, stderr } = await query(() => {}, ['--timeout', '1s'])
     expect(code).toBe(8)
     expect(stderr).toContain('--timeout')
   })
 })
 
-describe('a question that nothing answers', () => {
-  /** Runs `ks query` against a service whose documents do not answer and that has so many jobs open. */
+describe('a question without an answer', () => {
+  /** Runs `ks query` against a service without an answer that has this number of open jobs. */
   async function unanswered(open: number, jobsStatus = 200) {
     const server = await testServer((request, response) => {
       if (request.url?.includes('/jobs')) {
@@ -270,19 +270,19 @@ describe('a question that nothing answers', () => {
     return run
   }
 
-  it('states that every document was searched when the index is up to date, never that something is absent', async () => {
+  it('reports that all documents were searched if the index is up to date, never that something does not exist', async () => {
     const { code, stderr } = await unanswered(0)
     expect(code).toBe(0)
     expect(stderr).toContain('the index is up to date: every document was searched for these words')
   })
 
-  it('is told as an index out of date while documents are being read', async () => {
+  it('reports an outdated index while documents are being read', async () => {
     const { stderr } = await unanswered(2)
     expect(stderr).toContain('the index is out of date: 2 documents are still being read')
     expect(stderr).not.toContain('every document was searched')
   })
 
-  it('is told without either where the service does not say', async () => {
+  it('reports neither if the service gives no index state', async () => {
     const { code, stderr } = await unanswered(0, 403)
     expect(code).toBe(0)
     expect(stderr).not.toMatch(/up to date|out of date/)

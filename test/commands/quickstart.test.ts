@@ -5,7 +5,7 @@ const home = cliHome()
 afterAll(() => home.end())
 
 describe('quickstart', () => {
-  it('goes from nothing to an answered question about a folder, and adds nothing the second time', async () => {
+  it('starts from nothing, answers a question about a folder, and adds nothing the second time', async () => {
     home.file(
       'garden/tomatoes.md',
       `# Growing tomatoes\nTomatoes need six hours of sun a day.\n${'Water them in the morning. '.repeat(20)}`,
@@ -26,13 +26,13 @@ describe('quickstart', () => {
     expect(cat.stdout).toContain('six hours')
   })
 
-  it('is one JSON value for programs', async () => {
+  it('prints one JSON value for programs', async () => {
     const { stdout, code } = await home.ks(['quickstart', 'garden', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ space: 'garden', created: false, finishReason: 'retrieval-evidence' })
   })
 
-  it('says what to do about a folder without documents', async () => {
+  it('explains what to do with a folder without documents', async () => {
     home.file('empty/.hidden', 'x')
     expect(await home.ks(['quickstart', 'empty'])).toMatchObject({
       code: 2,

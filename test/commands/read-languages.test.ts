@@ -24,25 +24,25 @@ beforeAll(async () => {
 })
 afterAll(() => home.end())
 
-describe('ks read reads text in pictures', { timeout: TIMEOUT_MS }, () => {
+describe('ks read with text in pictures', { timeout: TIMEOUT_MS }, () => {
   const read = (args: string[], env: Record<string, string> = {}) =>
     home.ks(['read', 'greek.png', '--as', 'text', ...args], { env, timeoutMs: TIMEOUT_MS })
 
-  it('in the languages of its flag, else in those of the setting, which finds other scripts by itself', async () => {
+  it('uses the languages of its flag, else of the setting, which detects other scripts automatically', async () => {
     expect((await read(['--ocr-languages', 'ell'])).stdout).toMatch(WORDS)
     expect((await read([])).stdout).toMatch(WORDS)
     expect((await read([], { KS_DAEMON_OCR_LANGUAGES: 'eng' })).stdout).not.toMatch(WORDS)
     expect((await read([], { KS_DAEMON_OCR_LANGUAGES: 'ell' })).stdout).toMatch(WORDS)
   })
 
-  it('and refuses what is no language, or none that is installed', async () => {
+  it('refuses an invalid language and one that is not installed', async () => {
     const missing = await read(['--ocr-languages', 'deu+eng'])
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('language deu for text in pictures is not installed')])
     const none = await read(['--ocr-languages', 'Deutsch!'])
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('is not a list of languages')])
   })
 
-  it('to its last page, however long that takes', async () => {
+  it('reads every page, however long that takes', async () => {
     const lines = (page: number) =>
       Array.from({ length: 30 }, (_, line) => `Berth ${page} was painted by carpenter number ${line} in the spring.`)
     home.file(

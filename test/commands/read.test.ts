@@ -15,7 +15,7 @@ beforeAll(() => {
   home.file('ferry.md', NOTE)
 })
 afterAll(async () => {
-  // nothing of this needed a daemon or a data directory
+  // No daemon or data directory was needed.
   expect(existsSync(home.dataDir)).toBe(false)
   await home.end()
 })
@@ -29,7 +29,7 @@ describe('ks read', () => {
     )
   })
 
-  it('prints all of it as JSON, a line for each file', async () => {
+  it('prints the complete content as JSON, a line for each file', async () => {
     const { code, stdout } = await home.ks(['read', 'ferry.md', fixture('stanley-cups.xlsx'), '--json'])
     expect(code).toBe(0)
     const [ferry, cups] = stdout
@@ -47,7 +47,7 @@ describe('ks read', () => {
     expect(cups.mediaType).toContain('spreadsheet')
   })
 
-  it('has a form for each question', async () => {
+  it('offers a format for each purpose', async () => {
     const as = async (form: string, ...more: string[]) => (await home.ks(['read', ...more, '--as', form])).stdout
     expect(await as('text', 'ferry.md')).toContain('day | price\nMonday | 9')
     expect(await as('outline', 'ferry.md')).toContain('Ferry')
@@ -69,7 +69,7 @@ describe('ks read', () => {
     expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'ferry.md: The document has no pictures.\n'])
   })
 
-  it('keeps nothing of stdin where it is asked for a language that is not there', async () => {
+  it('stores nothing of stdin if a language is not installed', async () => {
     const temporary = mkdtempSync(join(tmpdir(), 'ks-none-'))
     const args = ['read', '-', '--name', 'a.md', '--ocr-languages', 'xyz']
     const refused = await home.ks(args, { stdin: NOTE, env: { TMPDIR: temporary } })
@@ -78,7 +78,7 @@ describe('ks read', () => {
     rmSync(temporary, { recursive: true })
   })
 
-  it('takes bytes from stdin under a name, and leaves no copy of them', async () => {
+  it('reads bytes from stdin with a name, and leaves no copy of them', async () => {
     const stdin = readFileSync(fixture('simple.docx'))
     const temporary = mkdtempSync(join(tmpdir(), 'ks-read-test-'))
     const { code, stdout } = await home.ks(['read', '-', '--name', 'a.docx', '--as', 'text'], {
@@ -91,7 +91,7 @@ describe('ks read', () => {
     expect((await home.ks(['read', '-'])).stderr).toContain('needs a name')
   })
 
-  it('writes a file for each into a folder, with pictures that the Markdown names', async () => {
+  it('writes a file for each input into a folder, with pictures that the Markdown links', async () => {
     const { code, stdout } = await home.ks(['read', 'ferry.md', fixture('contains-pictures.docx'), '--out', 'out'])
     expect([code, stdout]).toEqual([0, ''])
     const out = join(home.dir, 'out')
@@ -102,7 +102,7 @@ describe('ks read', () => {
     expect(readFileSync(join(out, 'ferry.md.md'), 'utf8')).toContain('# Ferry')
   })
 
-  it('follows no link that lies where a picture would be written', async () => {
+  it('follows no link at the path of a picture', async () => {
     const mine = home.file('mine.txt', 'untouched')
     home.file('out2/contains-pictures.docx.pictures/.keep', '')
     symlinkSync(mine, join(home.dir, 'out2/contains-pictures.docx.pictures/image-1.png'))
@@ -110,7 +110,7 @@ describe('ks read', () => {
     expect(readFileSync(mine, 'utf8')).toBe('untouched')
   })
 
-  it('says of a recording how a space reads it', async () => {
+  it('explains for a recording how a space reads it', async () => {
     home.file('talk.mp3', 'ID3\u0003\0\0\0\0\0!'.padEnd(2000, '\0'))
     const { stderr } = await home.ks(['read', 'talk.mp3'])
     expect(stderr).toContain('talk.mp3 is a recording, which `ks read` does not transcribe')
@@ -118,7 +118,7 @@ describe('ks read', () => {
     expect(stderr).toContain('`ks ingest` reads the file in a space')
   })
 
-  it('refuses what is no file with a hint, and tells why one cannot be read', async () => {
+  it('refuses what is no file with a hint, and reports why a file cannot be read', async () => {
     const refused = async (...args: string[]) => {
       const { code, stderr, stdout } = await home.ks(['read', ...args])
       return [code, stderr, stdout]
@@ -147,7 +147,7 @@ describe('ks read', () => {
     ])
   })
 
-  it('ends its reading process with Ctrl-C and with SIGTERM', { timeout: 120_000 }, async () => {
+  it('ends its child process at Ctrl-C and SIGTERM', { timeout: 120_000 }, async () => {
     for (const [signal, exit] of [
       ['SIGINT', 130],
       ['SIGTERM', 143],
@@ -168,9 +168,9 @@ describe('ks read', () => {
     }
   })
 
-  it('writes a large document into a pipe that is closed, and says nothing of that', async () => {
+  it('writes a large document into a closed pipe without an error', async () => {
     writeFileSync(join(home.dir, 'large.txt'), 'Many words of a long text.\n\n'.repeat(100_000))
-    // quiet: on a busy machine it takes more than ten seconds and would report progress
+    // Quiet: on a busy machine it takes more than ten seconds and would report progress.
     const script = `'${process.execPath}' '${KS}' read --quiet large.txt | head -1`
     const { stdout, stderr } = await execa('sh', ['-c', script], {
       env: { ...plainEnv(), ...home.env },
@@ -181,7 +181,7 @@ describe('ks read', () => {
   })
 })
 
-/** Reading processes of a process. */
+/** Child processes that read documents. */
 function readersOf(pid: number | undefined): number[] {
   try {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)

@@ -26,8 +26,8 @@ afterAll(async () => {
   await home.end()
 })
 
-describe('a service somewhere else', () => {
-  it('gets a token that was tried before it was stored, for its origin alone', async () => {
+describe('a remote service', () => {
+  it('gets a token that was tested before it was stored, for its origin only', async () => {
     await home.ks(['context', 'add', 'work', '--url', server.url])
     const refused = await home.ks(['auth', 'login', '--context', 'work'], { stdin: 'bad\n' })
     expect([refused.code, refused.stderr]).toEqual([
@@ -45,7 +45,7 @@ describe('a service somewhere else', () => {
     expect((await home.ks(['spaces', '--url', server.url.replace('127.0.0.1', 'localhost')])).code).toBe(4)
   })
 
-  it('that has another minor version is mentioned once a day', async () => {
+  it('causes one note a day if its minor version differs', async () => {
     const mentions = []
     const other = cliHome()
     for (let run = 0; run < 2; run++) {
@@ -56,25 +56,25 @@ describe('a service somewhere else', () => {
     expect(mentions).toEqual([true, false])
   })
 
-  it('is named on request, with what chose it', async () => {
+  it('appears on request, with the origin of the choice', async () => {
     const { stderr } = await home.ks(['spaces', '--verbose'], { env: { KS_CONTEXT: 'work' } })
     expect(stderr).toContain(`ks: using ${server.url} (environment)\n`)
   })
 
-  it('shows its requests with --debug, and no token', async () => {
+  it('shows its requests with --debug, without a token', async () => {
     const { stderr } = await home.ks(['spaces', '--debug', '--context', 'work'])
     expect(stderr).toMatch(/^debug: GET \/knowledge-spaces\?limit=\d+ 200 \d+ ms trace -$/m)
     expect(stderr).not.toContain('good')
   })
 
-  it('is forgotten with its token', async () => {
+  it('can be removed with its token', async () => {
     expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(0)
     expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(5)
     expect((await home.ks(['spaces', '--context', 'work'])).code).toBe(4)
   })
 })
 
-describe('a reader that leaves early', () => {
+describe('a pipe whose reader leaves early', () => {
   it('ends the command silently, with success', async () => {
     const child = execa(process.execPath, [KS, 'completion', 'fish'], {
       env: { ...plainEnv(), ...home.env },

@@ -4,7 +4,9 @@ import { cliHome, testServer } from '../helpers/cli.js'
 const EVENTS = 130
 const ID = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
 const home = cliHome()
-/** A service with a task at work that has told so many events, and closes each stream behind its limit, or when it has no more. */
+/**
+ * A service with a running task with this number of events, which closes each stream after its limit or the last event.
+ */
 const server = await testServer((request, response) => {
   const { searchParams } = new URL(request.url ?? '', 'http://localhost')
   const from = Number(searchParams.get('cursor') ?? 0)
@@ -22,13 +24,13 @@ const events = (...flags: string[]) =>
   home.ks(['research', 'events', ID, '--url', server.url, ...flags], { env: { KS_TOKEN: 'a.b.c' } })
 const lines = (text: string) => text.split('\n').filter(Boolean)
 
-it('the events of a task are whole in a pipe, over pages', async () => {
+it('ks research events prints all events of a task into a pipe, over several pages', async () => {
   const { code, stdout, stderr } = await events()
   expect([code, stderr, lines(stdout).length]).toEqual([0, '', EVENTS])
   expect(new Set(lines(stdout)).size).toBe(EVENTS)
 })
 
-it('a limit cuts them, and stderr says where they go on', async () => {
+it('ks research events with a limit reports on stderr where the events continue', async () => {
   const { stdout, stderr } = await events('--limit', '7')
   expect(lines(stdout)).toEqual(Array.from({ length: 7 }, (_, at) => `look ${at + 1}`))
   expect(stderr).toContain('`--cursor 7`')

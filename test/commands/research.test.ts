@@ -7,7 +7,7 @@ import { startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
 
 const home = cliHome()
-/** a model that writes very slowly: one long task is under way as long as the test needs it */
+/** a very slow model, so that a task runs as long as the test needs */
 const fake = await startFakeOpenAi({ answer: () => 'word '.repeat(400), deltaMs: 100 })
 const provider = { pluginId: 'openai-compatible', provider: 'local', baseUrl: fake.url }
 afterAll(async () => {
@@ -46,7 +46,7 @@ describe('ks research', () => {
     expect(followed.stderr).toContain('2 of 2 questions answered')
   })
 
-  it('lists, shows, and gives events, evidence and report of a task', async () => {
+  it('lists and shows tasks, and prints events, evidence and report of one', async () => {
     const { stdout } = await home.ks(['research', 'start', '-', '--mode', 'research', '--json'], { stdin: TWO_PART })
     const { id } = JSON.parse(stdout)
     const events = await ks('research', 'events', id, '--follow')
@@ -70,7 +70,7 @@ describe('ks research', () => {
     expect((await ks('research', 'report', id)).evidenceBundleId).toBe(partials.at(-1).evidenceBundle.id)
   })
 
-  it('refuses what makes no sense, and what does not fit its limits, with exit 7', async () => {
+  it('refuses invalid options, and tasks above its limits with exit 7', async () => {
     expect((await home.ks(['research', 'start', 'x', '--budget', 'much'])).code).toBe(2)
     expect((await home.ks(['research', 'show', 'nonsense'])).code).toBe(2)
     expect((await home.ks(['research', 'report', '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'])).code).toBe(5)
@@ -79,7 +79,7 @@ describe('ks research', () => {
     expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'research-limits-exceeded', status: 422 })
   })
 
-  it('leaves the task at work on Ctrl-C; it can be found, canceled once, and keeps what it found', async () => {
+  it('leaves the task running at Ctrl-C; it can be listed, canceled once, and keeps its results', async () => {
     const child = execa(process.execPath, [KS, 'research', 'start', TWO_PART, '--follow', '--space', 'slow'], {
       env: { ...process.env, ...home.env },
       buffer: false,

@@ -23,7 +23,7 @@ describe('ks retention', () => {
     expect(shown.stdout).toMatch(/^rawDocumentRetentionDays +none$/m)
   })
 
-  test('changes what is named, in one place only', async () => {
+  test('changes only the given values, in one policy', async () => {
     const change = ['retention', 'set', 'answerTraceRetentionDays=30', 'rawDocumentRetentionDays=365', '-s', 'notes']
     expect(await json(change)).toMatchObject({
       scope: 'knowledge_space',
@@ -52,11 +52,11 @@ describe('ks retention', () => {
       'unknown retention rule "answerTraceRetentionDay"\nhint: did you mean answerTraceRetentionDays?',
     ],
     [['parseArtifactVersions=1', 'parseArtifactVersions=2'], 'parseArtifactVersions is given twice'],
-  ])('refuses %j without asking the service', async (changes, message) => {
+  ])('refuses %j without a request', async (changes, message) => {
     expect(await home.ks(['retention', 'set', ...changes])).toMatchObject({ code: 2, stderr: `ks: ${message}\n` })
   })
 
-  test('says which space is not there', async () => {
+  test('reports an unknown space', async () => {
     expect(await home.ks(['retention', 'show', '--space', 'nowhere'])).toMatchObject({ code: 5 })
   })
 })

@@ -27,8 +27,8 @@ beforeAll(async () => {
 })
 afterAll(() => home.end())
 
-describe('a search', () => {
-  it('lists passages in the order of a query, with scores and places', async () => {
+describe('ks search', () => {
+  it('lists passages in the order of a query, with scores and locations', async () => {
     const query = 'throw a line to the quay when mooring the ferry'
     for (const mode of ['fast', 'deep', 'research']) {
       const found = await json<Row[]>('search', ...query.split(' '), '-m', mode)
@@ -49,7 +49,7 @@ describe('a search', () => {
     expect(duty?.score).toBeGreaterThan(0)
   })
 
-  it('takes a number, documents by their paths, and lists documents alone', async () => {
+  it('accepts a count and documents by path, and can list documents only', async () => {
     const all = await json<Row[]>('search', 'mooring', '-n', '100')
     expect(all.length).toBeGreaterThanOrEqual(12)
     expect((await json<Row[]>('search', 'mooring', '-n', '3')).map(({ nodeId }) => nodeId)).toEqual(
@@ -66,13 +66,13 @@ describe('a search', () => {
     expect(names).toHaveLength(12)
   })
 
-  it('reports the words that were searched for in place of typos', async () => {
+  it('reports the words that were searched for instead of typos', async () => {
     const { stdout, stderr } = await home.ks(['search', 'moorng', 'the', 'fery', '-s', 'notes'])
     expect(stdout).toContain('mooring')
     expect(stderr).toContain('also searched for “mooring ferry” (asked: “moorng fery”)')
   })
 
-  it('leaves neither a trace nor a failed query, and says when there is nothing', async () => {
+  it('leaves neither a trace nor a failed query, and reports an empty result', async () => {
     const traces = (await json<object[]>('traces')).length
     const failed = (await json<object[]>('failed')).length
     expect(await home.ks(['search', 'zygomorphic', '-s', 'notes'])).toMatchObject({

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 describe('ks docs show --as', () => {
-  it('says what a document says, as `ks read` says it of the file', async () => {
+  it('prints the same text as `ks read` of the file', async () => {
     for (const form of ['markdown', 'text', 'outline', 'tables']) {
       const { stdout } = await home.ks(['read', 'notes/ferry.md', '--as', form])
       expect((await shown('ferry.md', '--as', form)).stdout, form).toBe(stdout)
@@ -32,7 +32,7 @@ describe('ks docs show --as', () => {
     expect(none).toEqual({ stdout: '', stderr: 'The document has no pages: its format has none.\n' })
   })
 
-  it('gives programs a value of each form', async () => {
+  it('prints JSON in each form for programs', async () => {
     const value = async (document: string, form: string) =>
       JSON.parse((await shown(document, '--as', form, '--json')).stdout)
     expect(await value('ferry.md', 'tables')).toMatchObject([
@@ -49,7 +49,7 @@ describe('ks docs show --as', () => {
     expect((await value('list.pdf', 'pages'))[0]).toMatchObject({ pageNumber: 1 })
   })
 
-  it('lists pictures with the names by which they are fetched', async () => {
+  it('lists pictures with the names for fetching them', async () => {
     const pictures = JSON.parse((await shown('pictures.docx', '--as', 'pictures', '--json')).stdout)
     expect(pictures[0]).toMatchObject({ id: 'image-1', contentType: 'image/png', sizeBytes: expect.any(Number) })
     const { stderr } = await shown('pictures.docx', '--as', 'pictures')
@@ -61,12 +61,12 @@ describe('ks docs show --as', () => {
     expect(readFileSync(`${home.dir}/one.png`).byteLength).toBe(pictures[0].sizeBytes)
   })
 
-  it('shows what is known of it without a form, as before', async () => {
+  it('prints the metadata without a form', async () => {
     expect(JSON.parse((await shown('ferry.md', '--json')).stdout)).toMatchObject({ parserStatus: 'parsed' })
   })
 })
 
-it('jobs and documents tell at which page a file is while it is read', { timeout: 180_000 }, async () => {
+it('jobs and documents show the current page while a file is read', { timeout: 180_000 }, async () => {
   await home.ks(['daemon', 'stop'])
   const env = { KS_FAULT: 'parse' }
   home.file('slow/ks-fault-work-6000.md', '# Slow\n\nA long file.\n')
@@ -77,6 +77,6 @@ it('jobs and documents tell at which page a file is while it is read', { timeout
     return /page \d of 7/.test(listed)
   }, 120_000)
   const { stderr } = await shown('slow/ks-fault-work-6000.md')
-  // it may have been read meanwhile on a fast machine
+  // A fast machine may have finished reading.
   expect(stderr).toMatch(/^(Being parsed: page \d of 7\.\n)?$/)
 })

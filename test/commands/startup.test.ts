@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 
-/** Every file costs a start half a millisecond. */
+/** Every file adds half a millisecond to the start. */
 const MOST_FILES = 20
 const BUNDLE = join(import.meta.dirname, '..', '..', 'dist', 'bundle', 'ks')
-/** Packages of validation, outgoing requests and logs, and parts of Node, that a plain command has no use for. */
+/** Packages of validation, outgoing requests and logs, and parts of Node, that a simple command does not need. */
 const HEAVY = /node_modules|\.map$/
 
 const home: CliHome = cliHome()
@@ -31,7 +31,7 @@ test.each([
   ['spaces', '--json'],
   ['query', 'When does the shop open?', '--space', 'shop'],
   ['fs', 'ls', '/knowledge/documents', '--space', 'shop'],
-])('`ks %s …` loads few files, and none of a package', async (...argv: string[]) => {
+])('`ks %s …` loads few files, and none of heavy packages', async (...argv: string[]) => {
   const files = await filesLoadedBy(argv, 0)
   expect(files.length).toBeLessThanOrEqual(MOST_FILES)
   expect(files.filter((file) => HEAVY.test(file))).toEqual([])
@@ -46,24 +46,24 @@ test.each([
   [0, ['quickstart', 'shop', '--no-input', '--yes']],
   [2, ['nosuch']],
   [2, ['spaces', '--nosuch']],
-])('exit %i of `ks %j` is reached with few files', async (code, argv) => {
+])('exit code %i of `ks %j` needs few files', async (code, argv) => {
   expect((await filesLoadedBy(argv, code)).length).toBeLessThanOrEqual(MOST_FILES)
 })
 
-test('every command of the bundle begins with few files, of the bundle alone', async () => {
-  // oclif listens to stdout once for each time that it is loaded
+test('every command of the bundle loads few files, all from the bundle', async () => {
+  // oclif adds a listener to stdout each time it is loaded.
   process.stdout.setMaxListeners(0)
   const ids = Object.keys(bundleHere().commands)
   expect(ids.length).toBeGreaterThan(100)
   for (const id of ids) {
     const { commands, files } = bundleHere()
     await commands[id]?.load()
-    // beside `bin/ks.js` and its loader
+    // Plus `bin/ks.js` and its loader.
     expect(files.length + 2, id).toBeLessThanOrEqual(MOST_FILES)
   }
 })
 
-test('the code that the build kept is taken by this Node', () => {
+test('this Node accepts the code cache of the build', () => {
   const { scripts } = bundleHere()
   expect(scripts.map(({ cachedDataRejected }) => cachedDataRejected)).toEqual(scripts.map(() => false))
 })
@@ -72,7 +72,7 @@ interface Bundle {
   commands: Record<string, { load: () => Promise<unknown> }>
 }
 
-/** The bundle loaded once more, with the files that it loads. */
+/** Loads the bundle again. @returns its commands and the loaded files */
 function bundleHere() {
   const files: string[] = []
   const scripts: { cachedDataRejected?: boolean }[] = []
@@ -84,7 +84,7 @@ function bundleHere() {
   return { commands: bundle.commands, files, scripts }
 }
 
-/** The files, as V8 counts them, that one run of `ks` loaded. */
+/** The files that one run of `ks` loaded, by V8 coverage. */
 async function filesLoadedBy(argv: string[], code: number): Promise<string[]> {
   const folder = mkdtempSync(join(coverage, 'run-'))
   const result = await home.ks(argv, { env: { NODE_V8_COVERAGE: folder } })

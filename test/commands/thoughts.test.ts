@@ -24,7 +24,7 @@ const ask = async (...flags: string[]) => {
   return (await home.ks(['query', 'When does it open?', ...space, '-q', ...flags], { env })).stdout
 }
 
-it('`ks query` leaves out what a service lets a model think aloud; --json has the answer as it came', async () => {
+it('`ks query` omits thoughts of the model from its output; --json contains the original answer', async () => {
   for (const flags of [[], ['--no-stream']]) {
     const said = await ask(...flags)
     expect(said.replace(/\n+/g, '\n'), flags.join()).toBe('It is nine.\nOn Mondays ten.\n')

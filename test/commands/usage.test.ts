@@ -6,8 +6,8 @@ import { cliHome } from '../helpers/cli.js'
 const home = cliHome()
 afterAll(() => home.end())
 
-/** What is answered without any service. */
-describe('wrong words', () => {
+/** Commands that need no service. */
+describe('wrong arguments', () => {
   it.each([
     [['spces'], 'ks: unknown command `ks spces`\nhint: did you mean `ks spaces`?\n'],
     [['spaces', 'creat', 'x'], 'ks: unknown command `ks spaces creat x`\nhint: did you mean `ks spaces create`?\n'],
@@ -51,11 +51,11 @@ describe('wrong words', () => {
       'ks: --require-evidence takes no value, received ""\nhint: use `--require-evidence` alone, or omit it\n',
     ],
     [['daemon', 'exec', '--', 'true'], 'ks: give `--temp` or `--data-dir`\n'],
-  ])('%j end with 2 and the right word', async (args, stderr) => {
+  ])('%j end with 2 and a suggestion', async (args, stderr) => {
     expect(await home.ks(args)).toMatchObject({ code: 2, stdout: '', stderr })
   })
 
-  it('are one JSON object on stderr for programs', async () => {
+  it('become one JSON object on stderr for programs', async () => {
     const { stdout, stderr, code } = await home.ks(['spaces', '--lmit', '1', '--json'])
     expect([stdout, code]).toEqual(['', 2])
     expect(JSON.parse(stderr)).toEqual({
@@ -68,13 +68,13 @@ describe('wrong words', () => {
     })
   })
 
-  it('do not take an argument from a pipe that nobody asked for', async () => {
+  it('never include an argument from a pipe', async () => {
     expect(await home.ks(['spaces', 'create'], { stdin: 'from a pipe' })).toMatchObject({ code: 2 })
   })
 })
 
 describe('help', () => {
-  it('comes with examples before flags', async () => {
+  it('shows examples before flags', async () => {
     const { stdout, code } = await home.ks(['ingest', '-h'])
     expect(code).toBe(0)
     expect(stdout.indexOf('EXAMPLES')).toBeLessThan(stdout.indexOf('FLAGS\n'))
@@ -82,7 +82,7 @@ describe('help', () => {
     expect(stdout).toContain('COMMON FLAGS')
   })
 
-  it('has topics', async () => {
+  it('explains topics', async () => {
     expect((await home.ks(['help', 'exit-codes'])).stdout).toContain('  8  unreachable')
     expect((await home.ks(['help', 'environment'])).stdout).toContain('KS_TOKEN_FILE')
     expect((await home.ks(['help', 'spaces', 'create'])).stdout).toContain('create a knowledge space')
@@ -90,15 +90,15 @@ describe('help', () => {
 })
 
 describe('--version', () => {
-  it('says the version of the package', async () => {
+  it('prints the version of the package', async () => {
     const path = fileURLToPath(new URL('../../package.json', import.meta.url))
     const { version } = JSON.parse(readFileSync(path, 'utf8'))
     expect(await home.ks(['--version'])).toMatchObject({ stdout: `ks ${version}\n`, stderr: '', code: 0 })
   })
 })
 
-describe('without a service', () => {
-  it('says so and how to start one, with exit 8', async () => {
+describe('a command without a service', () => {
+  it('reports how to start one, with exit 8', async () => {
     expect(await home.ks(['spaces', '--no-autostart'])).toMatchObject({
       code: 8,
       stderr: `ks: no daemon answers for ${home.dataDir}\nhint: \`ks daemon start\`\n`,
@@ -107,7 +107,7 @@ describe('without a service', () => {
     expect(await home.ks(['daemon', 'status'])).toMatchObject({ code: 8, stderr: '' })
   })
 
-  it('says that a remote one cannot be reached, or has no token', async () => {
+  it('reports an unreachable remote service, or a missing token', async () => {
     const url = 'http://127.0.0.1:9'
     expect(await home.ks(['spaces', '--url', url])).toMatchObject({
       code: 4,
@@ -118,7 +118,7 @@ describe('without a service', () => {
     expect(reached.stderr).toContain(`ks: cannot reach ${url} (ECONNREFUSED)`)
   })
 
-  it('makes a token all the same, alone on stdout', async () => {
+  it('can create a token, with only the token on stdout', async () => {
     const { stdout, code } = await home.ks(['auth', 'token', 'create', '--subject', 'ci', '--expires', '1h'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
@@ -129,7 +129,7 @@ describe('without a service', () => {
 })
 
 describe('settings', () => {
-  it('are kept, shown with where they come from, and forgotten', async () => {
+  it('can be stored, shown with their origin, and removed', async () => {
     expect((await home.ks(['config', 'set', 'space', 'notes'])).code).toBe(0)
     expect((await home.ks(['config', 'get', 'space'])).stdout).toBe('notes\n')
     const shown = await home.ks(['config', '--origin', '--json'], { env: { KS_SPACE: 'other' } })
@@ -146,7 +146,7 @@ describe('settings', () => {
     expect((await home.ks(['config', 'set', 'spce', 'x'])).stderr).toContain('did you mean `space`?')
   })
 
-  it('of the daemon are checked by its own rules, and secrets are masked', async () => {
+  it('follow the rules of the daemon for its part, with masked secrets', async () => {
     const refused = await home.ks(['config', 'set', 'rateLimit', '-1', '--daemon'])
     expect(refused).toMatchObject({ code: 2, stderr: 'ks: rateLimit must be an integer of at least 0\n' })
     const providers = JSON.stringify([
@@ -163,7 +163,7 @@ describe('settings', () => {
 })
 
 describe('contexts', () => {
-  it('are added, chosen, shown and removed', async () => {
+  it('can be added, selected, shown and removed', async () => {
     const added = await home.ks(['context', 'add', 'work', '--url', 'https://kb.example.com', '--space', 'team'])
     expect(added.code).toBe(0)
     await home.ks(['context', 'use', 'work'])
@@ -177,7 +177,7 @@ describe('contexts', () => {
 })
 
 describe('a project file', () => {
-  it('that tries to say where tokens go has no effect, and a warning', async () => {
+  it('cannot change where tokens are sent; trying causes a warning', async () => {
     home.file('cloned/.ks.json', JSON.stringify({ url: 'https://evil.example', space: 'docs' }))
     const cwd = `${home.dir}/cloned`
     const { stdout, stderr } = await home.ks(['context', 'show', '--json'], { cwd })
@@ -187,7 +187,7 @@ describe('a project file', () => {
 })
 
 describe('completion scripts', () => {
-  it.each(['bash', 'zsh', 'fish'])('of %s know the commands, and no secret place', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('contain the commands for %s, but no hidden ones', async (shell) => {
     const { stdout, code } = await home.ks(['completion', shell])
     expect(code).toBe(0)
     for (const word of ['quickstart', 'set-embedding', 'dry-run']) expect(stdout).toContain(word)

@@ -27,7 +27,7 @@ function write(path: string, text: string): void {
   writeFileSync(path, text)
 }
 
-/** Until the live documents of a folder have these names. */
+/** Waits until the live documents of a folder have these names. */
 async function untilNames(folder: string, wanted: string[]): Promise<void> {
   const prefix = `${folder.split('/').at(-1)}/`
   let last: string[] = []
@@ -54,12 +54,12 @@ function inotifyWatches(pid: number): number {
 
 interface Watching {
   child: { pid?: number; kill(signal: NodeJS.Signals): boolean }
-  /** what it said when its first look was over */
+  /** output of its first scan */
   state: Record<string, unknown>
   exit: () => Promise<number | undefined>
 }
 
-/** `ks watch` in the foreground, once its first look is over. */
+/** `ks watch` in the foreground, after its first scan. */
 async function watchHere(folder: string, options: string[], during: (watching: Watching) => Promise<void>) {
   const args = ['watch', folder, '--space', 'notes', '--format', 'jsonl', ...options]
   const child = execa(process.execPath, [KS, ...args], {
@@ -82,7 +82,7 @@ async function watchHere(folder: string, options: string[], during: (watching: W
   }
 }
 
-test('`ks watch --poll` follows a folder without an event of the system, and says how often', async () => {
+test('`ks watch --poll` follows a folder without system events, and prints the interval', async () => {
   const folder = newFolder('here', { 'a.md': '# Alpha\n\nalpaca', 'sub/b.md': '# B\n\nbadger', 'noise.log': 'x' })
   await watchHere(folder, ['--poll', '1s', '--ignore', '*.log'], async ({ child, state, exit }) => {
     expect(state).toMatchObject({ polledEveryMs: 1000, detail: 'polled every 1 s' })
@@ -101,7 +101,7 @@ test('`ks watch --poll` follows a folder without an event of the system, and say
   })
 })
 
-test('a disk that tells of no changes is found below a folder and polled, the rest has its events', async (context) => {
+test('a disk without change events below a folder is detected and polled, while the rest uses events', async (context) => {
   const folder = newFolder('mixed', { 'local.md': '# Local' })
   const disk = mountSilentDisk(join(folder, 'share'))
   if (typeof disk === 'string') {
@@ -129,7 +129,7 @@ test('a disk that tells of no changes is found below a folder and polled, the re
   }
 })
 
-test('the daemon polls a folder that it was told to, says so, and does it again after a restart', async () => {
+test('the daemon polls a folder on request, reports it, and continues after a restart', async () => {
   const folder = newFolder('kept', { 'a.md': '# Alpha' })
   expect((await home.ks(['watch', 'add', folder, '--space', 'notes', '--poll', '1s'])).code).toBe(0)
   await untilNames(folder, ['a.md'])
@@ -148,7 +148,7 @@ test('the daemon polls a folder that it was told to, says so, and does it again 
   await until(async () => (await kept())?.polledEveryMs === 1000, WITHIN_MS)
   rmSync(join(folder, 'a.md'))
   await untilNames(folder, ['b.md'])
-  // without the option the same folder is watched by events again
+  // Without the option the same folder is watched by events again.
   expect((await home.ks(['watch', 'add', folder, '--space', 'notes'])).code).toBe(0)
   await until(async () => {
     const watch = await kept()
@@ -157,7 +157,7 @@ test('the daemon polls a folder that it was told to, says so, and does it again 
   await home.ks(['watch', 'remove', folder])
 })
 
-test('a pace that no disk should be asked at is refused', async () => {
+test('an interval that is too short for any disk is refused', async () => {
   const folder = newFolder('refused', { 'a.md': '# Alpha' })
   for (const pace of ['10ms', '2h', 'often']) {
     const { code, stderr } = await home.ks(['watch', folder, '--space', 'notes', '--once', '--poll', pace])

@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 let number = 0
-/** A new folder with files, `notes-N`. */
+/** A new folder `notes-N` with files. */
 function newFolder(files: Record<string, string> = {}): string {
   folder = join(home.dir, `notes-${++number}`)
   mkdirSync(folder)
@@ -54,7 +54,7 @@ interface Watching {
   end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>
 }
 
-/** `ks watch` in the foreground, once its first look is over. */
+/** `ks watch` in the foreground, after its first scan. */
 async function watchHere(args: string[] = []): Promise<Watching> {
   const child = execa(process.execPath, [KS, 'watch', folder, '--space', 'notes', '--format', 'jsonl', ...args], {
     cwd: home.dir,
@@ -95,7 +95,7 @@ async function watchHere(args: string[] = []): Promise<Watching> {
   return watching
 }
 
-/** Names of the live documents of the folder, without it. */
+/** Names of the live documents, relative to the folder. */
 async function names(): Promise<string[]> {
   const { stdout } = await home.ks(['docs', '--space', 'notes', '--all', '--json'])
   const prefix = `${folder.split('/').at(-1)}/`
@@ -116,8 +116,8 @@ async function holds(word: string): Promise<boolean> {
   return stdout.includes(word)
 }
 
-describe('a folder that is watched in the foreground', () => {
-  test('hands on what is created, edited, renamed and deleted', async () => {
+describe('a watch in the foreground', () => {
+  test('uploads created, edited and renamed files, and removes deleted ones', async () => {
     newFolder({ 'a.md': '# Alpha\n\nalpaca', 'sub/b.md': '# B\n\nbadger' })
     const watching = await watchHere()
     await untilNames(['a.md', 'sub/b.md'])
@@ -135,11 +135,11 @@ describe('a folder that is watched in the foreground', () => {
     expect(await names()).toEqual(['a.md', 'moved/b.md', 'moved/d.md'])
   })
 
-  test('is not confused by the ways in which editors save', async () => {
+  test('tolerates the ways in which editors save', async () => {
     newFolder({ 'note.md': '# Note\n\nfirst' })
     const watching = await watchHere()
     await watching.seen('watch.file', { status: 'published' })
-    // vim: a probe, a backup, the new file
+    // vim: a probe, a backup, the new file.
     write('4913', '')
     rmSync(join(folder, '4913'))
     renameSync(join(folder, 'note.md'), join(folder, 'note.md~'))
@@ -147,7 +147,7 @@ describe('a folder that is watched in the foreground', () => {
     write('note.md', '# Note\n\nsecondly')
     rmSync(join(folder, 'note.md~'))
     await watching.seen('watch.file', { status: 'changed' })
-    // a new file in place of the old one
+    // A new file replaces the old one.
     write('.note.md.tmp', '# Note\n\nthirdly')
     renameSync(join(folder, '.note.md.tmp'), join(folder, 'note.md'))
     await until(() => holds('thirdly'))
@@ -169,7 +169,7 @@ describe('a folder that is watched in the foreground', () => {
     expect(await holds('part 19')).toBe(true)
   })
 
-  test('follows the rules of ignore files, also when they change, and no link out of it', async () => {
+  test('follows ignore files, also when they change, and no link out of the folder', async () => {
     newFolder({
       '.ksignore': 'drafts/\n',
       'drafts/x.md': '# Xylem',
@@ -186,7 +186,7 @@ describe('a folder that is watched in the foreground', () => {
     await untilNames(['drafts/x.md', 'in.md'])
   })
 
-  test('is watched by one process', async () => {
+  test('excludes a second watch of the same folder', async () => {
     newFolder({ 'a.md': '# Alpha' })
     await watchHere()
     const second = await home.ks(['watch', folder, '--space', 'notes'])
@@ -195,14 +195,14 @@ describe('a folder that is watched in the foreground', () => {
   })
 })
 
-describe('a folder whose disk is not there', () => {
-  test('deletes nothing, and goes on when it is back', async () => {
+describe('a watched folder whose disk is missing', () => {
+  test('causes no deletion, and continues when it returns', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
     const watching = await watchHere()
     await untilNames(['a.md', 'b.md'])
     renameSync(folder, `${folder}.away`)
     await watching.seen('watch.state', { state: 'folder-missing' })
-    // a mount point without its disk: an empty folder that was not seen before
+    // A mount point without its disk: a new, empty folder.
     mkdirSync(folder)
     await watching.seen('watch.state', { state: 'withheld' })
     expect(await names()).toEqual(['a.md', 'b.md'])
@@ -213,7 +213,7 @@ describe('a folder whose disk is not there', () => {
     await untilNames(['b.md'])
   })
 
-  test('takes a word that its files are deleted', async () => {
+  test('needs a flag to confirm that its files are deleted', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
     await home.ks(['watch', folder, '--space', 'notes', '--once'])
     rmSync(folder, { recursive: true })
@@ -228,7 +228,7 @@ describe('a folder whose disk is not there', () => {
 })
 
 describe('ks watch --once', () => {
-  test('takes up what was ingested before, and converges on what happened meanwhile', async () => {
+  test('uses earlier ingests, and applies all changes since', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta', 'c.md': '# Gamma' })
     expect((await home.ks(['ingest', folder, '--space', 'notes', '--wait'])).code).toBe(0)
     rmSync(join(folder, 'a.md'))
@@ -246,7 +246,7 @@ describe('ks watch --once', () => {
     expect(second.stderr).toContain('nothing changed')
   })
 
-  test('keeps the documents of deleted files when asked to', async () => {
+  test('keeps the documents of deleted files on request', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
     await home.ks(['watch', folder, '--space', 'notes', '--once'])
     rmSync(join(folder, 'a.md'))
@@ -254,7 +254,7 @@ describe('ks watch --once', () => {
     expect(await names()).toEqual(['a.md', 'b.md'])
   })
 
-  test('F54: refuses what is no folder, and the data directory', async () => {
+  test('F54: refuses a path that is no folder, and the data directory', async () => {
     newFolder({ 'a.md': '# Alpha' })
     for (const [path, sentence] of [
       [join(folder, 'a.md'), 'is not a folder'],
@@ -267,7 +267,7 @@ describe('ks watch --once', () => {
     }
   })
 
-  test('leaves the data directory out of a folder above it', async () => {
+  test('excludes the data directory below the folder', async () => {
     folder = home.dir
     const run = await home.ks(['watch', home.dir, '--space', 'notes', '--once', '--glob', '*.json', '--hidden'])
     expect(run.stdout).not.toContain('daemon.json')
@@ -275,7 +275,7 @@ describe('ks watch --once', () => {
   })
 })
 
-test('a folder whose files go to a remote service is watched from here, with a record of its own', async () => {
+test('a folder for a remote service is watched locally, with a separate ledger', async () => {
   newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
   const { url } = JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
   const env = { KS_TOKEN_FILE: join(home.dataDir, 'cli.token') }
@@ -297,14 +297,14 @@ async function spaceId(): Promise<string> {
   return JSON.parse(stdout).id
 }
 
-describe('a folder that the daemon watches', () => {
+describe('a watch of the daemon', () => {
   const state = async () => {
     const { stdout } = await home.ks(['watch', 'list', '--json'])
     const all: { folder: string; state: string; files?: number }[] = JSON.parse(stdout)
     return all.find((watch) => watch.folder === folder)
   }
 
-  test('is followed until it is removed', async () => {
+  test('follows its folder until it is removed', async () => {
     newFolder({ 'a.md': '# Alpha' })
     expect((await home.ks(['watch', 'add', folder, '--space', 'notes'])).code).toBe(0)
     await untilNames(['a.md'])
@@ -323,7 +323,7 @@ describe('a folder that the daemon watches', () => {
     expect(await names()).toEqual(['a.md', 'b.md'])
   })
 
-  test('is followed again after a restart of the daemon', async () => {
+  test('continues after a restart of the daemon', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
     await home.ks(['watch', 'add', folder, '--space', 'notes'])
     await untilNames(['a.md', 'b.md'])
@@ -334,7 +334,7 @@ describe('a folder that the daemon watches', () => {
     await home.ks(['watch', 'remove', folder])
   })
 
-  test('is watched by a process that is started again when it dies', async () => {
+  test('runs in a process that is restarted when it dies', async () => {
     newFolder({ 'a.md': '# Alpha' })
     await home.ks(['watch', 'add', folder, '--space', 'notes'])
     await untilNames(['a.md'])
@@ -357,7 +357,7 @@ describe('a folder that the daemon watches', () => {
   })
 })
 
-test('a file larger than the service takes is told, and the others are taken', async () => {
+test('a file above the limit of the service is reported, and the others are uploaded', async () => {
   newFolder({ 'a.md': '# A\nfirst words\n', 'sparse.md': '' })
   truncateSync(join(folder, 'sparse.md'), 2 ** 40)
   const watching = await watchHere()

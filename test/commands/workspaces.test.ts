@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 describe('files of a workspace', () => {
-  it('are written from a flag, a file and stdin, and read like all others', async () => {
+  it('can be written from a flag, a file and stdin, and read like all others', async () => {
     await ok(['fs', 'write', '/workspaces/audit/a.md', '--text', 'from a flag'])
     const path = home.file('plan.md', 'from a file\n')
     await ok(['fs', 'write', '/workspaces/audit/b.md', '--from', path])
@@ -32,7 +32,7 @@ describe('files of a workspace', () => {
     })
   })
 
-  it('are moved and removed', async () => {
+  it('can be moved and removed', async () => {
     await ok(['fs', 'mv', '/workspaces/audit/deep', '/workspaces/audit/old'])
     expect(await home.ks(['fs', 'mv', '/workspaces/audit/a.md', '/workspaces/audit/b.md'])).toMatchObject({ code: 6 })
     await ok(['fs', 'rm', '/workspaces/audit/a.md'])
@@ -45,7 +45,7 @@ describe('files of a workspace', () => {
     )
   })
 
-  it('are refused elsewhere, as what they are', async () => {
+  it('cannot be written elsewhere, above the size limit, or without content', async () => {
     const run = await home.ks(['fs', 'write', '/sources/uploads/a.md', '--text', 'x'])
     expect(run).toMatchObject({ code: 2, stdout: '' })
     expect(run.stderr).toContain('path must be in /workspaces')
@@ -58,7 +58,7 @@ describe('files of a workspace', () => {
 })
 
 describe('snapshots', () => {
-  it('are made, listed, shown, read, replayed and deleted', async () => {
+  it('can be created, listed, shown, read, replayed and deleted', async () => {
     await ok(['query', 'what pulls the sea?'])
     const made = JSON.parse(
       await ok(['snapshots', 'create', 'audit', '--name', 'first', '--session', 'last', '--json']),

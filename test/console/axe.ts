@@ -1,7 +1,7 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** What axe calls serious or critical in what the page shows now, with where it stands. */
+/** Serious and critical problems of the current page by axe, with their locations. */
 export async function seriousProblems(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const found = await page.evaluate(
@@ -12,7 +12,7 @@ export async function seriousProblems(page: Page): Promise<string[]> {
   return Array.isArray(found) ? found.map(String) : ['axe did not answer']
 }
 
-/** How much wider the page is than what shows it. */
+/** Width by which the page exceeds its viewport. */
 export async function overflow(page: Page): Promise<number> {
   return Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
 }

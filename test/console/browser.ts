@@ -5,17 +5,17 @@ import { until } from '../helpers/until.js'
 import { endAll, forget, type Given, type Started, start } from '../helpers/whole-daemon.js'
 
 const PROGRAM = '/usr/bin/chromium'
-/** Without a browser these tests say that they did nothing; where CI=true they fail instead. */
+/** Without a browser these tests are skipped with a note; with CI=true they fail. */
 export const hasBrowser = existsSync(PROGRAM) || process.env.CI === 'true'
 
-/** what draws the graph, without a graphics card */
+/** renders the graph without a graphics card */
 const WEBGL = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader']
 
 let browser: Browser | undefined
 
-/** The tests' browser; it may be asked for again and again. */
+/** The browser of the tests; later calls return the same one. */
 async function theBrowser(): Promise<Browser> {
-  // the sandbox wants rights that a container does not give; the pages are our own
+  // The sandbox needs rights that a container lacks; the pages are our own.
   browser ??= await chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-gpu', ...WEBGL] })
   return browser
 }
@@ -27,33 +27,33 @@ export async function endBrowser(): Promise<void> {
   await endAll()
 }
 
-/** The JSON of an answer, which is what its test says. */
+/** The JSON of a response; the type is up to the test. */
 export async function jsonOf<T>(response: Response): Promise<T> {
   const answer: unknown = await response.json()
-  // a test of what is in it follows
+  // A test of its content follows.
   return answer as T
 }
 
 export interface Tab {
   page: Page
-  /** what the console of the browser was told, and what was thrown there */
+  /** console messages and exceptions of the page */
   problems: string[]
-  /** requests that went anywhere but to the daemon */
+  /** requests to hosts other than the daemon */
   strangers: string[]
   close(): Promise<void>
 }
 
-/** A tab with a storage of its own. */
+/** A tab with separate storage. */
 export async function openTab(url: string, address: string, size = { width: 1280, height: 900 }): Promise<Tab> {
   const context = await (await theBrowser()).newContext({ viewport: size, reducedMotion: 'reduce' })
   const page = await context.newPage()
-  // a busy machine is slow
+  // A busy machine is slow.
   page.setDefaultTimeout(60_000)
   const problems: string[] = []
   const strangers: string[] = []
   page.on('console', (message) => {
     const text = message.text()
-    // software in place of a graphics card says that it is slow
+    // Software rendering reports that it is slow.
     if (text.includes('GL Driver Message')) return
     if (message.type() === 'error' || message.type() === 'warning') problems.push(text)
   })
@@ -67,9 +67,9 @@ export async function openTab(url: string, address: string, size = { width: 1280
 }
 
 export interface Console extends Started {
-  /** of the operator: the tenant `local` */
+  /** token of the operator: the tenant `local` */
   operator: string
-  /** an address that signs one tab in, at a place within the console */
+  /** an address that signs one tab in, for a path of the console */
   signedIn(place?: string): Promise<string>
 }
 
@@ -97,7 +97,7 @@ export async function startConsole(settings: Given = {}, dataDir?: string): Prom
   return { ...started, operator, signedIn }
 }
 
-/** A space with these files, once all of them are read. @returns its id */
+/** Creates a space with these files and waits until all are compiled. @returns its id */
 export async function filledSpace(
   console: Console,
   slug: string,
@@ -115,7 +115,7 @@ export async function filledSpace(
   return id
 }
 
-/** Waits until nothing is being read in a space. */
+/** Waits until a space has no open documents. */
 async function settled(console: Console, id: string, token = console.operator): Promise<void> {
   await until(async () => {
     const open = await console.call('GET', `/knowledge-spaces/${id}/jobs?state=open&limit=100`, { token })
@@ -126,8 +126,8 @@ async function settled(console: Console, id: string, token = console.operator): 
 const LOOK_MS = 100
 
 /**
- * Waits until nothing of the page is still on its way, three looks in a row, and what changes its colours has ended. A
- * quiet network does not tell that: the file of a worker that has ended before it was whole is asked for for ever.
+ * Waits until the page has no requests in progress in three consecutive checks, and no transitions of colours. A quiet
+ * network is not enough: the file of a worker that ended before it was complete stays requested forever.
  */
 export async function settledPage(page: Page): Promise<void> {
   let quiet = 0
@@ -141,7 +141,7 @@ export async function settledPage(page: Page): Promise<void> {
   )
 }
 
-/** The pages that the navigation has. */
+/** The pages of the navigation. */
 export function pageIds(): string[] {
   const text = readFileSync(new URL('../../src/console/pages.ts', import.meta.url), 'utf8')
   return [...text.matchAll(/^ {4}id: '([a-z-]+)',$/gm)].flatMap(([, id]) => (id === undefined ? [] : [id]))

@@ -11,7 +11,7 @@ let spaceId = ''
 let appId = ''
 let other = ''
 
-// the setting names an application, which is there once a daemon is: so the daemon starts twice on one folder
+// The setting names an application, which exists only after a start: so the daemon starts twice on one folder.
 beforeAll(async () => {
   console = await startConsole({ compilation: 'inline' })
   const json = { name: HOSTILE, slug: 'shop' }
@@ -48,8 +48,8 @@ const chat = (token: string, method: string, path: string, json?: unknown) =>
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
   })
 
-describe('a visit of a page', () => {
-  it('is begun where the operator has put the page up, by the page itself, and goes on as the same user', async () => {
+describe('a visit of a chat page', () => {
+  it('starts only from the page itself and if the operator enables it, and continues as the same user', async () => {
     expect((await post(`/chat/${other}/visits`, {})).status).toBe(404)
     expect((await fetch(`${console.url}/chat/${other}`)).status).toBe(404)
     expect((await post(`/chat/${appId}/visits`, {}, { origin: 'http://evil.example' })).status).toBe(403)
@@ -75,12 +75,12 @@ describe('a visit of a page', () => {
     expect((await chat(one.token, 'POST', '/chat-messages', { query: 'a', user: one.user, files })).status).toBe(400)
     const long = { query: 'a'.repeat(4001), user: one.user }
     expect((await chat(one.token, 'POST', '/chat-messages', long)).status).toBe(400)
-    // it is no token of the gateway, and a token of the gateway is no visit
+    // A visit is no gateway token, and a gateway token is no visit.
     expect((await console.call('GET', '/knowledge-spaces', { token: one.token })).status).toBe(401)
     expect((await chat(console.operator, 'GET', '/info')).status).toBe(401)
   })
 
-  it('asks a bounded number of questions a minute', async () => {
+  it('allows a limited number of questions a minute', async () => {
     const { token, user } = await visit()
     const statuses: number[] = []
     for (let at = 0; at < 10; at++)
@@ -90,7 +90,7 @@ describe('a visit of a page', () => {
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
   })
 
-  it('of an owner is for who made the application alone', async () => {
+  it('by the owner needs the subject that created the application', async () => {
     const path = `/daemon/console/chats/${appId}`
     expect((await call('POST', path)).status).toBe(201)
     expect((await console.call('POST', path)).status).toBe(404)
@@ -106,7 +106,7 @@ describe('a visit of a page', () => {
 })
 
 describe.runIf(hasBrowser)('chat in the browser', () => {
-  it('an application is tried, rated, looked up and given a fixed answer', async () => {
+  it('tries an application, rates and finds an answer, and sets a fixed answer', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('chat'))
     await page.getByRole('link', { name: HOSTILE }).click()
     await page.getByRole('button', { name: 'When does the shop open?' }).click()
@@ -148,7 +148,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await close()
   })
 
-  it('an application is made, given prices, a key that is shown once, and deleted, at 360 px', async () => {
+  it('creates an application with prices and a key that is shown once, and deletes it, at 360 px', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('chat'), {
       width: 360,
       height: 740,
@@ -176,7 +176,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.getByText('revoked').waitFor()
     expect((await chat(key, 'GET', '/info')).status).toBe(401)
     await page.getByRole('button', { name: 'Delete' }).first().click()
-    // holds the list back after the deletion, so that only the cache of the tab can show it
+    // Delays the list after the deletion, so that only the cache of the tab can show it.
     let release = () => {}
     const isReleased = new Promise<void>((resolve) => {
       release = resolve
@@ -195,7 +195,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await close()
   })
 
-  it('a visitor speaks with the page, comes back to what was said, and no key is in it', async () => {
+  it('lets a visitor chat and return to the conversation, without a key in the page', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, `/chat/${appId}`, {
       width: 360,
       height: 740,
@@ -215,7 +215,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await close()
   })
 
-  it('the page stands in a frame of a site that is named, and in no other', async () => {
+  it('appears in a frame of a configured site only', async () => {
     const html = `<iframe src="${console.url}/chat/${appId}" width="400" height="500"></iframe>`
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(html)

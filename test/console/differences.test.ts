@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { differences } from '../../src/console/pages/documents/differences.js'
 
-it('what came and went is told in its place, with what stayed counted', () => {
+it('differences list added and removed elements in order, with the number of unchanged ones', () => {
   expect(differences(['Plan', 'Monday', 'tea', 'end'], ['Plan', 'Friday', 'tea', 'cake', 'end'])).toEqual([
     { kind: 'unchanged', text: '1 element unchanged' },
     { kind: 'removed', text: 'Monday' },
@@ -14,7 +14,7 @@ it('what came and went is told in its place, with what stayed counted', () => {
   expect(differences(['a', 'b'], ['a', 'b'])).toEqual([{ kind: 'unchanged', text: '2 elements unchanged' }])
 })
 
-it('of texts that are too long to be compared in order, it is still told what is in one alone', () => {
+it('differences of texts that are too long for an ordered comparison still list elements of one text only', () => {
   const many = (word: string) => Array.from({ length: 2500 }, (_, at) => `${word} ${at}`)
   const changes = differences(['x', ...many('old'), 'shared', 'y'], ['z', ...many('new'), 'shared', 'w'])
   expect(changes.filter(({ kind }) => kind === 'removed')).toHaveLength(2502)

@@ -26,17 +26,17 @@ beforeAll(async () => {
 })
 afterAll(endBrowser)
 
-describe.runIf(hasBrowser)('documents', () => {
-  it('never run, whatever stands in them or in their names', async () => {
+describe.runIf(hasBrowser)('documents in the console', () => {
+  it('never run code, whatever they or their names contain', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('documents'))
-    // the code of the address is exchanged before the next one is opened
+    // The code of the address is exchanged before the next page opens.
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     const dialogs: string[] = []
     page.on('dialog', (dialog) => {
       dialogs.push(dialog.message())
       void dialog.dismiss()
     })
-    // what a form makes of quotes in a name is left out
+    // Without the quotes of the name, which an upload form changes.
     for (const name of [EVIL_NAME.slice(0, EVIL_NAME.indexOf('"')), 'foxes.md']) {
       await page.goto(`${console.url}/console/documents?space=animals`)
       await page.getByRole('list', { name: 'Documents' }).getByText(name).click()
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('documents', () => {
     await close()
   })
 
-  it('of another tenant are not there', async () => {
+  it('stay invisible if they belong to another tenant', async () => {
     const { token } = await createToken(console.dataDir, {
       tenant: 'tenant-b',
       subject: 'bob',
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('documents', () => {
     await close()
   })
 
-  it('are listed by the ten thousand, with few of them in the page', async () => {
+  it('appear in lists of ten thousand, with only some of them in the page', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     const MANY = 10_000

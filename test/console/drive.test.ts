@@ -31,7 +31,7 @@ const names = async () => {
 }
 
 describe.runIf(hasBrowser)('files of a drive', () => {
-  it('are chosen over folders, imported as chosen and no others, and shown as imported', async () => {
+  it('can be selected across folders, imported exactly as selected, and appear as imported', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('sources?space=drive'), {
       width: 360,
       height: 740,
@@ -54,7 +54,7 @@ describe.runIf(hasBrowser)('files of a drive', () => {
     await sheet.getByLabel(/alps\.md/).uncheck()
     await sheet.getByText('2 items chosen').waitFor()
     expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
-    // what was chosen in another folder is still chosen
+    // The selection of another folder remains.
     await sheet.getByRole('button', { name: 'Back' }).click()
     expect(await sheet.getByLabel(/top\.md/).isChecked()).toBe(true)
     await sheet.getByRole('button', { name: 'Import' }).click()
@@ -70,7 +70,7 @@ describe.runIf(hasBrowser)('files of a drive', () => {
     await close()
   })
 
-  it('that cannot be listed any more say so, and nothing is lost of what was imported', async () => {
+  it('cause a message when the drive cannot be listed any more, and imported files remain', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('sources?space=drive'))
     await page.getByRole('button', { name: 'Choose files' }).waitFor()
     drive.server.close()

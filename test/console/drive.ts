@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http'
 
 export interface Drive {
-  /** of the folder that a source names */
+  /** address of the folder for a source */
   uri: string
-  /** paths of files that were fetched */
+  /** paths of fetched files */
   fetched: string[]
   server: Server
 }
 
-/** A drive that speaks WebDAV as far as a source asks: folders are listed, files are given. */
+/** A drive with the part of WebDAV that a source needs: listing folders, reading files. */
 export async function startDrive(files: Readonly<Record<string, string>>): Promise<Drive> {
   const fetched: string[] = []
   const server = createServer((request, response) => {
@@ -29,7 +29,7 @@ export async function startDrive(files: Readonly<Record<string, string>>): Promi
   return { uri: `http://127.0.0.1:${port}/dav/`, fetched, server }
 }
 
-/** The folder itself, and what stands directly in it; folders end in a slash. */
+/** The folder itself and its direct entries; folders end in a slash. */
 function entriesBelow(files: Readonly<Record<string, string>>, folder: string): [path: string, bytes: number][] {
   const found = new Map<string, number>([[folder, 0]])
   for (const [path, text] of Object.entries(files)) {

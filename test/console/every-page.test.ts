@@ -24,9 +24,9 @@ beforeAll(async () => {
 })
 afterAll(endBrowser)
 
-describe.runIf(hasBrowser)('every page', () => {
+describe.runIf(hasBrowser)('each page of the console', () => {
   it.each(pageIds())(
-    '%s can be used by everybody, in both themes, narrow and wide, and complains of nothing',
+    '%s: passes the accessibility check in both themes and all widths, without errors',
     async (id) => {
       const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn(id))
       await page.locator('.shell').waitFor()
@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('every page', () => {
     },
   )
 
-  it.each(pageIds())('%s can be used by everybody on each of its tabs, which the arrows go through', async (id) => {
+  it.each(pageIds())('%s: passes the accessibility check on each of its tabs, which the arrow keys switch', async (id) => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn(id))
     await page.locator('main h1, main .empty').first().waitFor()
     await settledPage(page)
@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('every page', () => {
     for (const [at, name] of names.entries()) {
       if (at === 0) await tabs.first().focus()
       else await page.keyboard.press('ArrowRight')
-      // the one that is shown has the focus, and its part is there
+      // The selected tab has the focus, and its panel is visible.
       await page.locator('[role=tab][aria-selected=true]:focus', { hasText: name.replace(/\d+$/, '') }).waitFor()
       await settledPage(page)
       for (const [theme, width] of [
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)('every page', () => {
     await close()
   })
 
-  it('is reached by the keyboard: the palette, and a letter after g', async () => {
+  it('opens by keyboard: with the palette, and with a letter after g', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     await page.keyboard.press('Control+k')

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest'
 import { type Console, jsonOf } from './browser.js'
 
-/** Markup that would set a variable of the page, if anything of it ran. */
+/** Markup that would set a variable of the page if it ran. */
 export const HOSTILE = `<img src=x onerror="window.broken=1">`
 
 const DOCUMENTS: Record<string, string> = {
@@ -14,7 +14,7 @@ const DOCUMENTS: Record<string, string> = {
 export interface Filled {
   spaceId: string
   operator: (method: string, path: string, json?: unknown) => Promise<Response>
-  /** a document of this name, read and published */
+  /** a published document of this name */
   upload: (spaceId: string, name: string, text: string) => Promise<void>
 }
 

@@ -29,8 +29,8 @@ const comeBack = async () => {
   console = await startAgain(console, settings)
 }
 
-describe.runIf(hasBrowser)('the daemon goes away and comes back', () => {
-  it('in the middle of an answer: what had come stays, it says so, and the question is asked again', async () => {
+describe.runIf(hasBrowser)('a restart of the daemon', () => {
+  it('during an answer: the text so far remains with a message, and the question can be sent again', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('ask?space=river'))
     model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Question').fill('What does the otter hunt?')
@@ -39,7 +39,7 @@ describe.runIf(hasBrowser)('the daemon goes away and comes back', () => {
     await comeBack()
     const failed = page.getByRole('alert').filter({ hasText: 'Ask again' })
     await failed.waitFor()
-    // words for people, not those of a browser for its stream
+    // A message for people, not the browser's error of a stream.
     expect(await failed.textContent()).not.toMatch(/network error|failed to fetch|TypeError/i)
     expect(await page.locator('.answer').first().textContent()).toContain('The otter')
     model.always()
@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)('the daemon goes away and comes back', () => {
     await close()
   })
 
-  it('under a form: what was typed stays, and is sent when it is back', async () => {
+  it('during a form: the input remains, and can be sent when the daemon is back', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
     await page.getByRole('button', { name: 'New space' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Lakes')
@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('the daemon goes away and comes back', () => {
     await close()
   })
 
-  it('under an upload: each file says what became of it, and those that failed are sent again', async () => {
+  it('during an upload: each file shows its result, and failed ones can be sent again', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
     const card = page.locator('.space-card', { hasText: 'river' })
     await card.getByRole('button', { name: 'Add' }).click()

@@ -21,7 +21,7 @@ const community = (nth: number): Community => ({
 
 const idOf = (of: number, nth: number) => `e${of}-${nth}`
 
-/** Chains of entities, one for each community, whose ends are related. */
+/** Chains of entities, one for each community, with related ends. */
 function chains(): WholeGraph {
   const entities: WholeGraph['entities'] = []
   const relations: WholeGraph['relations'] = []
@@ -43,10 +43,10 @@ const members = communities.map(({ slug }, of) => ({
   entities: Array.from({ length: 100 }, (_, nth) => ({ id: idOf(of, nth), name: `E ${of} ${nth}` })),
 }))
 
-describe('the picture of a whole graph', () => {
+describe('the picture of a complete graph', () => {
   const { dots, lines } = drawnOf(communities, members, chains())
 
-  it('holds ten thousand entities, each in the community of what it is related to, and no lonely one', () => {
+  it('contains ten thousand entities, each in the community of its relations, and no isolated one', () => {
     expect(dots).toHaveLength(COMMUNITIES * (EACH + 1))
     expect(dots.find(({ id }) => id === idOf(7, EACH - 2))?.community).toBe(7)
     expect(dots.some(({ id }) => id === 'alone')).toBe(false)
@@ -55,7 +55,7 @@ describe('the picture of a whole graph', () => {
     expect(dots[0]).toMatchObject({ kind: 'community', label: 'C0' })
   })
 
-  it('has a circle for each community, apart from the others, with its entities in it', () => {
+  it('arranges the entities of each community in a circle, apart from the others', () => {
     const place = new Map(dots.map(({ id }, at) => [id, at]))
     const what = {
       x: dots.map(() => 0),
@@ -66,7 +66,7 @@ describe('the picture of a whole graph', () => {
         .filter(({ bridges }) => bridges === undefined)
         .map(({ from, to }): [number, number, number] => [place.get(from) ?? 0, place.get(to) ?? 0, 1]),
     }
-    // forces that throw everything far apart, and put two circles onto each other
+    // Forces that scatter all entities, and put two circles on top of each other.
     const forces = (places: { x: number[]; y: number[] }) => {
       for (const at of places.x.keys()) {
         places.x[at] = at < 2 ? 5 : (at * 7919) % 1009

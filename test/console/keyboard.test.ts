@@ -27,14 +27,14 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 interface Focus {
-  /** what has the focus; empty where nothing has it */
+  /** the focused element; empty if none */
   name: string
-  /** whether it is seen that it has it */
+  /** whether the focus is visible */
   isSeen: boolean
 }
 
 const focus = (page: Page): Promise<Focus> =>
-  // what is shown by having the focus is there a moment later
+  // Styles of the focus apply a moment later.
   page.evaluate(`new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => {
     const one = document.activeElement
     if (one === null || one === document.body) return { name: '', isSeen: false }
@@ -51,7 +51,7 @@ const openPage = async (place: string) => {
   await settledPage(tab.page)
   return tab
 }
-/** Tab, until something of this name has the focus. */
+/** Presses Tab until an element of this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let step = 0; step < 80; step++) {
     await page.keyboard.press('Tab')
@@ -60,16 +60,16 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not come to ${name}`)
 }
 
-describe.runIf(hasBrowser)('by the keyboard alone', () => {
-  it.each(pageIds())('%s is gone through by Tab, and where one is can be seen', async (id) => {
+describe.runIf(hasBrowser)('the console by keyboard only', () => {
+  it.each(pageIds())('%s can be traversed with Tab, with a visible focus', async (id) => {
     const { page, close } = await openPage(id)
-    // some pages begin in a field
+    // Some pages start in a field.
     await page.locator('.skip').focus()
     const passed: Focus[] = []
     for (let step = 0; step < 120; step++) {
       await page.keyboard.press('Tab')
       const now = await focus(page)
-      // behind the last it begins anew
+      // After the last element it starts again.
       if (now.name === '' || (passed.length > 3 && now.name.endsWith('Skip to the content'))) break
       passed.push(now)
     }
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     await close()
   })
 
-  it('the first stop leads past the navigation', async () => {
+  it('starts with a link that skips the navigation', async () => {
     const { page, close } = await openPage('spaces')
     await page.keyboard.press('Tab')
     expect(await focus(page)).toEqual({ name: 'a Skip to the content', isSeen: true })
@@ -88,7 +88,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     await close()
   })
 
-  it('a form begins in its first field, and what opened it has the focus again, whichever way it ends', async () => {
+  it('focuses the first field of a form, and its opener again after it ends in any way', async () => {
     const { page, close } = await openPage('spaces')
     await tabTo(page, 'button New space')
     for (const leave of [
@@ -112,7 +112,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     await close()
   })
 
-  it('a refused form keeps the focus on what sent it, and says beside the field what is wrong', async () => {
+  it('keeps the focus on the button of a refused form, and shows the error next to the field', async () => {
     const { page, close } = await openPage('spaces')
     await page.getByRole('button', { name: 'New space' }).press('Enter')
     await page.keyboard.type('birds')
@@ -125,7 +125,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     await close()
   })
 
-  it('one of a list that is deleted leaves the focus beside it', async () => {
+  it('moves the focus to a neighbour when an entry of a list is deleted', async () => {
     const { page, problems, close } = await openPage('quality?space=birds&tab=golden')
     const remove = page.getByRole('button', { name: /^Delete Where/ })
     await expect.poll(() => remove.count()).toBe(3)
@@ -141,7 +141,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     await close()
   })
 
-  it('the palette takes what is typed at once, and the keys are told by "?"', async () => {
+  it('accepts input in the palette at once, and shows the shortcuts on "?"', async () => {
     const { page, close } = await openPage('spaces')
     await page.keyboard.press('Control+k')
     await page.keyboard.type('keyb')
@@ -149,7 +149,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
     await help.waitFor()
     await page.keyboard.press('Escape')
-    // it is closed before the page knows, and opened again only then
+    // It closes before the page reacts, and can open again only then.
     await page.locator('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('?')
     await help.waitFor()
@@ -159,7 +159,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
         await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
         expect([theme, width, await seriousProblems(page), await overflow(page)]).toEqual([theme, width, [], 0])
       }
-    // every page is in it with the key that leads there
+    // The help contains every page with its shortcut.
     const keys = await help.locator('kbd', { hasText: /^g .$/ }).allTextContents()
     expect(keys.length).toBe(pageIds().length)
     await page.keyboard.press('Escape')
@@ -172,7 +172,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     await close()
   })
 
-  it('in a narrow window the pages open with the focus in them, and Escape leads back', async () => {
+  it('focuses the menu of pages in a narrow window, and returns with Escape', async () => {
     const { page, close } = await openPage('spaces')
     await page.setViewportSize({ width: 360, height: 800 })
     await page.getByRole('button', { name: 'Pages' }).press('Enter')

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 describe.runIf(hasBrowser)('a citation of a PDF', () => {
-  it('opens the drawn page with its lines marked on it, and says them', async () => {
+  it('opens the rendered page with its lines highlighted, and announces them', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('ask?space=harbour'))
     await page.getByLabel('Question').fill('What does mooring cost a night?')
     await page.keyboard.press('Enter')
@@ -26,7 +26,7 @@ describe.runIf(hasBrowser)('a citation of a PDF', () => {
     const sheet = await page.locator('.page-picture').boundingBox()
     const mark = await marked.locator('.page-mark').last().boundingBox()
     if (sheet === null || mark === null) throw new Error('nothing is shown')
-    // the left margin of the sheet is 72 of 595 points
+    // The left margin of the sheet is 72 of 595 points.
     expect(Math.abs((mark.x - sheet.x) / sheet.width - 72 / 595)).toBeLessThan(0.02)
     expect(mark.y).toBeGreaterThan(sheet.y)
     expect(mark.y).toBeLessThan(sheet.y + 0.2 * sheet.height)

@@ -26,7 +26,7 @@ const call: Console['call'] = (method, path, sent = {}) =>
   console.call(method, path, { token: console.operator, ...sent })
 
 describe('tokens of the console', () => {
-  it('are signed for the operator alone, never with all scopes, and for at most 90 days', async () => {
+  it('get signed for the operator only, never with all scopes, and for at most 90 days', async () => {
     const json = { subject: 'ci', write: false, days: 1 }
     expect((await console.call('POST', '/daemon/console/tokens', { json })).status).toBe(403)
     expect((await call('POST', '/daemon/console/tokens', { json: { ...json, days: 91 } })).status).toBe(400)
@@ -34,13 +34,13 @@ describe('tokens of the console', () => {
     const { scope, tenant } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     expect({ scope, tenant }).toEqual({ scope: 'knowledge-spaces:read', tenant: 'local' })
     expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(200)
-    // it makes no other ones
+    // It signs no others.
     expect((await console.call('POST', '/daemon/console/tokens', { token, json })).status).toBe(403)
   })
 })
 
-describe.runIf(hasBrowser)('operations in the browser', () => {
-  it('every part shows what the daemon tells, without serious barriers, at 360 px too', async () => {
+describe.runIf(hasBrowser)('the operations pages in the browser', () => {
+  it('show the state of the daemon, without serious barriers, also at 360 px', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('operations'), {
       width: 360,
       height: 740,
@@ -62,7 +62,7 @@ describe.runIf(hasBrowser)('operations in the browser', () => {
     await close()
   })
 
-  it('a lost file is found, a repair is tried before it is done, and a clean-up says first what would go', async () => {
+  it('find a lost file, preview a repair before it runs, and preview a clean-up', async () => {
     const objects = readdirSync(console.dataDir, { recursive: true, withFileTypes: true }).filter(
       (entry) => entry.isFile() && /objects/.test(entry.parentPath),
     )
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)('operations in the browser', () => {
     await close()
   })
 
-  it('a changed retention is kept, and a policy that is refused says why', async () => {
+  it('save a changed retention policy, and explain a refused one', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('operations?tab=keeping&space=notes'))
     await page.getByLabel('Traces of answers (days)').first().fill('31')
     await page.getByRole('button', { name: 'Save' }).first().click()
@@ -90,7 +90,7 @@ describe.runIf(hasBrowser)('operations in the browser', () => {
     await close()
   })
 
-  it('a token is shown once, works, and is refused once its id was revoked', async () => {
+  it('show a token once, which works, and is refused after its id was revoked', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('operations?tab=tokens'))
     await page.getByLabel('For', { exact: true }).fill('ci')
     await page.getByRole('button', { name: 'Create token' }).click()

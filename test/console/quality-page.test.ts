@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 describe.runIf(hasBrowser)('the page Quality', () => {
-  it('decides failed queries with keys, and makes a golden question of one', async () => {
+  it('decides failed queries with keys, and creates a golden question', async () => {
     await filledQueries()
     const tab = await openTab(console.url, await console.signedIn('quality?space=harbour'))
     const { page } = tab
@@ -29,7 +29,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     await page.waitForFunction(`document.querySelector('.decide h2')?.textContent !== ${JSON.stringify(first)}`)
     await page.keyboard.press('k')
     await page.waitForFunction(`document.querySelector('.decide h2')?.textContent === ${JSON.stringify(first)}`)
-    // a letter that is typed into the note decides nothing
+    // A letter in the note field decides nothing.
     await page.keyboard.press('n')
     await page.keyboard.type('mic')
     await page.keyboard.press('Escape')
@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     await tab.close()
   })
 
-  it('runs the golden questions, draws the runs, and tells two apart question by question', async () => {
+  it('runs the golden questions, charts the runs, and compares two question by question', async () => {
     const path = `/knowledge-spaces/${spaceId}/golden-questions`
     const golden = (question: string, metadata: object, expected?: object) =>
       operator('POST', path, { question, metadata, ...(expected === undefined ? {} : { expect: expected }) })
@@ -72,7 +72,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     await upload(spaceId, 'new-fees.md', '# Fees from May\n\nMooring will cost twelve crowns a night.\n')
     await run.click()
     await page.locator('.runs tbody tr').nth(1).waitFor()
-    // the question that was asked by itself before belongs to neither
+    // The question of an earlier query belongs to neither run.
     expect(await page.locator('.runs tbody tr td:nth-child(3)').allInnerTexts()).toEqual(['4', '4'])
     await page.locator('.plot canvas').waitFor()
     const row = page.locator('.compare-item', { hasText: 'What does mooring cost a night?' })
@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
 })
 
 describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
-  it('a golden question is changed: what the form shows is, the rest of it stays', async () => {
+  it('a changed golden question gets the values of the form, and keeps the others', async () => {
     const path = `/knowledge-spaces/${spaceId}/golden-questions`
     const metadata = { expect: [{ document: 'crane.md' }], team: 'quay' }
     const made = await operator('POST', path, { question: 'Who mends the crane?', tags: ['old'], metadata })
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     await tab.close()
   })
 
-  it('queries that ask the same are decided together', async () => {
+  it('equal queries can be decided together', async () => {
     for (const query of ['price of a violin lesson', 'the price of violin lessons'])
       await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
     const path = `/knowledge-spaces/${spaceId}/failed-queries`
@@ -153,7 +153,7 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     await tab.close()
   })
 
-  it('two documents that contradict each other stand side by side and open at the sentence', async () => {
+  it('two contradicting documents appear side by side and open at the sentence', async () => {
     await upload(spaceId, 'lease-old.md', '# Lease\n\nThe rent of the shed in Northport is 4,200 crowns a month.\n')
     await upload(spaceId, 'lease-new.md', '# Lease\n\nThe rent of the shed in Northport is 4,850 crowns a month.\n')
     await expect

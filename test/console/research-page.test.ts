@@ -37,9 +37,9 @@ describe.runIf(hasBrowser)('the page Research', () => {
     await tab.close()
   })
 
-  it('tells why a task is refused: the daemon names the limit, and the form stays as it was filled', async () => {
+  it('explains why a task is refused with the limit, and keeps the form', async () => {
     const { operator, spaceId } = await filledSpace(console)
-    // by steps and not by time: what a task is thought to take depends on how fast the tasks before it were
+    // Limited by steps, not by time: the estimated duration depends on earlier tasks.
     const body = { knowledgeSpaceId: spaceId, query: 'Who owns the Sea Otter?', limits: { maxRetrievalSteps: 5 } }
     const { id } = await jsonOf<{ id: string }>(await operator('POST', '/research-tasks', body))
     const tab = await openTab(console.url, await console.signedIn(`research/${id}?space=harbour`))
@@ -52,16 +52,16 @@ describe.runIf(hasBrowser)('the page Research', () => {
     expect((await started).status()).toBe(422)
     await page.locator('dialog .notice-bad', { hasText: 'maxRetrievalSteps is 5' }).waitFor()
     expect(await page.getByLabel('Question').inputValue()).toBe(many)
-    // what is changed is not what was refused
+    // A changed form is no longer the refused one.
     await page.getByLabel('Question').fill('Who owns the Sea Otter?')
     await page.locator('dialog .notice-bad').waitFor({ state: 'detached' })
-    // the refusal is an answer of 422, which a browser notes
+    // The refusal has status 422, which a browser logs.
     expect(tab.problems.filter((problem) => !problem.includes('422'))).toEqual([])
     await tab.close()
   })
 
-  it('cancels a task, says what became of it, and starts it again with its bounds', async () => {
-    // a model that never answers holds the task where it is, however fast the machine is
+  it('cancels a task, shows its result, and starts it again with its limits', async () => {
+    // A model that never responds keeps the task in its stage on any machine.
     const held = await startConsole({
       providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],
       defaultGenerator: { ...MODEL, model: 'a-model' },
@@ -81,7 +81,7 @@ describe.runIf(hasBrowser)('the page Research', () => {
     await again.waitFor()
     const { stage } = await jsonOf<{ stage: string }>(await operator('GET', `/research-tasks/${id}`))
     expect(stage).toBe('canceled')
-    // the page says what the service says, beside the task and in the list
+    // The page shows the message of the service, next to the task and in the list.
     await page.getByRole('article').getByRole('status').getByText('canceled', { exact: true }).waitFor()
     await page.locator('.pick-item[aria-current]').getByText('canceled', { exact: true }).waitFor()
     await again.click()

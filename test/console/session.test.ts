@@ -26,26 +26,26 @@ interface Session {
 const codeOf = async () => new URLSearchParams(new URL(await console.signedIn(), console.url).hash.slice(1)).get('code')
 const spaces = (token: string) => console.call('GET', '/knowledge-spaces', { token })
 
-describe('the code of an address', () => {
-  it('becomes a session of the operator, once', async () => {
+describe('the sign-in code of an address', () => {
+  it('can be exchanged for a session of the operator, once', async () => {
     const code = await codeOf()
     const first = await post('/daemon/console/sessions', { code })
     expect(first.status).toBe(201)
     const { token, renewal } = await jsonOf<Session>(first)
     expect((await spaces(token)).status).toBe(200)
-    // what renews a session opens nothing
+    // The renewal is no access token.
     expect((await spaces(renewal)).status).toBe(401)
     expect((await post('/daemon/console/sessions', { code })).status).toBe(401)
   })
 
-  it('is given to nobody but the operator, and a code that is none opens nothing', async () => {
+  it('needs the operator, and an invalid code opens nothing', async () => {
     expect((await console.call('POST', '/daemon/console/codes')).status).toBe(403)
     expect((await fetch(`${console.url}/daemon/console/codes`, { method: 'POST' })).status).toBe(401)
     expect((await post('/daemon/console/sessions', { code: 'x'.repeat(43) })).status).toBe(401)
     expect((await post('/daemon/console/sessions', {})).status).toBe(400)
   })
 
-  it('is good for a minute', () => {
+  it('expires after a minute', () => {
     let now = 0
     const codes = createConsoleCodes(() => now)
     const caller = { tenant: 'local', subject: 'grace' }
@@ -56,20 +56,20 @@ describe('the code of an address', () => {
     expect(codes.use(late.code)).toBeUndefined()
   })
 
-  it('is not taken from a page of another site', async () => {
+  it('cannot be exchanged by a page of another site', async () => {
     const answer = await post('/daemon/console/sessions', { code: await codeOf() }, { origin: 'http://evil.example' })
     expect([answer.status, answer.headers.get('x-error-code')]).toEqual([403, 'host-refused'])
   })
 })
 
-describe('a session', () => {
-  it('goes on with what renews it, until its id is revoked', async () => {
+describe('a console session', () => {
+  it('continues with its renewal until its id is revoked', async () => {
     const { renewal } = await jsonOf<Session>(await post('/daemon/console/sessions', { code: await codeOf() }))
     const renewed = await post('/daemon/console/sessions/renew', { renewal })
     expect(renewed.status).toBe(201)
     const next = await jsonOf<Session>(renewed)
     expect((await spaces(next.token)).status).toBe(200)
-    // a token of the API does not renew
+    // A token of the API is no renewal.
     expect((await post('/daemon/console/sessions/renew', { renewal: next.token })).status).toBe(401)
     const { jti } = JSON.parse(Buffer.from(next.renewal.split('.')[1] ?? '', 'base64url').toString())
     await console.call('DELETE', `/daemon/tokens/${jti}`, { token: console.operator })
@@ -77,8 +77,8 @@ describe('a session', () => {
   })
 })
 
-describe('the files of the page', () => {
-  it('come with a policy that lets nothing in, are kept where their name says their bytes, and only there', async () => {
+describe('the files of the console', () => {
+  it('come with a strict content policy, are cached if their name is a hash, and nothing else is served', async () => {
     const page = await fetch(`${console.url}/console/`)
     expect(page.headers.get('content-security-policy')).toContain(
       "default-src 'none'; script-src 'self'; style-src 'self';",
@@ -93,13 +93,13 @@ describe('the files of the page', () => {
     expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(asset.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
     expect((await fetch(`${console.url}/console/assets/none.js`)).status).toBe(404)
-    // a place within the page
+    // A path within the page.
     expect(await (await fetch(`${console.url}/console/documents/x`)).text()).toBe(html)
     for (const path of ['..%2f..%2fpackage.json', '%2e%2e/%2e%2e/package.json', '.manifest.json', 'assets/..%2f.built'])
       expect(await (await fetch(`${console.url}/console/${path}`)).text()).not.toContain('"dependencies"')
   })
 
-  it('weigh at most 150 KB on the way to the first page', async () => {
+  it('have at most 150 KB compressed for the first page', async () => {
     const html = await (await fetch(`${console.url}/console/`)).text()
     const names = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, name]) => name)
     expect(names.length).toBeGreaterThan(1)
@@ -109,7 +109,7 @@ describe('the files of the page', () => {
     expect(bytes).toBeLessThan(150 * 1024)
   })
 
-  it('are made for use, whoever built them: nothing in them names a place of the machine that did', () => {
+  it('contain no path of the machine that built them', () => {
     const folder = new URL('../../dist/console/assets/', import.meta.url)
     const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(10)
@@ -119,8 +119,8 @@ describe('the files of the page', () => {
   })
 })
 
-describe.runIf(hasBrowser)('in the browser', () => {
-  it('the code is gone from the address, the page is there, and nothing is asked of anybody else', async () => {
+describe.runIf(hasBrowser)('the console in the browser', () => {
+  it('removes the code from the address, shows the page, and sends no request to other hosts', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     expect(page.url()).toBe(`${console.url}/console/spaces`)
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await close()
   })
 
-  it('a bad token is refused in words, a good one opens the page of its tenant, for this tab alone', async () => {
+  it('explains a refused token, and opens the page of its tenant with a valid one, in this tab only', async () => {
     const { page, close } = await openTab(console.url, '/console/')
     await page.getByLabel('Token').fill('no.good.token')
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -142,7 +142,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await close()
   })
 
-  it('neither code nor token stands in an address, in what is kept beyond the tab, or in the tab once it is signed out', async () => {
+  it('stores neither code nor token in an address or outside the tab, nor in the tab after signing out', async () => {
     const address = await console.signedIn()
     const { page, close } = await openTab(console.url, '/console/icon.svg')
     const asked: string[] = []
@@ -159,7 +159,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
     const kept = await page.evaluate(
       'Promise.all([JSON.stringify(localStorage), document.cookie, indexedDB.databases(), caches.keys()]).then(JSON.stringify)',
     )
-    // the way back leads to no address that signs in
+    // No address of the history signs in.
     for (let step = 0; step < 4; step++) await page.goBack().catch(() => undefined)
     const addresses = asked.filter((one) => !one.endsWith(address))
     for (const secret of secrets) expect([...addresses, page.url(), String(kept)].join(' ')).not.toContain(secret)
@@ -173,10 +173,10 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await close()
   })
 
-  it('a duplicated tab renews no token while the first tab is open, and renews it once that is closed', async () => {
+  it('does not renew a token in a duplicated tab while the first one is open, but does once that is closed', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
-    // expires now, so every request renews the token
+    // Expires at once, so that every request renews the token.
     const stored: object = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('ks.session')`)))
     const ending = JSON.stringify({ ...stored, expiresAt: Date.now() })
     const copy = await page.context().newPage()
@@ -198,7 +198,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await close()
   })
 
-  it('an address that was used already says so', async () => {
+  it('explains an address that was already used', async () => {
     const address = await console.signedIn()
     const first = await openTab(console.url, address)
     await first.page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()

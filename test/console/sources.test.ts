@@ -43,7 +43,7 @@ afterAll(async () => {
 const read = async (path: string) => await (await console.call('GET', path, { token: console.operator })).text()
 
 describe.runIf(hasBrowser)('sources in the browser', () => {
-  it('a site is added with a secret that nothing shows again, read, paused, and removed with its documents', async () => {
+  it('show a site that can be added with a hidden secret, read, paused, and removed with its documents', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('sources'))
     await page.getByRole('button', { name: 'Add a source' }).click()
     await page.getByRole('button', { name: 'Web site' }).click()
@@ -70,7 +70,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await page.getByRole('dialog').getByLabel('Hours').fill('12')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await card.getByText('every 12 hours').waitFor()
-    // the secret was kept by a change that does not name it
+    // A change without the secret keeps it.
     await card.getByRole('button', { name: 'Sync now' }).click()
     await card.getByText('1 unchanged').waitFor()
 
@@ -90,7 +90,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await close()
   })
 
-  it('a source that cannot be read says why and what to do, and its documents may stay', async () => {
+  it('explain why a source cannot be read and what to do, and can keep its documents', async () => {
     const json = { name: 'Site', type: 'web', uri: address, metadata: {} }
     await console.call('POST', `/knowledge-spaces/${id}/sources`, { token: console.operator, json })
     const { page, close } = await openTab(console.url, await console.signedIn('sources?space=shop'))
@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await close()
   })
 
-  it('a folder is watched, says how far it is, and is let go with its documents kept', async () => {
+  it('show a watched folder with its progress, which can be removed while its documents remain', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('sources?space=shop'), {
       width: 360,
       height: 740,
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await close()
   })
 
-  it('who is not the operator reads that folders are not for them', async () => {
+  it('explain to other users than the operator that folders need the operator', async () => {
     await console.call('POST', '/knowledge-spaces', { json: { name: 'Other', slug: 'other' } })
     const { page, close } = await openTab(console.url, '/console/sources')
     const { createToken } = await import('../../src/local/keys.js')

@@ -28,11 +28,11 @@ afterAll(async () => {
   await model.close()
 })
 
-/** how many of the model's answers nobody waits for any more */
+/** number of aborted model responses */
 const aborted = () => model.requests.filter((request) => request.aborted).length
 
-describe.runIf(hasBrowser)('an answer that is on its way', () => {
-  it('is stopped in Ask: what had come stays, the model is let go, and the next question is answered', async () => {
+describe.runIf(hasBrowser)('an answer in progress', () => {
+  it('can be stopped in Ask: the text so far remains, the model request is aborted, and the next question is answered', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('ask?space=river'))
     model.always({ kind: 'stall-after', deltas: 9 })
     const before = aborted()
@@ -53,14 +53,14 @@ describe.runIf(hasBrowser)('an answer that is on its way', () => {
     await close()
   })
 
-  it('is stopped in Chat: it says so, keeps what had come, and the conversation goes on', async () => {
+  it('can be stopped in Chat: this is shown, the text so far remains, and the conversation continues', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn(`chat/${appId}`))
     model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Message').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
     await page.locator('.answer', { hasText: 'The otter' }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
-    // the stream ends by itself, as one that was answered or stopped
+    // The stream ends like one that was answered or stopped.
     await page.getByRole('button', { name: 'Send' }).waitFor()
     expect(await page.locator('.answer').textContent()).toContain('The otter')
 

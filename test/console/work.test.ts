@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(endBrowser)
 
-describe.runIf(hasBrowser)('a person', () => {
-  it('makes a space, gives it files, sees why one failed, asks, looks the passage up, and says what is wrong', async () => {
+describe.runIf(hasBrowser)('a user of the console', () => {
+  it('creates a space, uploads files, sees why one failed, asks, opens a passage, and gives feedback', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('button', { name: 'New space' }).click()
     await page.getByLabel('Name', { exact: true }).fill('River notes')
@@ -32,7 +32,7 @@ describe.runIf(hasBrowser)('a person', () => {
     const broken = page.locator('.upload', { hasText: 'broken.pdf' })
     await broken.getByText('failed').waitFor()
     expect(await broken.locator('.upload-reason').textContent()).toContain('broken.pdf')
-    // what the space holds is not sent again; the same name with other words is
+    // Files that the space has are not sent again; the same name with other content is.
     const sent: string[] = []
     page.on('request', (request) => {
       if (request.method() === 'POST' && request.url().endsWith('/documents')) sent.push(request.url())
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser)('a person', () => {
     await page.getByLabel('Question').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
     await page.getByText('The documents answer this.').waitFor()
-    // references of the document are none of the answer
+    // Reference marks of the document do not belong to the answer.
     expect(await page.locator('.answer .cite').allTextContents()).toEqual(['1'])
     await page.getByRole('button', { name: 'Passage 1' }).first().click()
     const mark = page.locator('.reading mark', { hasText: 'The otter hunts trout at night [8, 34]' })
@@ -92,7 +92,7 @@ describe.runIf(hasBrowser)('a person', () => {
     })
   })
 
-  it('has a document read again, and sees what was read differently', async () => {
+  it('compiles a document again, and sees the differences', async () => {
     await filledSpace(console, 'versions', { 'plan.md': '# Plan\n\nWe meet on Monday.\n\nBring tea.\n' })
     const { page, close } = await openTab(console.url, await console.signedIn('documents?space=versions'))
     await page.getByText('plan.md').click()
@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)('a person', () => {
     await close()
   })
 
-  it('is told when the daemon goes away, and goes on when it is back', async () => {
+  it('learns that the daemon is unavailable, and continues when it is back', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('documents'))
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     console.daemon.stop('test')
@@ -124,7 +124,7 @@ describe.runIf(hasBrowser)('a person', () => {
     })
     try {
       await page.getByText('The daemon does not answer.').waitFor({ state: 'detached' })
-      // the session of the tab is still good, and what was asked for while nobody answered is there
+      // The session of the tab is still valid, and the results of requests during the outage appear.
       await page.locator('.job, .empty').first().waitFor()
       await close()
     } finally {

@@ -72,7 +72,7 @@ const KILLS = [
 ] as const
 
 test.each(KILLS)(
-  'an upload to a bucket that is killed at %s loses no object and leaves none behind',
+  'an upload to a bucket that is killed at %s loses no object and leaves no orphan',
   { timeout: 300_000 },
   async (_name, killed) => {
     let kills = 0

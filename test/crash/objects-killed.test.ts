@@ -41,7 +41,7 @@ const CASES = [
 ]
 
 test.each(CASES)(
-  'a process killed at any step of an upload of $size bytes loses no object and leaves none behind (loose: $isLoose)',
+  'a process killed at any step of an upload of $size bytes loses no object and leaves no orphan (loose: $isLoose)',
   {
     timeout: 300_000,
   },

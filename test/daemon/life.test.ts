@@ -183,7 +183,7 @@ describe('a stopping daemon', () => {
     expect(daemon.stderr()).toBe('')
   })
 
-  test('exits by itself in mode auto after the idle time', async () => {
+  test('exits after the idle time in mode auto', async () => {
     const daemon = await start(['--mode', 'auto'], { KS_DAEMON_IDLE_EXIT_MINUTES: '0.01' })
     await until(() => daemon.child.exitCode !== null)
     expect(daemon.child.exitCode).toBe(0)

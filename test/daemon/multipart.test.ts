@@ -211,7 +211,7 @@ describe('A67: an upload above a limit', () => {
 })
 
 describe('a client that disconnects during an upload', () => {
-  test('leaves nothing behind', async () => {
+  test('leaves no staged file', async () => {
     const socket = connect(Number(new URL(tcp.url).port), '127.0.0.1')
     socket.write(requestHead({ 'content-length': '1000000' }))
     socket.write('--edge\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nbeginning')

@@ -70,7 +70,7 @@ describe('a space with a configured embedding model', () => {
     expect(JSON.stringify(trace)).not.toContain(KEY)
   })
 
-  it('fails with a provider that the daemon does not have', async () => {
+  it('cannot be created with a provider that the daemon does not have', async () => {
     const unknown = { ...MODEL, provider: 'elsewhere' }
     await expect(
       test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: unknown }),

@@ -43,7 +43,7 @@ test('F57: the database log grows while a long reader blocks it, this is logged,
   try {
     reader.exec('BEGIN')
     expect(count()).toBe(0)
-    // Then no more writes: only the end of the reader can shrink it.
+    // Grows above the idle limit and then stops: only the end of the reader can shrink it.
     const writer = async () => {
       while (logBytes() < KEPT_BYTES + 4 * MEGABYTE) await write(`${writes++}`)
     }

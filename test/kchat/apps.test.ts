@@ -114,7 +114,7 @@ const EVERY = [
 ]
 
 describe('kchat apps', () => {
-  it('has an option for every field of an application', async () => {
+  it('offers an option for every field of an application', async () => {
     const before = await made('create', 'Everything')
     const after = await made('update', 'Everything', ...EVERY)
     const fields = [...new Set([...leafPaths(before), ...leafPaths(after)])]
@@ -137,13 +137,13 @@ describe('kchat apps', () => {
     })
   })
 
-  it('shows every field, also those that are not set', async () => {
+  it('shows every field, also unset ones', async () => {
     await made('create', 'Plain')
     const { stdout } = await apps('show', 'Plain', '--format', 'table')
     for (const field of Object.keys(ChatAppUpdate.shape)) expect(stdout).toMatch(new RegExp(`^${field}\\b`, 'm'))
   })
 
-  it('changes a part of what the service takes as a whole', async () => {
+  it('changes parts of fields that the service replaces as a unit', async () => {
     const changed = await made('update', 'Guide', '--no-temperature', '--currency', 'CHF', '--site', 'icon=📘')
     expect(changed).toMatchObject({ prices: { promptUnitPrice: '0.001', currency: 'CHF' } })
     expect(changed.modelSettings).toEqual({ maxTokens: 200 })
@@ -157,7 +157,7 @@ describe('kchat apps', () => {
     })
   })
 
-  it('takes away what a `--no-…` names', async () => {
+  it('removes each field with its `--no-…` option', async () => {
     const gone = await made(
       'update',
       'Guide',
@@ -188,7 +188,7 @@ describe('kchat apps', () => {
     })
   })
 
-  it('updates and creates from what show prints', async () => {
+  it('updates and creates applications from the output of show', async () => {
     const { stdout } = await apps('show', 'Guide', '--json')
     home.file('guide.json', stdout)
     await made('update', 'Guide', ...EVERY.slice(2))
@@ -200,12 +200,12 @@ describe('kchat apps', () => {
       stdin: JSON.stringify({ ...JSON.parse(stdout), name: 'Piped' }),
     })
     expect(JSON.parse(piped.stdout)).toMatchObject({ name: 'Piped', description: 'Opening hours' })
-    // the key of each is kept under its name
+    // The key of each application is stored under its name.
     const { apps: keys } = JSON.parse(readFileSync(join(home.dir, 'config/chat-keys.json'), 'utf8'))
     expect(Object.keys(keys)).toEqual(expect.arrayContaining(['Copy', 'Piped']))
   })
 
-  it('makes a key the current one where there is none or it is asked to, and says which one is', async () => {
+  it('makes a new key the current one if there is none or on request, and prints which one that is', async () => {
     const current = () => JSON.parse(readFileSync(join(home.dir, 'config/chat-keys.json'), 'utf8')).current
     const before = current()
     const other = await home.kchat(['apps', 'create', 'Other', '--json'])
@@ -219,7 +219,7 @@ describe('kchat apps', () => {
     expect(current()).toBe('Used')
   })
 
-  it('says what is wrong with what it is given', async () => {
+  it('explains what is wrong with its arguments', async () => {
     const wrong: [string[], RegExp][] = [
       [['update', 'Guide'], /no field to change is given/],
       [['update', 'Guid', '--vision'], /there is no application "Guid"\nhint: did you mean `Guide`/],

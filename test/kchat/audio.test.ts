@@ -14,7 +14,7 @@ if (!has) process.stdout.write('speech of kchat is not tested: espeak-ng is not 
 const home = cliHome()
 afterAll(() => home.end())
 
-/** A program that stands for a player, alone on the PATH. */
+/** A fake player, the only program on the PATH. */
 function player(name: string, script: string): { env: Record<string, string> } {
   const path = home.file(`${name}/aplay`, `#!/bin/sh\n${script}\n`)
   chmodSync(path, 0o755)
@@ -25,10 +25,10 @@ const heard = (file: string) => readFileSync(join(home.dir, file)).subarray(0, 4
 const left = () => readdirSync(join(home.dir, 'tmp'))
 const count = async () => JSON.parse((await home.kchat(['conversations', '--json'])).stdout).length
 
-describe.skipIf(!has)('kchat', () => {
+describe.skipIf(!has)('kchat with audio', () => {
   beforeAll(async () => {
     const speech = { argv: ['espeak-ng', '--stdout', '--stdin', '-v', '{voice}'], voice: 'en-us' }
-    // what it hears is how long the file is
+    // Its transcript is the size of the file.
     const transcription = { argv: ['wc', '-c', '{input}'] }
     const providers = [{ pluginId: 'command', provider: 'local', speech, transcription }]
     const config = { providers, defaultSpeech: 'command/local/espeak', defaultTranscription: 'command/local/counter' }
@@ -49,7 +49,7 @@ describe.skipIf(!has)('kchat', () => {
     expect(made, made.stderr).toMatchObject({ code: 0 })
   })
 
-  it('reads a text aloud into a file, and writes down what a file or stdin says', async () => {
+  it('reads a text aloud into a file, and transcribes a file or stdin', async () => {
     const run = await home.kchat(['speak', '-', '-o', 'hello.wav'], { stdin: 'Hello there.' })
     expect(run, run.stderr).toMatchObject({ code: 0, stdout: '' })
     expect(heard('hello.wav')).toBe('RIFF')
@@ -61,19 +61,19 @@ describe.skipIf(!has)('kchat', () => {
     expect(JSON.parse(piped.stdout).text.split(' ')[0]).toBe(String(bytes.length))
   })
 
-  it('is told the type of what stdin holds by a name', async () => {
+  it('recognizes the type of stdin by a given name', async () => {
     const stdin = 'these bytes do not say what they are'
     expect(await home.kchat(['transcribe', '-'], { stdin })).toMatchObject({ code: 2, stdout: '' })
     expect(await home.kchat(['transcribe', '-', '--name', 'talk.mp3'], { stdin })).toMatchObject({ code: 0 })
     expect(await home.kchat(['transcribe', '-'], { stdin: '' })).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('asks for one thing to read', async () => {
+  it('demands exactly one text or message', async () => {
     expect(await home.kchat(['speak'])).toMatchObject({ code: 2 })
     expect(await home.kchat(['speak', 'a', '--message', 'b'])).toMatchObject({ code: 2 })
   })
 
-  it('reads an answer aloud with a player of the PATH, and leaves nothing behind', async () => {
+  it('reads an answer aloud with a player on the PATH, and leaves nothing', async () => {
     const run = player('copies', `/bin/cp "$2" "${home.dir}/heard.wav"`)
     const said = await home.kchat(['send', 'When does the shop open?', '--speak'], run)
     expect(said, said.stderr).toMatchObject({ code: 0, stderr: '' })
@@ -95,7 +95,7 @@ describe.skipIf(!has)('kchat', () => {
     }
   })
 
-  it('says where a file cannot be written', async () => {
+  it('reports a file that cannot be written', async () => {
     mkdirSync(join(home.dir, 'folder'), { recursive: true })
     for (const file of ['no/such/folder.wav', 'folder']) {
       const run = await home.kchat(['speak', 'Hello.', '-o', file])
@@ -108,7 +108,7 @@ describe.skipIf(!has)('kchat', () => {
     expect(existsSync(join(home.dir, 'folder.part'))).toBe(false)
   })
 
-  it('says before a question is asked that nobody could hear the answer', async () => {
+  it('reports missing audio before it sends the question', async () => {
     const before = await count()
     const deaf = await home.kchat(['send', 'When?', '--speak'], { env: { PATH: '/nowhere' } })
     expect(deaf).toMatchObject({ code: 9, stdout: '' })
@@ -121,7 +121,7 @@ describe.skipIf(!has)('kchat', () => {
     expect(await count()).toBe(before)
   })
 
-  it('tells what a player that fails has said, after the answer', async () => {
+  it('prints the output of a failed player after the answer', async () => {
     const run = player('fails', 'echo no sound card >&2; exit 1')
     const said = await home.kchat(['send', 'When does the shop open?', '--speak'], run)
     expect(said.code).toBe(1)
@@ -130,7 +130,7 @@ describe.skipIf(!has)('kchat', () => {
     expect(left()).toEqual([])
   })
 
-  it('ends the player at Ctrl-C, and exits 130', async () => {
+  it('ends the player at Ctrl-C, and exits with 130', async () => {
     const { env } = player('waits', `echo $$ > "${home.dir}/player.pid"; exec /bin/sleep 60`)
     const child = execa(process.execPath, [KCHAT, 'send', 'When does the shop open?', '--speak'], {
       env: { ...process.env, ...home.env, ...env },

@@ -36,8 +36,8 @@ afterAll(async () => {
   await model.close()
 })
 
-describe('the commands of a conversation', () => {
-  it('are one table: /help lists each, and Tab completes each', () => {
+describe('conversation commands', () => {
+  it('appear in /help and in Tab completion', () => {
     for (const { name, what } of COMMANDS) {
       expect(help()).toMatch(new RegExp(`^/${name}( .*)? {2,}${what.replace(/[.$[\]()]/g, '\\$&')}$`, 'm'))
       expect(complete(`/${name}`, [])?.text).toMatch(new RegExp(`^/${name}`))
@@ -52,7 +52,7 @@ describe('the commands of a conversation', () => {
     ).toBeLessThan(80)
   })
 
-  it('complete as far as they agree, then files of those that take one', () => {
+  it('complete up to their common prefix, and complete files after commands that take one', () => {
     expect(complete('/re', [])).toEqual({ text: '/re', candidates: ['/rename', '/regenerate', '/resend'] })
     expect(complete('/exp', [])).toEqual({ text: '/export ', candidates: [] })
     expect(complete(`/export -f ${home.dir}/handb`, [])?.text).toBe(`/export -f ${home.dir}/handbook/`)
@@ -67,7 +67,7 @@ describe('the commands of a conversation', () => {
   })
 })
 
-describe.skipIf(!hasTmux)('in a terminal', () => {
+describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
   const { tmux, screen, history, type, shows, open, end } = chatTerminal(home)
   afterAll(end)
   const leave = async () => {
@@ -75,7 +75,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   }
 
-  it('suggests questions, renders Markdown, and tells tokens, price and time', async () => {
+  it('suggests questions, renders Markdown, and shows tokens, price and time', async () => {
     await open()
     await shows('/ask 2 Where is it?')
     type('Tab')
@@ -93,7 +93,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('searches messages of before, sends one again, and gives one back to be changed', async () => {
+  it('searches earlier messages, resends one, and returns one for editing', async () => {
     await open()
     for (const text of ['First about apples.', 'Second about pears.']) {
       type(text, 'Enter')
@@ -123,7 +123,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('has a message written with $EDITOR, which has the terminal meanwhile', async () => {
+  it('opens $EDITOR for a message, with the terminal as its input', async () => {
     const editor = home.file(
       'bin/editor',
       '#!/bin/sh\nprintf "now: "; read line < /dev/tty\nprintf " and %s" "$line" >> "$2"\n',
@@ -144,7 +144,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('writes the conversation to a file, and replaces one only when told to', async () => {
+  it('writes the conversation to a file, and replaces one only on request', async () => {
     home.file('kept.md', 'mine')
     await open()
     type('When does it open?', 'Enter')
@@ -166,7 +166,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('gives an answer to the clipboard only when asked', async () => {
+  it('copies an answer to the clipboard only on request', async () => {
     await open()
     tmux('set', '-g', 'set-clipboard', 'on')
     type('When does it open?', 'Enter')
@@ -177,7 +177,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('names, finds and deletes conversations, and deletes only after a yes', async () => {
+  it('renames, searches and deletes conversations, and deletes only after confirmation', async () => {
     await open()
     type('A question about walruses.', 'Enter')
     await shows('tokens')

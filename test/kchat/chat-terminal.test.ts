@@ -11,7 +11,7 @@ if (!hasTmux) process.stdout.write('kchat chat at terminals of all kinds is not 
 const home = cliHome()
 let model: FakeOpenAi
 
-/** the story fills most terminals several times, and is streamed for half a second a paragraph */
+/** Several screens of text; half a second a paragraph. */
 const PARAGRAPHS = 24
 const LONG = Array.from(
   { length: PARAGRAPHS },
@@ -41,14 +41,14 @@ afterAll(async () => {
   await model.close()
 })
 
-/** Questions of the conversation that was used last. */
+/** Questions of the last conversation. */
 async function asked(): Promise<string[]> {
   const [newest] = JSON.parse((await home.kchat(['conversations', '--json'])).stdout)
   const { stdout } = await home.kchat(['history', newest.id, '--json'])
   return JSON.parse(stdout).map(({ query }: { query: string }) => query)
 }
 
-describe.skipIf(!hasTmux)('in a terminal', () => {
+describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
   const { tmux, screen, history, type, shows, open, end } = chatTerminal(home)
   afterAll(end)
   const leave = async () => {
@@ -56,13 +56,13 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   }
 
-  it('a message is edited in its lines, by words and to both sides', async () => {
+  it('supports editing a message by lines, by words and in both directions', async () => {
     await open()
     type('one two')
     await shows('> one two')
     type('C-j', 'three four')
     await shows('three four')
-    // up is the line above while there is one, and the message before only then
+    // Up moves to the line above; in the first line it recalls the previous message.
     type('Up', 'X', 'C-Left', 'DC')
     await shows('> one woX')
     type('End', 'M-Enter', 'new', 'Home', 'BSpace', 'M-b', 'C-d')
@@ -73,7 +73,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('a paste of many lines is one message, which tells where in it the cursor is', async () => {
+  it('takes a paste of many lines as one message, and shows the line of the cursor', async () => {
     await open()
     home.file('paste.txt', Array.from({ length: 200 }, (_, at) => `pasted ${at}`).join('\n'))
     tmux('load-buffer', join(home.dir, 'paste.txt'))
@@ -87,7 +87,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('says what commands do while one is typed', async () => {
+  it('explains commands while one is typed', async () => {
     await open()
     type('/ex')
     await shows('/export [-f] FILE  write it all as Markdown')
@@ -104,7 +104,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('tells how long an answer is under way', async () => {
+  it('shows the elapsed time of an answer', async () => {
     model.script({ kind: 'hang' })
     await open()
     type('When does it open?', 'Enter')
@@ -131,13 +131,13 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows(`END${PARAGRAPHS - 1}.`)
     await until(() => !screen().includes('answering'))
     await leave()
-    // a frame that was drawn before the program knew of the new size may stay above
+    // A frame that was drawn before the program learned the new size may remain above.
     const ends = new Set([...history().matchAll(/END(\d+)\./g)].map(([, at]) => Number(at)))
     expect([...ends]).toEqual(Array.from({ length: PARAGRAPHS }, (_, at) => at))
     expect(history()).not.toContain('Ctrl-C stops')
   })
 
-  it('goes on after the daemon was killed in the middle of an answer, which stays as far as it came', async () => {
+  it('continues after the daemon was killed during an answer, which remains as far as it came', async () => {
     await open()
     type('Tell me the story.', 'Enter')
     await shows('END1.')
@@ -161,9 +161,9 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
       await shows('END0.')
       other.type('From elsewhere.', 'Enter')
       await other.shows('› From elsewhere.')
-      // hundreds of pieces, each after a pause
+      // Hundreds of deltas, each after a delay.
       await shows(`END${PARAGRAPHS - 1}.`, 200_000)
-      // the view shows a message before the service stores it
+      // The view shows a message before the service stores it.
       await expect.poll(asked).toEqual(['First of all.', 'Tell me the story.', 'From elsewhere.'])
       await until(() => !screen().includes('answering') && !other.screen().includes('answering'))
       await leave()
@@ -172,7 +172,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     }
   })
 
-  it('has no colours where none are wanted', async () => {
+  it('uses no colours if unwanted', async () => {
     const coloured = () => /\u001b\[[\d;]*3[1-7]/.test(tmux('capture-pane', '-p', '-e', '-t', 'chat'))
     await open([], { NO_COLOR: '' })
     type('/open 99', 'Enter')
@@ -186,7 +186,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('asks for a line at a terminal that shows no view', async () => {
+  it('reads a line at a terminal without support for the view', async () => {
     await open([], { TERM: 'dumb' }, 'Each line is a message; Ctrl-D exits.')
     await shows(/^> *$/m)
     type('When does it open?', 'Enter')

@@ -16,7 +16,7 @@ const { PATH = '' } = process.env
 const home = cliHome()
 let model: FakeOpenAi
 
-/** Sentences of the document that come word by word, slowly enough to be stopped between two of them. */
+/** Sentences of the document, streamed slowly enough to be stopped between two words. */
 const LONG = [
   'Every visit is a long story [1].',
   ...Array.from({ length: 200 }, (_, index) => {
@@ -65,8 +65,8 @@ const lastAnswers = async (): Promise<string[]> => {
   return JSON.parse(stdout).map(({ answer }: { answer: string }) => answer)
 }
 
-describe('in a pipe', () => {
-  it('each line is a message of one conversation, and its answer comes out', async () => {
+describe('kchat chat in a pipe', () => {
+  it('sends each line as a message of one conversation, and prints the answers', async () => {
     const before = (await titles()).length
     const stdin = 'When does the shop open?\n\nWhen on Mondays?\n'
     const run = await home.kchat(['chat'], { stdin })
@@ -76,7 +76,7 @@ describe('in a pipe', () => {
     expect(await lastAnswers()).toHaveLength(2)
   })
 
-  it('goes on with a conversation, and answers in lines of JSON or of events', async () => {
+  it('continues a conversation, and prints JSON lines or events', async () => {
     const stdin = 'When does the shop open?\nAnd on Mondays?\n'
     const json = await home.kchat(['chat', '--json', '--conversation', 'last'], { stdin })
     const turns = json.stdout
@@ -93,7 +93,7 @@ describe('in a pipe', () => {
     expect([names[0], names.at(-1)]).toEqual(['message', 'message_end'])
   })
 
-  it('folds what the model thinks, as `kchat send` does; --thoughts prints it, --json has it', async () => {
+  it('folds thoughts of the model, as `kchat send` does; --thoughts prints them, --json contains them', async () => {
     const question = 'Think about the hours.'
     const plain = [await home.kchat(['chat'], { stdin: question }), await home.kchat(['send', question])]
     plain.push(await home.kchat(['send', question, '--blocking']))
@@ -113,7 +113,7 @@ describe('in a pipe', () => {
     expect(run.stderr).toMatch(/^kchat: /)
   })
 
-  it('keeps what was said when Ctrl-C comes, and exits 130', async () => {
+  it('keeps the text so far at Ctrl-C, and exits with 130', async () => {
     const env = { ...process.env, ...home.env }
     const child = execa(process.execPath, [KCHAT, 'chat'], {
       env,
@@ -137,11 +137,11 @@ describe('in a pipe', () => {
   })
 })
 
-describe.skipIf(!hasTmux)('in a terminal', () => {
+describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
   const { tmux, screen, history, type, shows, open, end } = chatTerminal(home)
   afterAll(end)
 
-  it('shows the opening words, streams answers with their sources, and leaves all of it in the scrollback', async () => {
+  it('shows the opening statement, streams answers with sources, and leaves everything in the scrollback', async () => {
     await open()
     expect(screen()).toContain('Welcome in.')
     expect(screen()).toContain('Handbook · /help')
@@ -155,14 +155,14 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     type('/quit', 'Enter')
     await shows('left with 0')
     expect(screen()).toContain('continues this conversation')
-    // nothing but what was said, once: no line of the view stays
+    // Only the messages, once: no line of the view remains.
     const all = history()
     expect(all.match(/The shop opens at nine\. \[1\]/g)).toHaveLength(1)
     expect(all).toMatch(/^before\nWelcome in\.\n\n› When does the shop open\?\n/)
     expect(all).not.toContain('Handbook ·')
   })
 
-  it('stops an answer at the first Ctrl-C and keeps it, clears a line at the next, and leaves at an empty one', async () => {
+  it('stops an answer at the first Ctrl-C and keeps it, clears a line at the next, and exits at an empty line', async () => {
     await open()
     type('Tell me the long story of the shop.', 'Enter')
     await shows('word5')
@@ -186,7 +186,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('sends both of two messages that came in one burst, in their order', async () => {
+  it('sends two messages of one burst in order', async () => {
     await open()
     tmux('send-keys', '-t', 'chat', '-l', 'Tell me the first.\rWhen is the second?\r')
     await shows('1 message queued')
@@ -202,7 +202,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('gives messages that wait back to be edited when Ctrl-C stops the answer before them', async () => {
+  it('returns queued messages for editing when Ctrl-C stops the answer before them', async () => {
     await open()
     tmux('send-keys', '-t', 'chat', '-l', 'Tell me the first.\rTell me the second.\r')
     await shows('word5')
@@ -214,7 +214,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('folds what the model thinks, and shows it when asked', async () => {
+  it('folds thoughts of the model, and shows them on request', async () => {
     await open()
     type('Think about the hours.', 'Enter')
     await shows('It is nine. ')
@@ -226,7 +226,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('leaves at the second Ctrl-C while it answers', async () => {
+  it('exits at the second Ctrl-C during an answer', async () => {
     model.script({ kind: 'hang' })
     await open()
     type('When does the shop open?', 'Enter')
@@ -237,7 +237,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     model.clear()
   })
 
-  it('leaves at the second Ctrl-C also where the answer has ended before it, and no other key came between', async () => {
+  it('exits at the second Ctrl-C also if the answer has ended meanwhile and no other key was pressed', async () => {
     model.script({ kind: 'hang' })
     await open()
     type('When does the shop open?', 'Enter')
@@ -258,7 +258,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     model.clear()
   })
 
-  it('calls messages back, begins anew, and opens what was said before', async () => {
+  it('recalls messages, starts a new conversation, and opens earlier ones', async () => {
     await open()
     type('When does the shop open?', 'Enter')
     await shows('[1] handbook/shop.md')
@@ -284,7 +284,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('goes on with the last conversation, and wraps to the size of the terminal, which may change meanwhile', async () => {
+  it('continues the last conversation, and wraps to the size of the terminal when that changes', async () => {
     await open(['--conversation', 'last'])
     await shows('The shop opens at nine. [1]')
     type('Tell me the long story of the shop.', 'Enter')
@@ -295,7 +295,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     const lines = history()
       .split('\n')
       .filter((line) => /^(?:Every|story|word\d|Then|\[1\])/.test(line))
-    // a frame that was drawn before the program knew of the new size may stay above; the answer is whole below it
+    // A frame that was drawn before the program learned the new size may remain above; the answer below it is complete.
     const answer = lines.slice(lines.findLastIndex((line) => line.startsWith('Every visit ')))
     expect(answer.join(' ')).toBe(LONG)
     expect(Math.max(...answer.map((line) => line.length))).toBeLessThanOrEqual(40)
@@ -316,7 +316,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     type(`/speak ${join(home.dir, 'answer.mp3')}`, 'Enter')
     await shows('Wrote ')
     expect(readFileSync(join(home.dir, 'answer.mp3'), 'utf8')).toMatch(/^ID3/)
-    // one voice at a time
+    // One voice at a time.
     await until(() => !lives(Number(readFileSync(playing, 'utf8'))))
     rmSync(playing)
     type('/speak', 'Enter')
@@ -328,9 +328,9 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('leaves what was said when it is terminated', async () => {
+  it('leaves the conversation on the screen when it is terminated', async () => {
     await open()
-    // of this terminal: other runs on the machine have others
+    // Only this terminal; other runs on the machine have others.
     const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()
     const { stdout: pid } = execaSync('pgrep', ['-P', shell, '-f', 'kchat.js chat'])
     process.kill(Number(pid), 'SIGTERM')

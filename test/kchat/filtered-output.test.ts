@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 describe('--jq and --template of kchat', () => {
-  it('print what they make of the JSON of a command', async () => {
+  it('print their result for the JSON of a command', async () => {
     const jq = await home.kchat(['apps', '--jq', 'map(.name) | sort | .[]'])
     expect(jq).toMatchObject({ code: 0, stdout: 'Handbook\nOther "one"\n', stderr: '' })
     const template = await home.kchat(['apps', '--template', '{{#.}}<{{name}}>\\n{{/.}}'])
@@ -39,7 +39,7 @@ describe('--jq and --template of kchat', () => {
     expect(lines.stdout.trim().split('\n').sort()).toEqual(['{"name":"Handbook"}', '{"name":"Other \\"one\\""}'])
   })
 
-  it('take the answer out of `send` and of `chat`, whose quick ways they go as well', async () => {
+  it('extract the answer of `send` and `chat`, also in their fast paths', async () => {
     const sent = await home.kchat(['send', 'When does it open?', '--jq', '.answer'])
     expect(sent, sent.stderr).toMatchObject({ code: 0, stdout: 'The shop opens at nine. [1]\n' })
     const stdin = 'When?\nAnd when on Mondays?\n'
@@ -47,7 +47,7 @@ describe('--jq and --template of kchat', () => {
     expect(chat, chat.stderr).toMatchObject({ code: 0, stdout: '27\n27\n' })
   })
 
-  it('refuse what does not fit, and keep the exit code of a command that fails', async () => {
+  it('refuse incompatible flags, and keep the exit code of a failed command', async () => {
     const wrong = await home.kchat(['apps', '--jq', 'nonsense'])
     expect(wrong).toMatchObject({ code: 2, stdout: '' })
     expect(wrong.stderr).toContain('nonsense/0 is not defined')
@@ -59,7 +59,7 @@ describe('--jq and --template of kchat', () => {
 })
 
 describe('an alias of kchat', () => {
-  it('stands for a command and the words behind it, and hides none; ks has others', async () => {
+  it('expands to a command with arguments, and hides no command; ks has separate aliases', async () => {
     expect(await home.kchat(['alias', 'set', 'askshort', 'send $1 --jq .answer'])).toMatchObject({ code: 0 })
     expect(await home.kchat(['askshort', 'When does it open?'])).toMatchObject({
       code: 0,
@@ -84,7 +84,7 @@ describe('an alias of kchat', () => {
   })
 })
 
-describe.skipIf(!hasTerminal)('the pager of kchat, at a terminal', () => {
+describe.skipIf(!hasTerminal)('the pager of kchat at a terminal', () => {
   const shown = async (name: string, line: string) => {
     const file = join(home.dir, name)
     const env = { ...home.env, KS_PAGER: `cat > '${file}'` }
@@ -93,14 +93,14 @@ describe.skipIf(!hasTerminal)('the pager of kchat, at a terminal', () => {
     return { screen, paged: existsSync(file) ? readFileSync(file, 'utf8') : undefined }
   }
 
-  it('gets what is longer than the screen, all of it, and the screen nothing', async () => {
+  it('gets all output that is longer than the screen, and the screen nothing', async () => {
     const { screen, paged } = await shown('history.txt', `history ${conversation}`)
     expect(paged).toContain('item 0')
     expect(paged).toContain('item 59')
     expect(screen).not.toContain('item')
   })
 
-  it('gets nothing of what is short, of what is not wanted there, or of an answer that comes bit by bit', async () => {
+  it('gets no short output, no output with the pager disabled, and no streamed answer', async () => {
     const short = await shown('short.txt', 'apps')
     expect(short).toMatchObject({ paged: undefined })
     expect(short.screen).toContain('Handbook')

@@ -18,11 +18,11 @@ async function whole(found: AsyncGenerator<Item, boolean>): Promise<{ items: Ite
 const sizes = fc.record({
   count: fc.nat(350),
   limit: fc.option(fc.integer({ min: 1, max: 400 }), { nil: undefined }),
-  /** whether pages say that there are more */
+  /** whether pages report that there are more */
   says: fc.boolean(),
 })
 
-it('a list by its last item has as many as are wanted, and tells whether there are more', async () => {
+it('a list with cursors returns the requested number of items, and reports whether there are more', async () => {
   await fc.assert(
     fc.asyncProperty(sizes, async ({ count, limit, says }) => {
       const all = items(count)
@@ -39,7 +39,7 @@ it('a list by its last item has as many as are wanted, and tells whether there a
   )
 })
 
-it('a list of numbered pages has them too, or the page that is named', async () => {
+it('a list of numbered pages does the same, or returns the given page', async () => {
   await fc.assert(
     fc.asyncProperty(sizes, async ({ count, limit, says }) => {
       const all = items(count)
@@ -60,7 +60,7 @@ it('a list of numbered pages has them too, or the page that is named', async () 
   )
 })
 
-it('how many are wanted is said in one way', () => {
+it('a limit and --all exclude each other', () => {
   const { isTTY } = process.stdout
   for (const [terminal, byDefault] of [
     [true, 20],

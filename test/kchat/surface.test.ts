@@ -10,8 +10,8 @@ import { quickSend, SEND_OPTIONS } from '../../src/kchat/quick.js'
 
 const send = program().commands.find((command) => command.name() === 'send')!
 
-describe('`kchat send` without the parser of all commands', () => {
-  it('has the same options', () => {
+describe('the fast path of `kchat send`', () => {
+  it('supports the same options as the complete parser', () => {
     const known = send.options.map(({ long, short, required }) => [long?.slice(2), short ?? null, required])
     const quick = Object.entries(SEND_OPTIONS).map(([name, option]) => [
       name,
@@ -21,7 +21,7 @@ describe('`kchat send` without the parser of all commands', () => {
     expect(quick.sort()).toEqual(known.sort())
   })
 
-  it('reads the same', async () => {
+  it('parses the same values as the complete parser', async () => {
     const lines = [
       ['send', 'hello'],
       ['send', 'hello', '--json', '--conversation', 'last', '--input', 'a=1', '--input', 'b=2'],
@@ -37,23 +37,23 @@ describe('`kchat send` without the parser of all commands', () => {
           parsed = { query, options }
         })
       await whole.parseAsync(line, { from: 'user' })
-      // what commander fills in is what the program takes for absent
+      // A default of commander counts as absent.
       const filled = { autostart: true, header: true, truncate: true, pager: true, name: true, conversation: 'new' }
       const quick = quickSend(line)!
       expect({ query: quick.query, options: { ...filled, ...quick.options } }, line.join(' ')).toEqual(parsed)
     }
   })
 
-  it('leaves help and mistakes to that parser', () => {
+  it('leaves help and errors to the complete parser', () => {
     for (const line of [['send'], ['send', 'a', 'b'], ['send', '--help'], ['send', 'a', '--nothing'], ['chat']])
       expect(quickSend(line)).toBeUndefined()
   })
 })
 
-describe('every command of kchat', () => {
+describe('each command of kchat', () => {
   const leaves = leafCommands(program()).map(({ words, command }) => ({ name: words.join(' '), command }))
 
-  it('has an example of its own, with options that it has', () => {
+  it('shows an example with existing options', () => {
     expect(Object.keys(EXAMPLES).sort()).toEqual(leaves.map(({ name }) => name).sort())
     for (const { name, command } of leaves) {
       const known = new Set(command.options.map(({ long }) => long))
@@ -77,7 +77,7 @@ describe('every command of kchat', () => {
     }
   })
 
-  it('reaches every operation of the chat service', () => {
+  it('covers, together with the others, every operation of the chat service', () => {
     const folder = fileURLToPath(new URL('../../src/kchat', import.meta.url))
     const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
@@ -85,7 +85,7 @@ describe('every command of kchat', () => {
       .join('\n')
     const missing = chatRoutes.filter(({ path }) => {
       const words = path.replace('/v1', '').split(/\{[^}]*\}/)
-      // a running answer is followed by the stream that began it
+      // The stream that started an answer also follows it.
       return (
         !path.endsWith('/events') &&
         !words.every((word) => word === '' || source.includes(word) || source.includes(`'${word.slice(1)}'`))

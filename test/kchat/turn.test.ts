@@ -6,12 +6,12 @@ const citedIn = (answer: string, resources: object[]) =>
   citedBy(answer, sourcesOf({ metadata: { retriever_resources: resources } })).map(({ position }) => position)
 
 describe('the sources of an answer', () => {
-  it('are those that the service states as cited, whatever marks a quoted document contains', () => {
+  it('include those that the service marks as cited, whatever marks a quoted document contains', () => {
     const resources = [resource(1, { cited: true }), resource(2, { cited: false }), resource(3, { cited: true })]
     expect(citedIn('[1] a.md\n\nSee [2].', resources)).toEqual([1, 3])
   })
 
-  it('are those with a mark in the text where the service states nothing', () => {
+  it('include those with a mark in the text if the service marks none', () => {
     expect(citedIn('It is so [2].', [resource(1), resource(2)])).toEqual([2])
   })
 })

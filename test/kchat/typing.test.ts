@@ -48,8 +48,8 @@ const KEY = {
   numLock: false,
 }
 
-describe('a draft', () => {
-  it('is edited by characters as people see them', () => {
+describe('a message draft', () => {
+  it('edits by visible characters', () => {
     let draft: Draft = insert(EMPTY, 'ab👩‍👩‍👧é')
     draft = backspace(left(draft))
     expect(draft).toEqual({ text: 'abé', cursor: 2 })
@@ -57,7 +57,7 @@ describe('a draft', () => {
     expect(backspace(draftOf('')).text).toBe('')
   })
 
-  it('is edited by words and lines', () => {
+  it('edits by words and lines', () => {
     expect(deleteWord(draftOf('one two  ')).text).toBe('one ')
     expect(deleteToStart(draftOf('one\ntwo')).text).toBe('one\n')
     expect(deleteToEnd({ text: 'one\ntwo', cursor: 1 }).text).toBe('o\ntwo')
@@ -69,7 +69,7 @@ describe('a draft', () => {
     expect(deleteNextWord({ text: 'one two three', cursor: 3 })).toEqual({ text: 'one three', cursor: 3 })
   })
 
-  it('has its cursor in the line above or below, as far from the beginning as that goes', () => {
+  it('moves its cursor to the line above or below, at the same distance from the start if possible', () => {
     const text = 'long line\n日本語\nlast'
     const up = toLine({ text, cursor: text.length - 1 }, -1)!
     expect(text.slice(0, up.cursor)).toBe('long line\n日本語')
@@ -79,7 +79,7 @@ describe('a draft', () => {
     expect(toLine(draftOf(text), 1)).toBeUndefined()
   })
 
-  it('keeps its cursor between two characters whatever is done', () => {
+  it('keeps its cursor between two characters after any edit', () => {
     const edit = fc.constantFrom(
       ...[left, right, home, end, wordLeft, wordRight],
       ...[backspace, deleteNext, deleteToEnd, deleteWord, deleteNextWord],
@@ -101,8 +101,8 @@ describe('a draft', () => {
   })
 })
 
-describe('messages that were sent', () => {
-  it('come back, newest first, and the draft waits at the end', () => {
+describe('the history of sent messages', () => {
+  it('returns them newest first, and keeps the draft at the end', () => {
     const first = recall(recallOf(['one', 'two']), -1, 'draft')!
     const second = recall(first.recall, -1, first.text)!
     expect([first.text, second.text]).toEqual(['two', 'one'])
@@ -128,12 +128,12 @@ describe('the keyboard', () => {
     return keyboard
   }
 
-  it('takes keys that come together one by one', () => {
+  it('splits keys that arrive together', () => {
     expect(typed(later(), 'hi\rx\u007fy\u0003')).toEqual({ text: 'hiy', actions: ['submit:hi', 'interrupt:hiy'] })
     expect(typed(later(), 'a\nb')).toEqual({ text: 'a\nb', actions: [] })
   })
 
-  it('goes by words with Ctrl or Alt, deletes to both sides, and begins a line with Alt-Enter', () => {
+  it('moves by words with Ctrl or Alt, deletes in both directions, and inserts a line with Alt-Enter', () => {
     const edited = (input: string, key: Partial<typeof KEY>, draft: Draft) => {
       const [typed] = later().read(input, { ...KEY, ...key })
       return typed !== undefined && 'edit' in typed ? typed.edit(draft) : undefined
@@ -154,7 +154,7 @@ describe('the keyboard', () => {
     expect(edited('z', { meta: true }, draft)).toBeUndefined()
   })
 
-  it('sends what was typed before the view was there', () => {
+  it('sends text that was typed before the view was ready', () => {
     expect(typed(new Keyboard(), 'early\n').actions).toEqual(['submit:early'])
   })
 
@@ -167,7 +167,7 @@ describe('the keyboard', () => {
     expect(typed(keyboard, '\r', { return: true }).actions).toEqual(['submit:'])
   })
 
-  it('lets no control character into the draft', () => {
+  it('keeps control characters out of the draft', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect(typed(later(), text).text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/)
@@ -176,15 +176,15 @@ describe('the keyboard', () => {
   })
 })
 
-describe('wrapping', () => {
-  it('cuts at spaces, and words that are too long between characters', () => {
+describe('the wrapping of a draft', () => {
+  it('breaks at spaces, and overlong words between characters', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three'])
     expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij'])
     expect(wrap('日本語', 4)).toEqual(['日本', '語'])
     expect(wrap('a\n\nb', 9)).toEqual(['a', '', 'b'])
   })
 
-  it('fits every line and loses nothing but spaces', () => {
+  it('fits every line and loses only spaces', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 30 }), (text, width) => {
         const lines = wrap(text, width)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => home.end())
 
-it('shows and sets the variables of a conversation by their names', async () => {
+it('kchat shows and sets the variables of a conversation by name', async () => {
   expect((await conversations('vars', id)).stdout).toBe(
     'city\tstring\tOslo\ncity.tags\tarray[string]\t[]\nvisits\tnumber\t0\n',
   )
@@ -42,7 +42,7 @@ it('shows and sets the variables of a conversation by their names', async () => 
   expect(data[0]).toMatchObject({ name: 'city', value: '' })
 })
 
-it('says what is wrong', async () => {
+it('kchat explains errors of variables', async () => {
   expect(await conversations('set-var', id, 'visits', 'many')).toMatchObject({
     code: 2,
     stdout: '',

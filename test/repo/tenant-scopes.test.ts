@@ -3,28 +3,25 @@ import { filesBelow, readFile } from './tree.js'
 
 /** Files of the engine that read the rows of all tenants: how often, and why. */
 const FOR_ALL: Readonly<Record<string, readonly [count: number, reason: string]>> = {
-  'src/engine/engine.ts': [3, 'what starts with the engine, and what is told of the whole deployment'],
-  'src/engine/status/health.ts': [1, 'whether anything was ever indexed'],
+  'src/engine/engine.ts': [3, 'work at the start, and statistics of the complete deployment'],
+  'src/engine/status/health.ts': [1, 'whether the deployment has indexed rows'],
   'src/engine/base/poll-loop.ts': [
     1,
-    'runners look for what is due of all tenants; what they find is worked at for its own',
+    'poll loops find due work of all tenants, and run each in the scope of its tenant',
   ],
-  'src/engine/storage/postgres/postgres.ts': [1, 'what recovers rows after a start'],
-  'src/engine/spaces/in-space.ts': [1, 'whose a space is, by its row key or id'],
-  'src/engine/spaces/stored-budget.ts': [1, 'use that several tenants had since the last write is stored by one'],
-  'src/engine/derived/page-index/indexer.ts': [1, 'work behind publications makes room for those of anybody'],
-  'src/engine/conflicts/finder.ts': [1, 'the same'],
-  'src/engine/sources/delete.ts': [1, 'deletions that were begun are finished, whoever begins the next'],
-  'src/engine/sources/operations.ts': [1, 'whether the daemon has to be there for a schedule'],
-  'src/engine/local-files/operations.ts': [1, 'the daemon watches the folders of all'],
-  'src/engine/status/models-in-use.ts': [1, 'what the operator is told of providers'],
-  'src/engine/bundles/import.ts': [
-    1,
-    'the indexes know a space by its id alone: that of an imported one must be of nobody',
-  ],
-  'src/engine/gateways/gateway.ts': [1, 'a heartbeat takes up what the dead have left, whosever it is'],
-  'src/engine/chat/gateways/turn-watch.ts': [1, 'one look for the answers of all'],
-  'src/engine/chat/operations.ts': [2, 'a key, and a signed address, are of nobody before they are found'],
+  'src/engine/storage/postgres/postgres.ts': [1, 'recovery of rows after a start'],
+  'src/engine/spaces/in-space.ts': [1, 'the tenant of a space, by its row key or id'],
+  'src/engine/spaces/stored-budget.ts': [1, 'one write stores the usage of several tenants'],
+  'src/engine/derived/page-index/indexer.ts': [1, 'background work yields to publications of all tenants'],
+  'src/engine/conflicts/finder.ts': [1, 'background work yields to publications of all tenants'],
+  'src/engine/sources/delete.ts': [1, 'a deletion also finishes interrupted ones of other tenants'],
+  'src/engine/sources/operations.ts': [1, 'whether a schedule needs the daemon'],
+  'src/engine/local-files/operations.ts': [1, 'the daemon watches the folders of all tenants'],
+  'src/engine/status/models-in-use.ts': [1, 'the report about providers for the operator'],
+  'src/engine/bundles/import.ts': [1, 'the indexes identify a space by its id only: an imported id must be unused'],
+  'src/engine/gateways/gateway.ts': [1, 'a heartbeat takes over work of dead gateways, of all tenants'],
+  'src/engine/chat/gateways/turn-watch.ts': [1, 'one poll for the answers of all tenants'],
+  'src/engine/chat/operations.ts': [2, 'the tenant of a key or signed URL is unknown before the lookup'],
 }
 
 const SCOPES = 'src/engine/base/tenant-scope.ts'

@@ -9,10 +9,10 @@ import { filesBelow, readFile } from './tree.js'
  * with an id of its own.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  'the store as a whole, before it is opened: whether its database knows all objects': [
+  'a check before the store opens: whether its database knows all objects': [
     'storage/store-identity.ts: SELECT sha256 FROM objects',
   ],
-  'a sweep of the engine over what is due, expired, deleted or left by a dead gateway, in all tenants': [
+  'a sweep over due, expired, deleted or abandoned rows of all tenants': [
     "chat/annotation-jobs.ts: UPDATE chat_annotation_jobs SET status = 'error'",
     "chat/conversations.ts: UPDATE chat_messages SET status = 'error'",
     'bundles/imports.ts: UPDATE spaces SET imported_by = NULL, deleted_at = 0 WHERE imported_by IS NOT NULL',
@@ -34,11 +34,11 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'staged-commits.ts: UPDATE staged_commits INDEXED BY staged_commits_unacknowledged',
     "staged-commits.ts: UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status",
   ],
-  'a gateway asks what it has in hand itself, for all tenants': [
+  'a gateway reads its own claims, of all tenants': [
     'chat/turns.ts: SELECT tenant, message_id, stop',
     "chat/turns.ts: SELECT id FROM chat_messages WHERE status = 'running' AND claimed_by = ?",
   ],
-  'a count, or what to begin with, of the whole deployment': [
+  'a count or starting point of the complete deployment': [
     'budgets.ts: SELECT counter, sum(used) used',
     'job-claims.ts: SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed',
     'jobs.ts: SELECT count(*) n FROM jobs WHERE completed_at IS NULL',
@@ -50,22 +50,22 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'storage/store-identity.ts: SELECT 1 one FROM spaces LIMIT 1',
     'storage/open-objects.ts: SELECT id, opened',
   ],
-  "the indexes know a space by its id alone: that of an imported one must be nobody else's": [
+  'the indexes identify a space by its id only: an imported id must be unused': [
     'bundles/imports.ts: SELECT tenant, deleted_at IS NOT NULL',
   ],
-  'the search indexes name a space by its id, and its tenant is what is asked for': [
+  'the search indexes identify a space by its id, and the query returns its tenant': [
     'spaces.ts: SELECT tenant FROM spaces WHERE id = ?',
   ],
-  'the key of an object begins with a digest of its tenant': [
+  'the key of an object starts with a digest of its tenant': [
     'objects.ts: SELECT (EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key',
   ],
   'the condition is one of two, by space or by tenant': ['research/history.ts: SELECT t.tenant, t.id'],
-  'two statements of one text: the row keys are in a list': [
+  'a statement with a list of row keys': [
     'job-claims.ts: SELECT count(*) n FROM jobs WHERE claimed_by = ?',
     'job-claims.ts: UPDATE jobs SET claimed_by = NULL WHERE claimed_by = ?',
   ],
-  'the rows are those of a range of row keys of one space': ['index-rows.ts: SELECT nodes.key'],
-  'compilation goes on from the row of a job that it claimed, and names the job and its commit by their ids': [
+  'the rows are in a range of row keys of one space': ['index-rows.ts: SELECT nodes.key'],
+  'compilation continues from a claimed job, and uses the ids of the job and its commit': [
     "document-ends.ts: UPDATE jobs SET stage = 'canceled'",
     'jobs.ts: SELECT completed_at, waits > 0',
     'jobs.ts: UPDATE jobs SET stage = ?, error = ?',

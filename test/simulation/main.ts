@@ -14,11 +14,11 @@ const DISK_MEGABYTES = 192
 
 const USAGE = `npm run simulate -- [--seeds N | --minutes N] [--operations N] [--seed N] [--parallel N]
 
-  --seeds N        runs that many seeds (10 where nothing is said)
-  --minutes N      runs seeds for that long
-  --operations N   operations of a seed (500)
-  --seed N         the first seed; the following ones count up (random)
-  --parallel N     so many seeds at once (1)
+  --seeds N        number of seeds (10)
+  --minutes N      duration of the run
+  --operations N   operations per seed (500)
+  --seed N         first seed, then counting up (random)
+  --parallel N     seeds to run concurrently (1)
 `
 
 const { values } = parseArgs({

@@ -1,7 +1,7 @@
 import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
 
-/** Tells on stderr how many of something are done. */
+/** Shows on stderr how many of a total are done. */
 export function countProgress(out: Output, what: string): { at(done: number, of: number): void; end(): void } {
   let line = ''
   const view = () => ({ lines: [line], plain: line })

@@ -2,7 +2,7 @@ import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
 import { bytes } from '../units.js'
 
-/** Tells on stderr how many bytes went, of how many where that is known. */
+/** Shows on stderr how many bytes are done, with the total if it is known. */
 export function byteProgress(out: Output, what: string, of?: number): { add(count: number): void; end(): void } {
   let done = 0
   const view = () => {

@@ -8,17 +8,17 @@ import type { Place } from '../contexts.js'
 const HEAD_ENDS = '\r\n\r\n'
 const INSTANCE = /^x-ks-instance: *(\S+) *$/im
 
-/** Reads of a service, over as little code as can be: who presses Tab waits for all of it. */
+/** Reads from a service with as little code as possible: loading code delays every completion. */
 export interface Asker {
-  /** @throws where there is no good answer */
+  /** @throws if the reply is not a success */
   get(path: string): Promise<unknown>
   close(): void
 }
 
 /**
- * The service that settings point at; a local daemon that does not run is not started.
+ * Opens a reader for the configured service. Does not start a local daemon.
  *
- * @param token in place of that of `ks`
+ * @param token replaces the token of `ks`
  */
 export async function askerOf(place: Place, token?: string): Promise<Asker | undefined> {
   if (place.kind === 'remote') {
@@ -30,28 +30,28 @@ export async function askerOf(place: Place, token?: string): Promise<Asker | und
   if (file === undefined) return undefined
   const own = token ?? place.token ?? readIfExists(layout.cliToken)?.trim()
   if (own === undefined) return undefined
-  // who listens on a socket in a folder of this user's alone is the daemon, or one that came after it
+  // The socket is in a folder that only this user can write: its listener is this daemon or a successor.
   if (file.socket !== undefined) return overSocket(file.socket, own, file.instance)
   const { findDaemon } = await import('../../client/local-daemon.js')
   const target = (await findDaemon(place.dataDir))?.target
   return target === undefined ? undefined : await overNetwork({ ...target, token: own })
 }
 
-/** One that connects when it is first asked: a kept answer needs none. */
+/** Connects at the first read: cached answers need no connection. */
 export function lazily(open: () => Promise<Asker | undefined>): Asker {
   let opened: Promise<Asker | undefined> | undefined
   return {
     get: async (path) => {
       opened ??= open()
       const asker = await opened
-      if (asker === undefined) throw new Error('nobody answers')
+      if (asker === undefined) throw new Error('the service is not reachable')
       return await asker.get(path)
     },
     close: () => void opened?.then((asker) => asker?.close()).catch(() => undefined),
   }
 }
 
-/** Each question goes over a connection of its own, which ends with its answer. */
+/** Uses a new connection for each request. */
 function overSocket(socketPath: string, token: string, instance: string): Asker {
   const open = new Set<Socket>()
   return {
@@ -66,21 +66,21 @@ function overSocket(socketPath: string, token: string, instance: string): Asker 
   }
 }
 
-/** HTTP/1.0, whose answers end with their connection: nothing of them has to be put together. */
+/** HTTP/1.0: the reply ends with the connection, so no chunked encoding has to be decoded. */
 function questionOf(path: string, token: string): string {
   return `GET ${path} HTTP/1.0\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`
 }
 
 interface Answered {
   status: number
-  /** the instance of the daemon that says so */
+  /** Instance id of the daemon that replied. */
   answeredBy: string | undefined
   body: string
 }
 
-/** `node:net` alone: `node:http` takes longer to load than the daemon to answer. */
+/** Uses `node:net` only: loading `node:http` takes longer than the daemon's reply. */
 async function asked(socketPath: string, question: string, open: Set<Socket>): Promise<Answered> {
-  // an import would load the loader of ES modules, which takes longer than the answer
+  // An import would load the ES module loader, which takes longer than the reply.
   const { connect } = process.getBuiltinModule('node:net')
   const chunks: Buffer[] = []
   const socket = connect(socketPath)
@@ -115,7 +115,7 @@ async function jsonOf(answer: IncomingMessage): Promise<unknown> {
   return parsed(answer.statusCode, Buffer.concat(chunks).toString('utf8'))
 }
 
-/** A body that was cut off is no JSON. */
+/** Parses the body of a successful reply; a truncated body is invalid JSON and throws. */
 function parsed(status: number | undefined, body: string): unknown {
   if (status !== 200) throw new Error(`status ${status}`)
   return JSON.parse(body)

@@ -3,13 +3,13 @@ import type { Asker } from './asker.js'
 import type { Answer } from './kept.js'
 import { itemsOf } from './pages.js'
 
-/** Names of documents and virtual paths, a folder at a time: a space may have more of them than can be listed. */
+/** Document names and virtual paths, one folder at a time: a space may have more than can be listed. */
 
 const LISTED = 200
-/** sources whose folders are looked into; what was uploaded comes first */
+/** Number of sources whose folders are searched, after the uploads. */
 const MOST_SOURCES = 4
 const UPLOADS = '/sources/uploads'
-/** the beginning of an id: eight digits of its time, or more */
+/** The beginning of an id: at least the first eight hex digits. */
 const ID_BEGINS = /^[0-9a-f]{8}-?[0-9a-f-]*$/i
 const NIL = '00000000-0000-0000-0000-000000000000'
 
@@ -17,7 +17,7 @@ export function looksLikeId(wanted: string): boolean {
   return ID_BEGINS.test(wanted)
 }
 
-/** Paths of documents and of their folders that begin as wanted; ids where it looks like one. */
+/** Lists paths of documents and folders with this prefix; ids if the prefix looks like one. */
 export async function documentNames(asker: Asker, space: string, wanted: string): Promise<Answer> {
   if (looksLikeId(wanted)) {
     const found = await documentIds(asker, space, wanted)
@@ -29,13 +29,13 @@ export async function documentNames(asker: Asker, space: string, wanted: string)
     const { values, isWhole } = await inFolder(asker, space, `${root}/${folder}`, name)
     return { values: values.map((one) => one.slice(root.length + 1)), isWhole }
   }
-  // nearly all documents are uploads: they are looked for while it is asked what sources there are
+  // Almost all documents are uploads: search them while the list of sources loads.
   const others = sourceFolders(asker, space).then((roots) => Promise.all(roots.map(inRoot)))
   const answers = (await Promise.all([inRoot(UPLOADS).then((one) => [one]), others])).flat()
   return { values: answers.flatMap(({ values }) => values), isWhole: answers.every(({ isWhole }) => isWhole) }
 }
 
-/** What stands in the folder that the path is in. */
+/** Lists the folder that contains the path. */
 export async function virtualPaths(asker: Asker, space: string, wanted: string): Promise<Answer> {
   const cut = wanted.lastIndexOf('/') + 1
   if (cut <= 1) return { values: ['/sources/', '/knowledge/', '/evidence/', '/workspaces/'], isWhole: true }
@@ -43,8 +43,8 @@ export async function virtualPaths(asker: Asker, space: string, wanted: string):
 }
 
 /**
- * Paths in a folder, folders with a slash at their end. Of a long one the first, and those that the service finds by the
- * letters that are there.
+ * Lists paths in a folder; folders end with a slash. Of a long folder, lists the first entries and those whose names
+ * contain `name`.
  */
 async function inFolder(asker: Asker, space: string, folder: string, name: string): Promise<Answer> {
   const path = encodeURIComponent(folder.replace(/\/+$/, ''))
@@ -67,7 +67,7 @@ function pathsOf(page: unknown): string[] {
   })
 }
 
-/** Ids are in order, so a list begins where the wanted ones do. */
+/** Ids are sorted: the list starts at the first id with this prefix. */
 async function documentIds(asker: Asker, space: string, wanted: string): Promise<string[]> {
   const before = wanted.toLowerCase() + NIL.slice(wanted.length)
   const page = await asker.get(`${space}/documents?limit=100&cursor=${before}`)

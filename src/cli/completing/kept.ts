@@ -2,15 +2,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { isRecord } from '../../lib/json/values.js'
 
-/** Answers for completion that are kept for a moment: who presses Tab once does it again, a letter later. */
+/** Cache of completion answers: after one Tab, the next one follows within seconds. */
 
 const LIVES_MS = 10_000
-/** a file is removed by the next answer that is kept, once it is as old as this */
+/** Age at which the next write removes a file. */
 const GONE_MS = 60_000
 
 export interface Answer {
   values: readonly string[]
-  /** whether these are all that begin as was asked: what narrows it needs no other answer */
+  /** Whether `values` are all values with this prefix: a longer prefix then needs no new request. */
   isWhole: boolean
 }
 
@@ -18,20 +18,23 @@ export class KeptAnswers {
   readonly #folder: string
   readonly #owner: string
 
-  /** @param owner the service and what proves who asks: another's answers are not for it. Never written down itself */
+  /** @param owner service and credentials of the caller: answers of others are not shared. Only a hash is stored */
   constructor(cacheDir: string, owner: string) {
     this.#folder = join(cacheDir, 'completion')
     this.#owner = owner
   }
 
-  /** An answer to this question, or a whole one to it with fewer letters; none where what is wanted may be newer than it. */
+  /**
+   * Finds an answer for this prefix, or a complete one for a shorter prefix. Returns `undefined` if no value matches,
+   * since the value may be newer than the cache.
+   */
   find(question: string, wanted: string): Answer | undefined {
     const kept = this.#read(question)
     if (kept?.values.some((value) => value.startsWith(wanted)) !== true) return undefined
     return kept.wanted === wanted || (kept.isWhole && wanted.startsWith(kept.wanted)) ? kept : undefined
   }
 
-  /** Where it cannot be kept, it is asked for again. */
+  /** Stores an answer; ignores failures. */
   keep(question: string, wanted: string, { values, isWhole }: Answer): void {
     if (values.length === 0) return
     try {
@@ -41,7 +44,7 @@ export class KeptAnswers {
       for (const name of readdirSync(this.#folder)) removeOld(join(this.#folder, name))
       writeFileSync(path, text, { mode: 0o600 })
     } catch {
-      // nothing depends on it
+      // The cache is optional.
     }
   }
 
@@ -67,7 +70,7 @@ function removeOld(path: string): void {
   if (Date.now() - statSync(path).mtimeMs > GONE_MS) rmSync(path, { force: true })
 }
 
-/** FNV-1a, twice 32 bits: a name for a file, for which `node:crypto` would take longer to load than all of this. */
+/** FNV-1a, twice 32 bits, as a file name: loading `node:crypto` would take longer than everything else here. */
 function hashOf(text: string): string {
   return [0x811c9dc5, 0x01000193].map((seed) => fnv(text, seed).toString(16).padStart(8, '0')).join('')
 }

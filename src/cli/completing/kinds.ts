@@ -1,6 +1,6 @@
 import type { Asked } from './words.js'
 
-/** What a word of a command line names, so that values for it can be looked up. */
+/** What a word of a command line names, so that its values can be looked up. */
 export type Kind =
   | 'space'
   | 'document'
@@ -19,22 +19,22 @@ export type Kind =
   | 'annotation'
   | 'model'
 
-/** One for all arguments of a command, or one for each place; undefined where nothing is known of a place. */
+/** One kind for all arguments of a command, or one for each position; `undefined` at positions without completion. */
 export type Places = Kind | readonly (Kind | undefined)[]
 
-/** What the words of a program name. */
+/** Kinds of a program's arguments and flag values. */
 export interface Names {
-  /** by the words of a command; a topic alone stands for those of its commands that have no line */
+  /** By the words of a command; a topic alone covers its commands without an own entry. */
   args: Readonly<Record<string, Places>>
   flags: Readonly<Record<string, Kind>>
 }
 
-/** flags of every command whose next word is their value */
+/** Flags of every command that are followed by a value. */
 const VALUED = new Set(
   '--format --fields --jq --template --url --token-file --timeout --limit --cursor --user'.split(' '),
 )
 
-/** What is to be completed. @returns undefined where nothing is known of it */
+/** Finds the kind to complete. @returns undefined if unknown */
 export function kindOf({ words, typed }: Asked, names: Names): { kind: Kind; head: string } | undefined {
   const flag = /^(--[\w-]+)=/.exec(typed)?.[1]
   if (flag !== undefined) return kindNamed(names.flags, flag, `${flag}=`)
@@ -62,10 +62,10 @@ function kindNamed(table: Readonly<Record<string, Kind>>, name: string, head: st
   return kind === undefined ? undefined : { kind, head }
 }
 
-/** flags that `ks` and `kchat` have both */
+/** Flags that `ks` and `kchat` share. */
 const SHARED_FLAGS = { '--space': 'space', '--context': 'context' } as const
 
-/** What the words of `ks` name. A topic's own line would stand for its new things, too, so those have an empty one. */
+/** Kinds of `ks`. A topic's entry would cover its create commands, too, so those have an empty entry. */
 export const KS: Names = {
   args: {
     spaces: 'space',
@@ -122,7 +122,7 @@ export const KS: Names = {
   },
 }
 
-/** What the words of `kchat` name. */
+/** Kinds of `kchat`. */
 export const KCHAT: Names = {
   args: {
     use: 'key',

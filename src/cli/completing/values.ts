@@ -8,27 +8,27 @@ import type { Answer, KeptAnswers } from './kept.js'
 import type { Kind } from './kinds.js'
 import { idsOf, itemsOf } from './pages.js'
 
-/** A page of things that have ids; of more than these, only the newest are offered. */
+/** Page size of lists; only the newest entries are offered. */
 const PAGE = 100
 const MOST_SPACES = 500
 const NONE: Answer = { values: [], isWhole: false }
 
-/** What is known where Tab was pressed. */
+/** Where values are read, and for which space. */
 export interface Around {
   asker: Asker
   kept: KeptAnswers
-  /** slug or id of the space that is meant, where one is named */
+  /** Slug or id of the space, if one is named. */
   space: string | undefined
 }
 
-/** Values that stand in files of this machine; undefined where a service has to be asked. */
+/** Lists values from files of this machine; `undefined` if the service has to be queried. */
 export function localValues(kind: Kind, dirs: LocalDirs, program: 'ks' | 'kchat'): readonly string[] | undefined {
   if (kind === 'alias') return Object.keys(readAliases(dirs.config, program))
   if (kind === 'context') return ['local', ...Object.keys(readUserConfig(dirs.config).contexts)]
   return undefined
 }
 
-/** Lists of the service whose items have ids, newest first. */
+/** Lists of the service by kind, newest first. */
 const LISTS: Partial<Record<Kind, (id: string) => string>> = {
   job: (id) => `/knowledge-spaces/${id}/jobs?`,
   source: (id) => `/knowledge-spaces/${id}/sources?`,
@@ -38,7 +38,7 @@ const LISTS: Partial<Record<Kind, (id: string) => string>> = {
   snapshot: () => '/agent-workspace-snapshots?',
 }
 
-/** What a service has of a kind, kept for a moment. */
+/** Lists values of a kind from the service, with a short cache. */
 export async function serviceValues(kind: Kind, wanted: string, around: Around): Promise<readonly string[]> {
   if (kind === 'space') return (await spacesOf(around, ({ slug }) => slug.startsWith(wanted))).map(({ slug }) => slug)
   if (kind === 'model') return await models(around)
@@ -52,7 +52,7 @@ export async function serviceValues(kind: Kind, wanted: string, around: Around):
   return answer.values
 }
 
-/** What an answer is kept for: of documents and paths, one folder. */
+/** The cache key; for documents and paths one for each folder. */
 function questionOf(kind: Kind, id: string, wanted: string): string {
   if (kind === 'document' && looksLikeId(wanted)) return `ids ${id}`
   const isByFolder = kind === 'document' || kind === 'path'
@@ -81,7 +81,7 @@ interface SpaceName {
   id: string
 }
 
-/** The spaces, kept for a moment: asked for again where none of them is one that is looked for. */
+/** Lists spaces from the cache; reloads them if no cached space matches. */
 async function spacesOf({ asker, kept }: Around, isLookedFor: (space: SpaceName) => boolean): Promise<SpaceName[]> {
   const known = kept.find('spaces', '')?.values.map(spaceName)
   if (known?.some(isLookedFor) === true) return known
@@ -107,7 +107,7 @@ async function askForSpaces(asker: Asker): Promise<string[]> {
   return lines
 }
 
-/** Models of providers that were used since the daemon started, as `plugin/provider/model`: its operator is told. */
+/** Models used since the daemon started, as `plugin/provider/model`; only the operator may read them. */
 async function models({ asker }: Around): Promise<string[]> {
   const status = await asker.get('/daemon/status')
   const used = isRecord(status) ? status.models : undefined

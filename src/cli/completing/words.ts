@@ -1,16 +1,16 @@
-/** What a shell says of the line in which Tab was pressed. */
+/** The command line at which Tab was pressed, as the shell reports it. */
 export interface Asked {
-  /** whole words before the one that is typed, without the program's name */
+  /** Complete words before the typed one, without the program's name. */
   words: readonly string[]
-  /** the word that is typed, as far as the cursor */
+  /** The typed word up to the cursor. */
   typed: string
-  /** so much of it stands before the part that the shell puts a candidate in place of */
+  /** Index in `typed` of the part that the shell replaces with a candidate. */
   passed: number
 }
 
 /**
- * Reads what the completion scripts send: bash gives the line and what it takes for the word, since it parts words at `:`
- * and `=`; zsh and fish give the words.
+ * Parses the arguments of the completion scripts. Bash sends the line and its own word, since it splits words at `:`
+ * and `=`; zsh and fish send the words.
  */
 export function askedOf([shell, ...rest]: readonly string[]): Asked {
   if (shell === 'bash') {
@@ -21,11 +21,11 @@ export function askedOf([shell, ...rest]: readonly string[]): Asked {
     return { words: words.slice(1), typed, passed: typed.endsWith(shown) ? typed.length - shown.length : 0 }
   }
   const [typed = '', ...words] = rest
-  // fish gives the word as it is typed
+  // Fish sends the word with its quotes.
   return { words, typed: shell === 'fish' ? (openWords(typed).at(-1) ?? '') : typed, passed: 0 }
 }
 
-/** Words of a line whose last quotation mark may be open; the last word is the one that is typed, often empty. */
+/** Splits a line whose last quotation mark may be open; the last word is the typed one, often empty. */
 export function openWords(line: string): string[] {
   const words: string[] = []
   let word = ''
@@ -43,7 +43,7 @@ export function openWords(line: string): string[] {
   return [...words, word]
 }
 
-/** The value of the last flag of such a name among the words. */
+/** The value of the last of these flags among the words. */
 export function flagValue(words: readonly string[], names: readonly string[]): string | undefined {
   for (let at = words.length - 1; at >= 0; at--) {
     const word = words[at] ?? ''
@@ -54,7 +54,7 @@ export function flagValue(words: readonly string[], names: readonly string[]): s
   return undefined
 }
 
-/** Lines for the shell: what cannot stand in one is left out, so that no name is taken for two. */
+/** Formats matching candidates as lines; omits names with control characters, so that no name is read as two. */
 export function candidateLines(candidates: Iterable<string>, { typed, passed }: Asked, head = ''): string {
   const fitting = [...new Set(candidates)]
     .map((candidate) => head + candidate)

@@ -24,12 +24,12 @@ export interface DoctorOptions {
   version: string
 }
 
-/** Below this an ingest is likely to stop half-way. */
+/** With less free space an ingest will probably fail. */
 const LOW_DISK = 1024 ** 3
-const MORE_ROOM = 'free some space, or move the data with KS_DATA_DIR'
+const MORE_ROOM = 'free disk space, or move the data with KS_DATA_DIR'
 const NODE_AT_LEAST = [20, 20] as const
 
-/** All checks, one after the other; a check that itself fails is a finding. */
+/** Runs all checks in sequence; a check that fails to run is a finding, too. */
 export async function* findings(options: DoctorOptions): AsyncGenerator<Finding> {
   yield nodeVersion()
   yield await nativeModule('better-sqlite3', 'new m(":memory:").close()', true)
@@ -53,15 +53,15 @@ function nodeVersion(): Finding {
   return enough ? finding : { ...finding, fix: `install Node ${NODE_AT_LEAST.join('.')} or newer` }
 }
 
-/** Loads a native module in a process of its own, so that a broken one cannot end this one. */
+/** Loads a native module in a separate process, so that a broken one cannot crash this process. */
 async function nativeModule(name: string, use: string, needed: boolean): Promise<Finding> {
   const failure = await tryModule(name, use)
   if (failure === undefined) return { check: name, state: 'ok', found: 'loads and works' }
-  const fix = `\`npm rebuild ${name}\` with a C++ compiler at hand`
+  const fix = `\`npm rebuild ${name}\` with a C++ compiler installed`
   return { check: name, state: needed ? 'failed' : 'warning', found: failure, fix }
 }
 
-/** @returns what went wrong, or undefined */
+/** @returns the failure, or undefined */
 async function tryModule(name: string, use: string): Promise<string | undefined> {
   const code = `const m = require(${JSON.stringify(name)}); ${use}`
   const cwd = fileURLToPath(new URL('../../..', import.meta.url))
@@ -79,7 +79,7 @@ async function tantivy(): Promise<Finding> {
   const require = createRequire(import.meta.url)
   const name = Object.keys(optional).find((one) => one.includes('tantivy') && canResolve(require, one))
   const check = 'text index'
-  const fix = 'nothing need be done: the index of SQLite (FTS5) serves in its place, more slowly on large spaces'
+  const fix = 'no action needed: the index of SQLite (FTS5) is used instead, slower on large spaces'
   if (name === undefined) {
     return { check, state: 'warning', found: `no Tantivy binding for ${process.platform}-${process.arch}`, fix }
   }
@@ -102,17 +102,17 @@ function dataDirectory(dataDir: string): Finding {
   const check = 'data directory'
   const problem = problemOfFolder(dataDir)
   if (problem !== undefined)
-    return { check, state: 'failed', found: problem, fix: 'choose another place with KS_DATA_DIR' }
-  if (!existsSync(dataDir)) return { check, state: 'ok', found: `${dataDir} will be made when a daemon starts` }
+    return { check, state: 'failed', found: problem, fix: 'choose another directory with KS_DATA_DIR' }
+  if (!existsSync(dataDir)) return { check, state: 'ok', found: `${dataDir} will be created when a daemon starts` }
   const mode = statSync(dataDir).mode & 0o777
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-    const found = `${dataDir} is open to others, its mode is ${mode.toString(8)}`
+    const found = `${dataDir} is accessible to others: mode ${mode.toString(8)}`
     return { check, state: 'failed', found, fix: `\`chmod 700 ${dataDir}\`` }
   }
   const layout = dataLayout(dataDir)
   const version = existsSync(layout.version) ? Number(readFileSync(layout.version, 'utf8')) : LAYOUT_VERSION
   if (version > LAYOUT_VERSION) {
-    const found = `${dataDir} has layout ${version}, this version knows up to ${LAYOUT_VERSION}`
+    const found = `${dataDir} has layout ${version}, this version supports up to ${LAYOUT_VERSION}`
     return { check, state: 'failed', found, fix: 'use a newer version of ks' }
   }
   const key = layout.signingKey
@@ -121,24 +121,24 @@ function dataDirectory(dataDir: string): Finding {
   }
   if (existsSync(layout.keepUnknown)) {
     const [why = ''] = readFileSync(layout.keepUnknown, 'utf8').split('\n')
-    return { check, state: 'warning', found: why.slice(0, 400), fix: `${layout.keepUnknown} says what can be done` }
+    return { check, state: 'warning', found: why.slice(0, 400), fix: `${layout.keepUnknown} lists possible fixes` }
   }
   return { check, state: 'ok', found: dataDir }
 }
 
-/** Why a folder cannot be made or written, if so. */
+/** Why a folder cannot be created or written, or `undefined`. */
 function problemOfFolder(folder: string): string | undefined {
   const there = nearestFolder(folder)
-  if (!statSync(there).isDirectory()) return `${folder} cannot be made: ${there} is no folder`
+  if (!statSync(there).isDirectory()) return `${folder} cannot be created: ${there} is not a folder`
   try {
     accessSync(there, constants.W_OK | constants.X_OK)
     return undefined
   } catch {
-    return there === folder ? `${folder} cannot be written` : `${folder} cannot be made: ${there} cannot be written`
+    return there === folder ? `${folder} cannot be written` : `${folder} cannot be created: ${there} is not writable`
   }
 }
 
-/** The folder itself, or the nearest one above it that exists. */
+/** The folder itself, or its nearest existing ancestor. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder))
 }
@@ -157,30 +157,30 @@ async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
     const { isLocked } = await import('../../local/lock.js')
     if (!isLocked(dataLayout(dirs.data).lock)) return { check, state: 'ok', found: 'not running; commands start it' }
     const fix = '`ks daemon stop --force`, then `ks daemon logs -n 50`'
-    return { check, state: 'failed', found: 'a process holds the data directory but does not answer', fix }
+    return { check, state: 'failed', found: 'a process locks the data directory but does not respond', fix }
   }
   if (found.file.version !== version) {
-    const text = `version ${found.file.version} runs, this is ${version}`
+    const text = `version ${found.file.version} is running, ks is ${version}`
     return { check, state: 'warning', found: text, fix: '`ks daemon restart`' }
   }
   const client = new Client(found.target)
   try {
     const { storage, damage } = await client.request('GET /daemon/status', { query: {} })
     if (damage !== undefined)
-      return { check, state: 'failed', found: damage, fix: 'put a backup in its place: `ks restore`' }
+      return { check, state: 'failed', found: damage, fix: 'restore a backup: `ks restore`' }
     if (storage?.isFull === true)
       return { check, state: 'failed', found: `the disk is ${fullDisk(storage)}`, fix: MORE_ROOM }
     await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
     const health = await client.request('GET /health', {})
     const broken = Object.entries(health.components).flatMap(([name, ok]) => (ok ? [] : [name]))
     if (broken.length === 0) return { check, state: 'ok', found: `pid ${found.file.pid}, ${found.file.url}` }
-    return { check, state: 'failed', found: `not well: ${broken.join(', ')}`, fix: '`ks daemon logs -n 50` says why' }
+    return { check, state: 'failed', found: `failed: ${broken.join(', ')}`, fix: '`ks daemon logs -n 50` shows the reason' }
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
     return {
       check,
       state: 'failed',
-      found: `it refuses this user: ${said}`,
+      found: `request refused: ${said}`,
       fix: '`ks daemon restart` renews the token',
     }
   } finally {
@@ -188,7 +188,7 @@ async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
   }
 }
 
-/** Of a daemon that answers; whether one does is told by its own check. */
+/** Checks the vectors of a running daemon; a missing daemon has its own check. */
 async function* vectors({ dirs }: DoctorOptions): AsyncGenerator<Finding> {
   const found = await findDaemon(dirs.data)
   if (found === undefined) return
@@ -198,7 +198,7 @@ async function* vectors({ dirs }: DoctorOptions): AsyncGenerator<Finding> {
     yield* vectorFindings(client)
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
-    yield { check: 'vectors', state: 'warning', found: `could not be asked for: ${said}` }
+    yield { check: 'vectors', state: 'warning', found: `cannot be checked: ${said}` }
   } finally {
     client.close()
   }
@@ -227,7 +227,7 @@ function daemonConfig({ dirs }: DoctorOptions): Finding {
   }
 }
 
-/** Providers are not called: asking a model costs money. What is checked is whether they could be. */
+/** Checks whether providers could be called, without calling them: calls cost money. */
 function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
   const fromEnv = env[SETTINGS.providers.env]
   let list: ReturnType<typeof SETTINGS.providers.read>
@@ -244,11 +244,11 @@ function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
     const { apiKeyEnv } = provider
     const [strange] = fromEnv ? [] : disallowedPrograms(programsOf(provider), allowedPrograms(dirs.config))
     if (strange !== undefined) {
-      const found = `left out: its program ${JSON.stringify(strange)} is not allowed on this machine`
+      const found = `disabled: its program ${JSON.stringify(strange)} is not allowed on this machine`
       yield { check, state: 'warning', found, fix: '`ks config allow-programs`, then `ks daemon restart`' }
     } else if (apiKeyEnv !== undefined && !env[apiKeyEnv]) {
       const fix = `set ${apiKeyEnv}, then \`ks daemon restart\``
-      yield { check, state: 'warning', found: `its key is read from ${apiKeyEnv}, which is not set here`, fix }
+      yield { check, state: 'warning', found: `key variable ${apiKeyEnv} is not set here`, fix }
     } else {
       yield { check, state: 'ok', found: provider.baseUrl ?? 'programs of this machine' }
     }

@@ -1,8 +1,8 @@
-/** One finding about this installation. */
+/** The result of one check of this installation. */
 export interface Finding {
   check: string
   state: 'ok' | 'warning' | 'failed'
   found: string
-  /** what to do about it */
+  /** How to fix it. */
   fix?: string
 }

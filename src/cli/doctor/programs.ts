@@ -4,7 +4,7 @@ import { SETTINGS } from '../../local/settings.js'
 import { readJsonObject } from '../json-file.js'
 import type { Finding } from './finding.js'
 
-/** Checks that converters and programs of providers are confined, if any are configured. */
+/** Checks that converters and programs of providers run confined, if any are configured. */
 export async function* programs(dataDir: string, env: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
   const check = 'programs'
   try {
@@ -18,7 +18,7 @@ export async function* programs(dataDir: string, env: NodeJS.ProcessEnv): AsyncG
     if (by !== 'nothing') yield { check, state: 'ok', found: `confined by ${by}` }
     else if (settingOf(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false))
       yield { check, state: 'warning', found: 'converters and programs of providers run unconfined', fix: FIX }
-    else yield { check, state: 'failed', found: 'no converter and no program of a provider is started', fix: FIX }
+    else yield { check, state: 'failed', found: 'converters and programs of providers are not started', fix: FIX }
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error)
     yield { check, state: 'failed', found, fix: '`ks config list --daemon` shows the settings' }

@@ -5,7 +5,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { plural } from '../units.js'
 import type { Finding } from './finding.js'
 
-/** Spaces whose embedding provider owes vectors: their documents are found by text alone. */
+/** Reports spaces with missing vectors: their documents are found by text search only. */
 export async function* vectorFindings(client: Client): AsyncGenerator<Finding> {
   const spaces = paginate((query) => client.request('GET /knowledge-spaces', { query }), {
     pageSize: LIMITS.page.cap,
@@ -22,22 +22,22 @@ function toFinding(slug: string, missing: MissingVectors): Finding {
   const check = `vectors of ${slug}`
   const found = missingInWords(missing)
   if (missing.permanent === true)
-    return { check, state: 'failed', found, fix: 'change what the sentence names; text search goes on meanwhile' }
+    return { check, state: 'failed', found, fix: 'fix the named cause; text search still works' }
   if (missing.passages === 0) {
-    const fix = 'text search finds them; `maxChars` of the model cuts texts that are too long for it'
+    const fix = 'text search finds them; `maxChars` of the model truncates texts that are too long for it'
     return { check, state: 'warning', found, fix }
   }
-  return { check, state: 'warning', found, fix: 'nothing need be done: they follow by themselves' }
+  return { check, state: 'warning', found, fix: 'no action needed: they are computed automatically' }
 }
 
-/** `12 passages of 3 documents have none: provider "x" is limiting the rate of calls (429)` */
+/** `12 passages in 3 documents without a vector: provider "x" is limiting the rate of calls (429)` */
 export function missingInWords({ passages, refused, error, nextAttemptAt, documents }: MissingVectors): string {
   const parts: string[] = []
   if (passages > 0) {
-    const next = nextAttemptAt === undefined ? '' : `; asked next at ${nextAttemptAt}`
+    const next = nextAttemptAt === undefined ? '' : `; next attempt at ${nextAttemptAt}`
     const why = error === undefined ? '' : `: ${error}${next}`
     parts.push(`${plural(passages, 'passage')} in ${plural(documents.count, 'document')} without a vector${why}`)
   }
-  if (refused > 0) parts.push(`${plural(refused, 'passage')} that the model refused`)
+  if (refused > 0) parts.push(`${plural(refused, 'passage')} refused by the model`)
   return parts.join('; ')
 }

@@ -1,6 +1,6 @@
 import { CELL_SEPARATOR, cellsOfLine } from '../../lib/text/table-lines.js'
 
-/** A piece of a document in reading order, as the API and the reading process tell it. */
+/** A part of a document in reading order, as the API and the reader process return it. */
 export interface Element {
   id: string
   type: 'title' | 'heading' | 'paragraph' | 'table' | 'list' | 'image' | 'code' | 'page-break'
@@ -10,13 +10,13 @@ export interface Element {
   metadata: Record<string, unknown>
 }
 
-/** A table with its cells, row by row. */
+/** A table with its cells, by rows. */
 export interface TableView {
   id: string
   caption?: string
   pageNumber?: number
   sectionPath: string[]
-  /** how many of the rows name the columns */
+  /** Number of leading rows with column names. */
   headerRows: number
   rows: string[][]
 }
@@ -27,7 +27,7 @@ export interface PageView {
   text: string
 }
 
-/** The text of all elements, with a blank line between two. */
+/** Yields the text of all elements, separated by blank lines. */
 export function* textPieces(elements: Iterable<Element>): Generator<string> {
   let isFirst = true
   for (const { text } of elements) {
@@ -55,7 +55,7 @@ export function tablesOf(elements: readonly Element[]): TableView[] {
   })
 }
 
-/** Texts by page, of a document that has pages; what stands before the first one belongs to it. */
+/** The text of each page, for documents with pages; elements before the first page number belong to the first page. */
 export function pagesOf(elements: readonly Element[]): PageView[] {
   const pages = new Map<number, Element[]>()
   let page = elements.find(({ pageNumber }) => pageNumber !== undefined)?.pageNumber
@@ -69,7 +69,9 @@ export function pagesOf(elements: readonly Element[]): PageView[] {
   return [...pages].map(([pageNumber, some]) => ({ pageNumber, text: [...textPieces(some)].join('').trimEnd() }))
 }
 
-/** The cells of a table, of as many columns each row as its reader counted: a bar within a cell ends none. */
+/**
+ * The cells of a table. Rows have at most the column count of the parser: further separators are part of the last cell.
+ */
 export function tableRows({ text = '', metadata }: Element): string[][] {
   const { cells, columnCount } = metadata
   if (isGrid(cells)) return cells

@@ -3,11 +3,11 @@ import { bytes } from '../units.js'
 import { type Element, pagesOf, tablesOf, textPieces } from './element.js'
 import { markdownPieces, markdownTable } from './markdown.js'
 
-/** The forms in which a document is shown. */
+/** Forms in which a document can be shown. */
 export const FORMS = ['markdown', 'text', 'outline', 'tables', 'pictures', 'pages'] as const
 export type Form = (typeof FORMS)[number]
 
-/** A section with those in it, as the API and the reading process tell it. */
+/** A section with its subsections, as the API and the reader process return it. */
 interface Section {
   title: string
   startPage?: number | undefined
@@ -21,24 +21,24 @@ export interface PictureView {
   caption?: string
   contentType?: string
   sizeBytes?: number
-  /** text that was read in it, or the beginning of it */
+  /** Text recognized in the picture, or its beginning. */
   text?: string
-  /** a picture that the document only points to */
+  /** Address of a picture that is not stored in the document. */
   externalUri?: string
-  /** the file that holds it, where it was written to one */
+  /** File to which the picture was written, if any. */
   file?: string
 }
 
-/** What is shown of a document; each part is asked for when a form needs it. */
+/** The content of a document; only the parts that the form needs are loaded. */
 export interface Shown {
   elements: readonly Element[]
   outline: readonly Section[]
   pictures: readonly PictureView[]
-  /** where the picture of an element is, by the element's id */
+  /** Location of the picture of an element, by element id. */
   places?: ReadonlyMap<string, string>
 }
 
-/** A form of a document for people, piece by piece. */
+/** Renders a form of a document for people, in parts. */
 export function* formPieces(
   form: Form,
   { elements, outline, pictures, places }: Shown,
@@ -65,7 +65,7 @@ export function* formPieces(
   } else for (const picture of pictures) yield `${pictureLine(picture)}\n`
 }
 
-/** The same for programs. */
+/** Converts a form of a document to a JSON value. */
 export function formValue(form: Form, shown: Shown): unknown {
   if (form === 'markdown' || form === 'text')
     return { [form]: [...formPieces(form, shown, { unicode: true })].join('') }
@@ -74,14 +74,14 @@ export function formValue(form: Form, shown: Shown): unknown {
   return form === 'pages' ? pagesOf(shown.elements) : shown.pictures
 }
 
-/** What is said of a form that a document has nothing for. */
+/** Messages for forms without content. */
 export const NOTHING: Readonly<Record<Form, string>> = {
   markdown: 'The document has no text.',
   text: 'The document has no text.',
   outline: 'The document has no sections.',
   tables: 'The document has no tables.',
   pictures: 'The document has no pictures.',
-  pages: 'The document has no pages: its format knows none.',
+  pages: 'The document has no pages: its format has none.',
 }
 
 function label({ title, startPage }: Section): string {

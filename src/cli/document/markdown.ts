@@ -1,16 +1,16 @@
 import { type Element, tableRows } from './element.js'
 
 export interface MarkdownOptions {
-  /** where the picture of an element is, by the element's id */
+  /** Location of the picture of an element, by element id. */
   pictures?: ReadonlyMap<string, string>
-  /** a comment where a page begins */
+  /** Insert a comment at the start of each page. */
   pageMarks?: boolean
 }
 
-/** Readers of Markdown know six levels of headings. */
+/** Markdown has six heading levels. */
 const DEEPEST = 6
 
-/** The document as Markdown of GitHub, piece by piece. What its text holds stays text: no markup of it comes to life. */
+/** Renders the document as GitHub Markdown, in parts. Text is escaped, so that it is never read as markup. */
 export function* markdownPieces(elements: Iterable<Element>, options: MarkdownOptions = {}): Generator<string> {
   let page: number | undefined
   let isFirst = true
@@ -48,7 +48,7 @@ function markdownOf(element: Element, picture: string | undefined): string {
   }
 }
 
-/** @param headerRows how many of the rows name the columns: the first is the head, which every table of GitHub has */
+/** @param headerRows number of header rows; the first becomes the header, which every GitHub table has */
 export function markdownTable(rows: readonly string[][], headerRows: number, caption?: unknown): string {
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 1)
   const line = (row: readonly string[]) =>
@@ -64,7 +64,7 @@ function tableCell(text: string): string {
   return inline(oneLine(text)).replaceAll('|', '\\|')
 }
 
-/** A fence longer than any within the code. */
+/** Uses a fence longer than any in the code. */
 function fenced(code: string, language: unknown): string {
   let longest = 2
   for (const run of code.match(/`+/g) ?? []) longest = Math.max(longest, run.length)
@@ -79,7 +79,7 @@ function pictureOf(caption: string, place: string | undefined): string {
   return `![${words}](<${place.replace(/[<>\\\s]/g, (sign) => encodeURIComponent(sign))}>)`
 }
 
-/** A line of a list keeps the sign and the room that its reader gave it; a bullet that is drawn, or none, becomes one. */
+/** Keeps the marker and indentation of a list line; a drawn or missing bullet becomes `-`. */
 function listLine(line: string): string {
   const [, room = '', sign, drawn, words = ''] =
     /^(\s*)(?:([-*+]|\d{1,9}[.)])(?=\s|$)|([•●○▪◦‣·–]))?\s*(.*)$/.exec(line) ?? []
@@ -87,17 +87,17 @@ function listLine(line: string): string {
   return `${room}${sign ?? '-'} ${plainLine(words)}`
 }
 
-/** What would begin something else than a paragraph, if it began a line. */
+/** Text at the start of a line that would begin a block other than a paragraph. */
 const BEGINS = /^(\s{0,3})(#{1,6}(?=\s|$)|>|[-+*](?=\s|$)|=+\s*$|-+\s*$|~{3}|`{3})/
 const NUMBERED = /^(\s{0,3}\d{1,9})([.)])(?=\s|$)/
 
 function plainLine(line: string): string {
-  // what is indented by four would be code
+  // An indentation of four would begin a code block.
   const near = line.replace(/^\s{4,}/, '   ')
   return inline(near).replace(BEGINS, '$1\\$2').replace(NUMBERED, '$1\\$2')
 }
 
-/** Words in which no emphasis, link, picture or element of HTML is meant. */
+/** Escapes emphasis, links, pictures and HTML elements. */
 function inline(text: string): string {
   return text
     .replaceAll('\\', '\\\\')

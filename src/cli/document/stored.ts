@@ -4,7 +4,7 @@ import { defined } from '../../lib/defined.js'
 import type { Element } from './element.js'
 import type { Form, PictureView, Shown } from './forms.js'
 
-/** A document of a space, as the forms show it: what the form needs is asked for, and no more. */
+/** Loads the parts of a stored document that the form needs. */
 export async function shownOfStored(
   client: Client,
   path: { id: string; documentId: string },

@@ -6,7 +6,7 @@ import { defined } from '../../lib/defined.js'
 import type { Anchor } from './expectation.js'
 import { type Letters, lettersOf, overlap, placesOf, type Range } from './place.js'
 
-/** Where an anchor stands today: a document, and in it some stretches of text; without any, all of it. */
+/** The current location of an anchor: a document and ranges of its text; without ranges, the entire document. */
 export interface Label {
   documentId: string
   ranges?: Range[]
@@ -21,7 +21,7 @@ interface Known {
   filename: string
 }
 
-/** Finds anchors in the documents as they are published now. What was read of a document is kept for the next anchor. */
+/** Locates anchors in the published documents. Loaded outlines and texts are cached. */
 export class Anchors {
   readonly #client: Client
   readonly #spaceId: string
@@ -34,7 +34,7 @@ export class Anchors {
     this.#spaceId = spaceId
   }
 
-  /** Where the anchor stands, or why it stands nowhere. */
+  /** The location of the anchor, or why it was not found. */
   async resolve(anchor: Anchor): Promise<Resolved> {
     const documents = await this.#named(anchor.document)
     const [document, other] = documents
@@ -51,13 +51,13 @@ export class Anchors {
     const text = await this.#text(document)
     if (text === undefined) return { unresolved: `the text of ${document.filename} cannot be read` }
     const places = placesOf(anchor.quote, text)
-    if (places.length === 0) return { unresolved: `${document.filename} does not hold the quote` }
+    if (places.length === 0) return { unresolved: `${document.filename} does not contain the quote` }
     const within = sections === undefined ? places : places.filter((place) => sections.some((at) => overlap(place, at)))
     if (within.length === 0) return { unresolved: `the quote is not under ${anchor.heading.join(' > ')}` }
     return { label: { documentId: document.id, ranges: within } }
   }
 
-  /** The documents of a path; a whole name goes before the ends of others, the newest before its namesakes. */
+  /** The documents with this path: the newest with exactly this name, else all whose paths end in it. */
   async #named(path: string): Promise<Known[]> {
     this.#documents ??= this.#list()
     const all = await this.#documents
@@ -76,7 +76,7 @@ export class Anchors {
     return documents
   }
 
-  /** Stretches of the sections whose titles end as the heading does. */
+  /** Ranges of the sections whose path of titles ends in the heading. */
   async #sections(documentId: string, heading: readonly string[]): Promise<Range[]> {
     let outline = this.#outlines.get(documentId)
     if (outline === undefined) {
@@ -120,7 +120,7 @@ export class Anchors {
     return lettersOf(text)
   }
 
-  /** The document's file below /sources, whose offsets are those of citations. */
+  /** The document's path below /sources; its offsets are those of citations. */
   async #pathOf({ id, filename }: Known): Promise<string | undefined> {
     const nameContains = filename.slice(filename.lastIndexOf('/') + 1).slice(0, PAGE)
     const found = paginate(
@@ -146,7 +146,7 @@ function allNodes(nodes: readonly OutlineNode[]): OutlineNode[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)])
 }
 
-/** A title without what an editor changes in passing: case, spaces, numbering and marks. */
+/** Normalizes a title: case, spaces, numbering and punctuation are ignored. */
 function plainTitle(title: string): string {
   const words =
     title

@@ -5,11 +5,11 @@ import { defined } from '../../lib/defined.js'
 
 const several = { multiple: true, multipleNonGreedy: true, helpValue: 'text' } as const
 
-/** Flags for the expected answer of a golden question. */
+/** Flags of the expected answer of a golden question. */
 export const expectFlags = {
-  'expect-answer': Flags.string({ ...several, description: 'text that the answer contains; may be given again' }),
-  'expect-not': Flags.string({ ...several, description: 'text that the answer does not contain; may be given again' }),
-  'expect-state': Flags.option({ options: EVIDENCE_STATES, description: 'state of the evidence of the answer' })(),
+  'expect-answer': Flags.string({ ...several, description: 'text that the answer must contain; repeatable' }),
+  'expect-not': Flags.string({ ...several, description: 'text that the answer must not contain; repeatable' }),
+  'expect-state': Flags.option({ options: EVIDENCE_STATES, description: 'expected evidence state of the answer' })(),
 }
 
 interface ExpectFlags {
@@ -18,7 +18,7 @@ interface ExpectFlags {
   'expect-state'?: (typeof EVIDENCE_STATES)[number] | undefined
 }
 
-/** @returns undefined where none of the flags is given */
+/** @returns undefined if none of the flags is given */
 export function expectedAnswer(flags: ExpectFlags): ExpectedAnswer | undefined {
   const expect = defined({ answer: flags['expect-answer'], not: flags['expect-not'], state: flags['expect-state'] })
   return Object.keys(expect).length === 0 ? undefined : expect

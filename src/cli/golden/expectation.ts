@@ -5,16 +5,16 @@ import { defined } from '../../lib/defined.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
 
-/** A position in a document, named by its text so that it survives another cut into passages. */
+/** A position in a document, identified by its text, so that it does not depend on the division into passages. */
 export interface Anchor {
-  /** filename, or the end of it */
+  /** Filename, or its end. */
   document: string
-  /** titles of the section, innermost last; the outer ones may be left out */
+  /** Titles of the section, innermost last; outer titles may be omitted. */
   heading: string[]
   quote: string | undefined
 }
 
-/** The content of `expect`: positions in documents, and the expected answer. */
+/** The parsed `expect`: anchors in documents and the expected answer. */
 export interface Expectation {
   anchors: Anchor[]
   answer: ExpectedAnswer | undefined
@@ -23,9 +23,10 @@ export interface Expectation {
 const ANSWER_KEYS = ['answer', 'not', 'state']
 
 /**
- * Reads `expect`: a path, `{document, heading?, quote?, answer?, not?, state?}`, or a list of these.
+ * Parses `expect`: a path, `{document, heading?, quote?, answer?, not?, state?}`, or a list of these.
  *
- * @throws CliError exit 2 naming the entry and the rule
+ * @param where location for messages
+ * @throws CliError exit 2 with the entry and the rule
  */
 export function readExpectation(value: unknown, where: string): Expectation {
   const found: Expectation = { anchors: [], answer: undefined }
@@ -42,7 +43,7 @@ export function readExpectation(value: unknown, where: string): Expectation {
     const hasAnswer = Object.keys(answer).length > 0
     if (!hasAnswer || Object.keys(anchor).length > 0) found.anchors.push(readAnchor(anchor, at))
     if (!hasAnswer) continue
-    if (found.answer !== undefined) throw usageError(`${at} is a second expected answer: put all texts into one`)
+    if (found.answer !== undefined) throw usageError(`${at} is a second expected answer: merge all texts into one`)
     found.answer = readAnswer(answer, at)
   }
   return found
@@ -93,7 +94,7 @@ export function readTexts(value: unknown, where: string): string[] {
   return value.map(String)
 }
 
-/** Renders an anchor for reports: `guide.md > Fees > "nine crowns"`. */
+/** Formats an anchor for reports: `guide.md > Fees > "nine crowns"`. */
 export function anchorText({ document, heading, quote }: Anchor): string {
   return [document, ...heading, ...(quote === undefined ? [] : [JSON.stringify(quote)])].join(' > ')
 }

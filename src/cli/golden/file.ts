@@ -5,13 +5,13 @@ import { usageError } from '../cli-error.js'
 import { readInputFile } from '../input-file.js'
 import { type GoldenCase, readCase } from './question.js'
 
-/** Aliases may repeat a value this often: more is an attack, not a list of questions. */
+/** Maximum number of YAML aliases; more indicate an expansion attack. */
 const MAX_ALIASES = 100
 
 /**
- * Questions of a file: JSON or YAML (a list, or an object with `questions`), or JSON lines.
+ * Reads the questions of a file: JSON or YAML (a list, or an object with `questions`), or JSON lines.
  *
- * @throws CliError exit 2 naming the file, the place and the rule
+ * @throws CliError exit 2 with the file, the location and the rule
  */
 export function readCases(file: string): GoldenCase[] {
   const text = readInputFile(file, 'the list of questions')
@@ -19,7 +19,7 @@ export function readCases(file: string): GoldenCase[] {
   if (ending === '.jsonl' || ending === '.ndjson') return readLines(text, file)
   const value = ending === '.json' ? readJson(text, file) : readYaml(text, file)
   const list = isRecord(value) ? value.questions : value
-  if (!Array.isArray(list)) throw usageError(`${file} must hold a list of questions`)
+  if (!Array.isArray(list)) throw usageError(`${file} must contain a list of questions`)
   return list.map((entry: unknown, index) => readCase(entry, `${file}: question ${index + 1}`))
 }
 

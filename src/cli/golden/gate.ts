@@ -5,12 +5,12 @@ import { readInputFile } from '../input-file.js'
 import { parseJsonObject } from '../json-file.js'
 import { type CaseResult, type Metrics, metricsOf } from './measure.js'
 
-/** One thing that must hold. */
+/** One threshold and whether it is met. */
 export interface Check {
   name: string
   metric: Measure
   value: number | undefined
-  /** the least that is allowed */
+  /** The minimum allowed value. */
   least: number
   holds: boolean
 }
@@ -19,16 +19,16 @@ const MEASURES = ['recall', 'mrr', 'answerable', 'answer'] as const
 type Measure = (typeof MEASURES)[number]
 export type Minimums = Partial<Record<Measure, number | undefined>>
 
-/** Figures are averages of binary fractions: what is equal on paper may differ in the last digit. */
+/** Averages of binary fractions may differ in the last digit although they are equal in decimal. */
 const EPSILON = 1e-9
 
-/** The figures of one question in a baseline. */
+/** The metrics of one question in a baseline. */
 type Figures = Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'> & {
-  /** whether the answer was right */
+  /** Whether the answer was right. */
   answer?: boolean
 }
 
-/** The figures of an earlier run. */
+/** The metrics of an earlier run. */
 export interface Baseline {
   version: 1
   createdAt: string
@@ -45,7 +45,7 @@ export function baselineOf(results: readonly CaseResult[], run: { mode: string; 
   return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: metricsOf(results), questions }
 }
 
-/** @throws CliError exit 2 for a file that is missing, cannot be read or is not a baseline */
+/** @throws CliError exit 2 if the file is missing, unreadable or not a baseline */
 export function readBaseline(file: string): Baseline {
   const value = parseJsonObject(file, readInputFile(file, 'the baseline'))
   const { questions, mode, k, createdAt } = value
@@ -78,7 +78,7 @@ function asResult(id: string, { answer: right, ...figures }: Figures): CaseResul
   return { ...result, ...figures, ...defined({ answer }) }
 }
 
-/** The checks of `--min-...`. A figure that no question gave does not hold. */
+/** Checks the thresholds of `--min-...`. A metric without a value fails. */
 export function checkMinimums(metrics: Metrics, minimums: Minimums): Check[] {
   return MEASURES.flatMap((metric): Check[] => {
     const least = minimums[metric]
@@ -90,16 +90,16 @@ export function checkMinimums(metrics: Metrics, minimums: Minimums): Check[] {
 
 export interface Comparison {
   checks: Check[]
-  /** questions that did worse than before */
+  /** Questions with lower metrics than the baseline. */
   worse: string[]
-  /** questions with a right answer before and a wrong one now; also in `worse` */
+  /** Questions whose answer was right and is wrong now; also in `worse`. */
   broken: string[]
-  /** questions that only one side has */
+  /** Questions that only one of the runs has. */
   added: string[]
   removed: string[]
 }
 
-/** Compares the questions that both runs measured: averages may fall by the tolerance. */
+/** Compares the questions that both runs measured; averages may drop by the tolerance. */
 export function compare(results: readonly CaseResult[], baseline: Baseline, tolerance: number): Comparison {
   const known = new Map(Object.entries(baseline.questions))
   const measured = results.filter(({ status }) => status === 'measured')

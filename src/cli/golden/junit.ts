@@ -1,8 +1,9 @@
 import { checkLine, type GoldenReport } from './report.js'
 
 /**
- * The report as JUnit XML: a case for each check and each question. A question fails only where it does worse than the
- * baseline, since the checks are what gates; one that could not be run is an error, one without labels is skipped.
+ * Formats the report as JUnit XML: a test case for each check and each question. A question fails only if it is worse
+ * than the baseline, since the checks are the gate; a question that could not run is an error, one without labels is
+ * skipped.
  */
 export function junit(report: GoldenReport): string {
   const worse = new Set(report.baseline?.worse ?? [])
@@ -21,7 +22,7 @@ export function junit(report: GoldenReport): string {
           : status === 'unlabelled'
             ? '<skipped/>'
             : worse.has(result.id)
-              ? tag('failure', broken.has(result.id) ? 'the answer broke' : 'worse than the baseline')
+              ? tag('failure', broken.has(result.id) ? 'the answer is no longer right' : 'worse than the baseline')
               : ''
     return testcase('golden.questions', result.question, `${outcome}<system-out>${xmlText(figures)}</system-out>`)
   })
@@ -39,7 +40,7 @@ function tag(name: string, message: string): string {
   return `<${name} message="${xmlText(message)}"/>`
 }
 
-/** XML has no place for control characters and lone surrogates, escaped or not. */
+/** Removes control characters, which XML forbids even escaped, and replaces lone surrogates. */
 function xmlText(text: string): string {
   return text
     .toWellFormed()

@@ -4,12 +4,12 @@ import type { AnswerCheck } from '../../lib/text/expected-answer.js'
 import type { Label } from './anchors.js'
 import { overlap } from './place.js'
 
-/** What should stand in the evidence: a place in a document, or a passage by its id. */
+/** Expected evidence: a location in a document, or a passage id. */
 export type Wanted = { text: string } & ({ label: Label } | { nodeId: string })
 
 export type CaseStatus = 'measured' | 'unresolved' | 'unlabelled' | 'failed'
 
-/** How one question did. */
+/** The result of one question. */
 export interface CaseResult {
   id: string
   question: string
@@ -18,17 +18,17 @@ export interface CaseResult {
   traceId?: string
   mode?: string
   evidenceState?: string
-  /** share of the wanted places that the first k items hold */
+  /** Fraction of the expected evidence that the first k items contain. */
   recall?: number
-  /** one over the place of the first item that holds any of them; 0 when none does */
+  /** One divided by the rank of the first item with expected evidence; 0 if none has any. */
   reciprocalRank?: number
-  /** whether the space rightly said that it has an answer, or that it has none */
+  /** Whether the space was right about having or not having an answer. */
   answerable?: boolean
-  /** the answer, compared with the expected one; absent where none is expected */
+  /** The answer compared with the expected one; absent if none is expected. */
   answer?: AnswerCheck & { text: string }
-  /** places that no item holds */
+  /** Expected evidence that no item contains. */
   missing: string[]
-  /** anchors that stand nowhere today */
+  /** Anchors without a location in the current documents. */
   unresolved: string[]
   error?: string
 }
@@ -40,7 +40,7 @@ interface Item {
   end: number
 }
 
-/** The first `k` items of an evidence bundle, as far as places are concerned. */
+/** The locations of the first `k` items of an evidence bundle. */
 function itemsOf(bundle: unknown, k: number): Item[] {
   const items = isRecord(bundle) && Array.isArray(bundle.items) ? bundle.items : []
   return items.slice(0, k).map((item: unknown): Item => {
@@ -62,7 +62,7 @@ function holds(item: Item, wanted: Wanted): boolean {
   return item.documentId === documentId && (ranges === undefined || ranges.some((range) => overlap(range, item)))
 }
 
-/** Recall and reciprocal rank of one question's evidence. */
+/** Computes recall and reciprocal rank of one question's evidence. */
 export function measureEvidence(
   bundle: unknown,
   wanted: readonly Wanted[],
@@ -83,11 +83,11 @@ export interface Metrics {
   recall?: number
   mrr?: number
   answerable?: number
-  /** share of right answers, of the questions that expect one */
+  /** Fraction of right answers, among the questions that expect one. */
   answer?: number
 }
 
-/** Averages over the questions that have the figure. */
+/** Averages each metric over the questions that have it. */
 export function metricsOf(results: readonly CaseResult[]): Metrics {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const of = (pick: (result: CaseResult) => number | undefined): number | undefined => {

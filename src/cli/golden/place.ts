@@ -1,11 +1,11 @@
-/** Where text stands in a document, found by letters and digits alone: spaces, marks and case may differ. */
+/** Locates text in a document by letters and digits only: spaces, punctuation and case may differ. */
 
 const LETTER = /[\p{L}\p{M}\p{N}]/u
 
-/** A text as its letters and digits in lower case, with the place of each in the text. */
+/** A text reduced to lower-case letters and digits, with the offset of each. */
 export interface Letters {
   plain: string
-  /** UTF-16 offset in the text of each unit of `plain` */
+  /** UTF-16 offset in the original text of each code unit of `letters`. */
   offsets: number[]
 }
 
@@ -24,13 +24,13 @@ export function lettersOf(text: string): Letters {
   return { plain, offsets }
 }
 
-/** A stretch of a document's text, UTF-16 offsets, the end left out. */
+/** A range of a document's text in UTF-16 offsets, end exclusive. */
 export interface Range {
   start: number
   end: number
 }
 
-/** Every place of a quote in a text. */
+/** All ranges of a quote in a text. */
 export function placesOf(quote: string, { plain, offsets }: Letters): Range[] {
   const wanted = lettersOf(quote).plain
   const found: Range[] = []
@@ -41,7 +41,7 @@ export function placesOf(quote: string, { plain, offsets }: Letters): Range[] {
   return found
 }
 
-/** Share of the shorter of two stretches that both have, from which one counts as holding the other. */
+/** Minimum common fraction of the shorter range at which two ranges match. */
 const HELD = 0.5
 
 export function overlap(a: Range, b: Range): boolean {

@@ -3,21 +3,21 @@ import { isRecord, textOf } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
 import { type Anchor, readExpectation, readTexts } from './expectation.js'
 
-/** A question with the evidence and the answer that it expects. */
+/** A question with its expected evidence and answer. */
 export interface GoldenCase {
   id: string
   question: string
   anchors: Anchor[]
-  /** passages named by id: they go with the next cut of their document */
+  /** Passage ids; they change when the document is divided into passages again. */
   evidenceIds: string[]
-  /** undefined where any answer passes */
+  /** Undefined if any answer passes. */
   expect: ExpectedAnswer | undefined
-  /** whether the space holds an answer; absent = nobody said */
+  /** Whether the space has an answer; `undefined` if the file does not state it. */
   answerable: boolean | undefined
   tags: string[]
 }
 
-/** keys of a question, those that `ks golden export` writes included */
+/** Known keys of a question, including those written by `ks golden export`. */
 const KNOWN = new Set([
   'id',
   'question',
@@ -32,10 +32,10 @@ const KNOWN = new Set([
 ])
 
 /**
- * Reads one question of a file: `{question, expect?, answerable?, tags?, id?}`.
+ * Parses one question of a file: `{question, expect?, answerable?, tags?, id?}`.
  *
- * @param where place of the entry, for messages
- * @throws CliError exit 2 naming the place and the rule
+ * @param where location of the entry, for messages
+ * @throws CliError exit 2 with the location and the rule
  */
 export function readCase(value: unknown, where: string): GoldenCase {
   if (!isRecord(value)) throw usageError(`${where} must be an object with a question`)
@@ -62,7 +62,7 @@ export function readCase(value: unknown, where: string): GoldenCase {
   }
 }
 
-/** A question whose evidence or answer is named has an answer, unless its expected state denies that. */
+/** A question with expected evidence or answer is answerable, unless its expected state denies that. */
 function impliedAnswerable(expect: ExpectedAnswer | undefined, labelled: boolean): boolean | undefined {
   if (expect?.state !== undefined) return expect.state !== 'not-enough-evidence'
   return labelled || (expect?.answer?.length ?? 0) > 0 ? true : undefined

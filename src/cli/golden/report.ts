@@ -4,7 +4,7 @@ import { ttyLine } from '../terminal.js'
 import type { Check, Comparison } from './gate.js'
 import { type CaseResult, type Metrics, metricsOf } from './measure.js'
 
-/** Everything a run found; the one JSON value of `ks golden run --json`. */
+/** The result of a run; the JSON value of `ks golden run --json`. */
 export interface GoldenReport {
   mode: string
   k: number
@@ -17,7 +17,7 @@ export interface GoldenReport {
   tags: Record<string, Metrics>
   checks: Check[]
   baseline?: Omit<Comparison, 'checks'>
-  /** every check held */
+  /** Whether all checks passed. */
   passed: boolean
   results: CaseResult[]
 }
@@ -59,14 +59,14 @@ export function makeReport(
   }
 }
 
-/** Whether every question could be run and measured as it is labelled. */
+/** Whether every question ran and all its labels were resolved. */
 export function isComplete(report: GoldenReport): boolean {
   return report.failed === 0 && report.unresolved === 0
 }
 
 const figure = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(3))
 
-/** The report for people. */
+/** Formats the report for people. */
 export function reportLines(report: GoldenReport): string[] {
   const { k, mode, measured, questions } = report
   const rows = [['all', report.metrics] as const, ...Object.entries(report.tags)]
@@ -81,12 +81,12 @@ export function reportLines(report: GoldenReport): string[] {
       cells(name, [figure(recall), figure(mrr), figure(answerable), figure(answer), String(of)]),
     ),
     ...section('Not found:', report.results, (result) => result.missing),
-    ...section('Answered or refused wrongly:', report.results, ({ answerable, evidenceState }) =>
+    ...section('Wrongly answered or refused:', report.results, ({ answerable, evidenceState }) =>
       answerable === false ? [evidenceState ?? 'unknown'] : [],
     ),
     ...section('Wrong answers:', report.results, ({ answer }) => (answer === undefined ? [] : answerFaults(answer))),
-    ...section('Labels that stand nowhere:', report.results, (result) => result.unresolved),
-    ...section('Could not be run:', report.results, ({ error }) => (error === undefined ? [] : [error])),
+    ...section('Labels not found in the documents:', report.results, (result) => result.unresolved),
+    ...section('Failed to run:', report.results, ({ error }) => (error === undefined ? [] : [error])),
     ...checkLines(report),
   ]
 }
@@ -113,12 +113,12 @@ function checkLines({ checks, baseline, results }: GoldenReport): string[] {
   const { worse = [], broken = [] } = baseline ?? {}
   return [
     ...(worse.length === 0 ? [] : ['', 'Worse than the baseline:', ...worse.map((id) => `  ${questionOf(id)}`)]),
-    ...(broken.length === 0 ? [] : ['', 'Answers that broke:', ...broken.map((id) => `  ${questionOf(id)}`)]),
+    ...(broken.length === 0 ? [] : ['', 'No longer right:', ...broken.map((id) => `  ${questionOf(id)}`)]),
     ...(checks.length === 0 ? [] : ['', ...checks.map(checkLine)]),
   ]
 }
 
-/** `ok      min-recall: 0.912, at least 0.85` */
+/** `ok min-recall: 0.912, at least 0.85` */
 export function checkLine({ name, value, least, holds }: Check): string {
   return `${holds ? 'ok' : 'failed'}  ${name}: ${figure(value)}, at least ${figure(least)}`
 }

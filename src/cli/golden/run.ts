@@ -14,19 +14,19 @@ import { type GoldenCase, readCase } from './question.js'
 export interface RunOptions {
   spaceId: string
   mode?: NonNullable<QueryBody['mode']>
-  /** items of evidence looked at */
+  /** Number of evidence items that are compared. */
   k: number
   concurrency: number
   onDone: (result: CaseResult) => void
 }
 
 const PAGE = 100
-/** A service that is busy, or does not answer for a moment, is asked again after these pauses. */
+/** Delays before retries while the service is busy or does not respond. */
 const RETRY_PAUSES_MS = [250, 1_000, 4_000]
-/** Documents looked through for passages that are named by id and were not shown; more would take minutes. */
+/** Documents scanned for missing passage ids; more would take minutes. */
 const MAX_LOOKED_THROUGH = 2_000
 
-/** The reference questions that the service keeps for a space. */
+/** Loads the golden questions of a space. */
 export async function storedCases(client: Client, spaceId: string): Promise<GoldenCase[]> {
   const cases: GoldenCase[] = []
   const pages = paginate(
@@ -41,7 +41,7 @@ export async function storedCases(client: Client, spaceId: string): Promise<Gold
   return cases
 }
 
-/** Asks every question, a few at a time, and measures the evidence. Results come in the order of the questions. */
+/** Sends every question, several in parallel, and measures the evidence. Results are in the order of the questions. */
 export async function runCases(client: Client, cases: readonly GoldenCase[], run: RunOptions): Promise<CaseResult[]> {
   const anchors = new Anchors(client, run.spaceId)
   const results: CaseResult[] = []
@@ -61,7 +61,7 @@ export async function runCases(client: Client, cases: readonly GoldenCase[], run
   return results
 }
 
-/** @throws ConnectionError when nothing answers: then no question can be run */
+/** @throws ConnectionError if the service does not respond: then no question can run */
 async function runCase(
   client: Client,
   golden: GoldenCase,
@@ -121,7 +121,9 @@ async function askPatiently(client: Client, query: string, run: RunOptions): Pro
   }
 }
 
-/** Which passages exist: ids go with the next cut of their document, and a label that is gone is no miss. */
+/**
+ * Finds passage ids that no longer exist: ids change when a document is divided again, and such a label is not a miss.
+ */
 class Ids {
   readonly #client: Client
   readonly #spaceId: string
@@ -132,7 +134,7 @@ class Ids {
     this.#spaceId = spaceId
   }
 
-  /** Those of the wanted ids that name nothing any more. */
+  /** The expected ids that do not exist any more. */
   async gone(wanted: readonly Wanted[], bundle: unknown): Promise<Set<string>> {
     const shown = JSON.stringify(bundle ?? null)
     const asked = wanted.flatMap((each) => ('nodeId' in each && !shown.includes(each.nodeId) ? [each.nodeId] : []))
@@ -142,7 +144,7 @@ class Ids {
     return new Set(all === undefined ? [] : asked.filter((id) => !all.has(id)))
   }
 
-  /** The ids of all passages; nothing for a space that is too large to look through. */
+  /** Loads the ids of all passages; `undefined` for a space with too many documents. */
   async #read(): Promise<Set<string> | undefined> {
     const ids = new Set<string>()
     let documents = 0
@@ -156,7 +158,7 @@ class Ids {
       const outline = await this.#client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
         path: { ...path, documentId },
       })
-      // the ids of an outline, at whatever depth
+      // Ids of the outline, at any depth.
       for (const [id] of JSON.stringify(outline.nodes).matchAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))
         ids.add(id)
     }

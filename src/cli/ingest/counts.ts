@@ -2,10 +2,10 @@ import { bar, type ProgressView } from '../progress.js'
 import type { Symbols } from '../terminal.js'
 import { bytes, duration } from '../units.js'
 
-/** How far an ingest is; the display reads it, the work writes it. */
+/** Progress of an ingest: the run writes it, the display reads it. */
 export interface Counts {
   total: number
-  /** looked at, hashed and compared with what the space holds */
+  /** Files that were hashed and compared with the space. */
   checked: number
   unchanged: number
   toSend: number
@@ -13,11 +13,11 @@ export interface Counts {
   bytesToSend: number
   bytesSent: number
   published: number
-  /** ended, in bulk jobs that still run */
+  /** Documents that ended in bulk jobs that are still running. */
   endedElsewhere: number
   failed: number
   waiting: number
-  /** files that take a while to read, with how far each is: `report.pdf, page 120 of 872` */
+  /** Files that take long to read, with their progress: `report.pdf, page 120 of 872`. */
   reading: string[]
   startedAt: number
 }
@@ -41,10 +41,10 @@ export function newCounts(total: number): Counts {
 }
 
 const BAR = 18
-/** A speed is not worth telling before this. */
+/** Minimum time before a speed is shown. */
 const SPEED_AFTER_MS = 1000
 
-/** The lines of the live display, and the plain one for logs. */
+/** Renders the lines of the live display and the plain line for logs. */
 export function ingestView(counts: Counts, marks: Symbols, now = Date.now()): ProgressView {
   const lines: string[] = []
   if (counts.checked < counts.total) {

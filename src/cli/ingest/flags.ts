@@ -1,19 +1,19 @@
 import * as Flags from '@oclif/core/flags'
 
-/** Which files of a folder count, for every command that takes folders. */
+/** Flags of file selection, for every command that takes folders. */
 export const walkFlags = {
   glob: Flags.string({
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'pattern',
-    description: 'only files it names',
+    description: 'only matching files',
   }),
   ignore: Flags.string({
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'pattern',
-    description: 'leave these out',
+    description: 'exclude matching files and folders',
   }),
-  'no-ignore': Flags.boolean({ description: 'do not heed .gitignore and .ksignore' }),
-  hidden: Flags.boolean({ description: 'also files and folders that begin with a dot' }),
+  'no-ignore': Flags.boolean({ description: 'do not apply .gitignore and .ksignore' }),
+  hidden: Flags.boolean({ description: 'include files and folders whose names start with a dot' }),
 }

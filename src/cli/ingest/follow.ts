@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import { BACKOFF } from '../wait.js'
 
-/** A document whose compilation goes on. */
+/** A document whose compilation is running. */
 export interface PendingDocument {
   index: number
   documentId: string
@@ -15,20 +15,20 @@ export type Outcome = { status: 'published' } | { status: 'failed'; reason: stri
 export interface FollowOptions {
   client: Client
   signal: AbortSignal
-  /** called once for each document */
+  /** Called once for each document. */
   onEnded: (index: number, outcome: Outcome) => void
-  /** documents that have ended, of those whose end was not told yet */
+  /** Called with the number of documents that have ended without a call of `onEnded` so far. */
   onProgress: (ended: number) => void
-  /** asked for in each round */
+  /** Called in each round. */
   onRound?: () => Promise<void>
 }
 
-/** As many bulk jobs are asked for in one round; jobs run in the order they came, so later ones can wait. */
+/** Jobs requested in one round; jobs run in order, so later ones can wait. */
 const ASKED_AT_ONCE = 4
 
 /**
- * Follows compilations to their end with few requests: documents of one bulk job are asked for together, the oldest
- * bulk jobs first, with growing pauses while nothing changes.
+ * Follows compilations to their end with few requests: one for each bulk job, the oldest first, with a backoff while
+ * nothing changes.
  */
 export async function followJobs(waiting: readonly PendingDocument[], options: FollowOptions): Promise<void> {
   let groups = groupsOf(waiting)
@@ -51,7 +51,7 @@ export async function followJobs(waiting: readonly PendingDocument[], options: F
   }
 }
 
-/** Documents that one request speaks of: those of a bulk job, or a single one. */
+/** Documents covered by one request: those of a bulk job, or a single document. */
 interface Group {
   bulkJobId: string | undefined
   documents: PendingDocument[]

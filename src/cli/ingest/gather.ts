@@ -7,39 +7,39 @@ import { readList } from '../stdin.js'
 import { type Found, type WalkOptions, walk } from './walk.js'
 
 export interface GatherOptions extends WalkOptions {
-  /** stdin is a list of paths */
+  /** Stdin contains a list of paths. */
   listOnStdin: boolean
   nul: boolean
-  /** name of the document whose bytes come from stdin */
+  /** Name of the document whose bytes are read from stdin. */
   name: string | undefined
 }
 
 export interface Gathered extends Found {
-  /** removes what was written for the time of the command */
+  /** Removes temporary files. */
   cleanUp: () => void
 }
 
-/** The files behind the arguments of `ks ingest`: paths, patterns a shell did not expand, a list or bytes on stdin. */
+/** Collects the files of the arguments of `ks ingest`: paths, unexpanded patterns, and a list or bytes on stdin. */
 export async function gatherFiles(words: readonly string[], options: GatherOptions): Promise<Gathered> {
   const stdin = words.filter((word) => word === '-').length
-  if (stdin > 1) throw usageError('stdin can be read once: give `-` once')
+  if (stdin > 1) throw usageError('stdin can be read only once: use `-` once')
   if (stdin === 1 && !options.listOnStdin) return await documentFromStdin(words, options)
   const listed = stdin === 1 ? await readList('the list of files', options.nul) : []
   const paths = words.flatMap((word) => (word === '-' ? listed : [word]))
   return { ...walk(await expand(paths), options), cleanUp: () => undefined }
 }
 
-/** A document from a pipe goes through a file, so that it has a size and a hash before it is sent. */
+/** Writes a document from stdin to a file, since its size and hash are needed before the upload. */
 async function documentFromStdin(words: readonly string[], options: GatherOptions): Promise<Gathered> {
   const { name } = options
-  if (words.length > 1) throw usageError('a document from stdin is ingested alone')
+  if (words.length > 1) throw usageError('a document from stdin cannot be combined with paths')
   if (name === undefined) {
     throw usageError(
       'a document from stdin needs a name',
-      'give `--name note.md`; `--files-from-stdin` reads a list of paths',
+      'use `--name note.md`; `--files-from-stdin` reads a list of paths',
     )
   }
-  if (process.stdin.isTTY) throw usageError('the document is read from stdin, which is a terminal here')
+  if (process.stdin.isTTY) throw usageError('the document is read from stdin, but stdin is a terminal')
   const folder = mkdtempSync(join(tmpdir(), 'ks-stdin-'))
   const path = join(folder, 'document')
   const cleanUp = () => rmSync(folder, { recursive: true, force: true })
@@ -52,7 +52,7 @@ async function documentFromStdin(words: readonly string[], options: GatherOption
   return { files: [{ path, filename: name }], skipped: [], failed: [], cleanUp }
 }
 
-/** Patterns that no shell expanded, as on Windows or in quotes. A path that exists is never a pattern. */
+/** Expands patterns that no shell expanded, as on Windows or in quotes. An existing path is never a pattern. */
 async function expand(paths: string[]): Promise<string[]> {
   const expanded: string[] = []
   for (const path of paths) {

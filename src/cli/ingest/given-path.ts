@@ -1,13 +1,13 @@
 import { basename, isAbsolute, normalize, sep } from 'node:path'
 
-/** What to try in place of a path that does not exist. */
+/** Hint for a path that does not exist. */
 export function missingHint(path: string): string | undefined {
-  if (path.includes('\ufffd')) return 'names that are not UTF-8 cannot be given: ingest their folder'
-  if (/^https?:\/\//.test(path)) return `pages are a source: \`ks sources add NAME --uri ${path}\``
+  if (path.includes('\ufffd')) return 'names that are not UTF-8 cannot be arguments: ingest their folder'
+  if (/^https?:\/\//.test(path)) return `add web pages as a source: \`ks sources add NAME --uri ${path}\``
   return undefined
 }
 
-/** The document name of a file: its base name, or, as one of many, its path with folders, so that names differ. */
+/** The document name of a file: its base name, or, among several files, its relative path, so that names differ. */
 export function nameOf(path: string, oneOfMany: boolean): string {
   const tidy = normalize(path)
   const name = oneOfMany && !isAbsolute(tidy) && !tidy.startsWith('..') ? tidy : basename(tidy)

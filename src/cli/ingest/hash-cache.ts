@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path'
 import { isRecord } from '../../lib/json/values.js'
 import { openInside, readInside } from '../../local/open-inside.js'
 
-/** What a file looked like when it was hashed: bytes, times in nanoseconds as text, sha256 in hex. */
+/** File metadata at the time of hashing: size in bytes, times in nanoseconds as text, SHA-256 in hex. */
 type Entry = [size: number, mtimeNs: string, ctimeNs: string, sha256: string]
 
 const VERSION = 1
-/** A change within the same tick of the file system's clock leaves the times as they were: such entries are not kept. */
+/** A change within the same tick of the file system's clock does not change the times: such entries are not stored. */
 const TICK_MS = 100
-/** Larger files are hashed in pieces, so that the terminal stays alive. */
+/** Larger files are hashed in chunks, so that the terminal stays responsive. */
 const WHOLE_BYTES = 1024 * 1024
 
 /**
- * Hashes of files that were ingested, so that a second run over unchanged files reads none of them. It is a cache: the
- * service decides what is unchanged, by hash.
+ * Hashes of ingested files, so that a second run does not read unchanged files. Only a cache: the service decides by
+ * hash what is unchanged.
  */
 export class HashCache {
   readonly path: string
@@ -28,7 +28,7 @@ export class HashCache {
     this.entries = readEntries(this.path)
   }
 
-  /** The file's sha256 if it has not changed since it was hashed. */
+  /** The file's SHA-256, if it has not changed since it was hashed. */
   recall(path: string, stats: BigIntStats): string | undefined {
     const entry = this.entries.get(path)
     if (entry === undefined) return undefined
@@ -37,14 +37,14 @@ export class HashCache {
     return same ? sha256 : undefined
   }
 
-  /** Remembers a hash that was made at `hashedAt` (milliseconds since the epoch). */
+  /** Stores a hash computed at `hashedAt` (milliseconds since the epoch). */
   remember(path: string, stats: BigIntStats, sha256: string, hashedAt: number): void {
     if (hashedAt - Number(stats.mtimeMs) < TICK_MS || hashedAt - Number(stats.ctimeMs) < TICK_MS) return
     this.seen.set(path, [Number(stats.size), String(stats.mtimeNs), String(stats.ctimeNs), sha256])
     this.changed = true
   }
 
-  /** Writes the cache if it changed. Losing it costs time only, so a failure is not worth a word. */
+  /** Writes the cache if it changed; ignores failures, since the cache only saves time. */
   save(): void {
     if (!this.changed) return
     try {
@@ -54,7 +54,7 @@ export class HashCache {
       writeFileSync(temporary, JSON.stringify({ version: VERSION, files }), { mode: 0o600 })
       renameSync(temporary, this.path)
     } catch {
-      // The next run hashes again.
+      // The next run computes the hashes again.
     }
   }
 }
@@ -75,10 +75,10 @@ function isEntry(value: unknown): value is Entry {
 }
 
 /**
- * sha256 of a file in hex; of one that grows meanwhile, of the bytes that it had.
+ * SHA-256 of a file in hex; of a file that grows meanwhile, of its first `size` bytes.
  *
- * @param root real path of the folder that the file has to lie in; undefined for a file that was named by itself
- * @throws the system's error when it cannot be read; RefusedFile when it is no regular file, or lies elsewhere
+ * @param root real path of the folder that must contain the file; undefined for a file that was given directly
+ * @throws the system's error if it cannot be read; RefusedFile if it is not a regular file or is outside `root`
  */
 export async function hashFile(path: string, size: number, root: string | undefined): Promise<string> {
   const hash = createHash('sha256')

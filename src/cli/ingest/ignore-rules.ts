@@ -3,25 +3,25 @@ import { dirname, join, relative, sep } from 'node:path'
 import createIgnore, { type Ignore } from 'ignore'
 import { readInside } from '../../local/open-inside.js'
 
-/** Files that hold what a folder and those below it leave out; the later one wins. */
+/** Ignore files of a folder; they apply to its subfolders, too, and the later file wins. */
 export const IGNORE_FILES = ['.gitignore', '.ksignore']
 
-/** What programs leave lying about, and half-written downloads. */
+/** Files that programs leave behind, and incomplete downloads. */
 const ALWAYS = ['Thumbs.db', 'desktop.ini', '~$*', '*~', '*.swp', '*.part', '*.crdownload']
 
-/** Rules of one folder, for the paths below it. */
+/** Rules of one folder, applied to the paths below it. */
 interface Layer {
   rules: Ignore
-  /** how much of a path from the root belongs to the folder of the rules */
+  /** Length of the path from the root to the rules' folder, removed before matching. */
   skip: number
-  /** path from the folder of the rules down to the root, for rules that stand above it */
+  /** Path from the rules' folder down to the root, for rules of folders above the root. */
   prefix: string
 }
 
-/** Ignore rules that hold in one folder: its own before those of the folders above it. */
+/** Ignore rules of a folder; inner folders take precedence. */
 export type Layers = readonly Layer[]
 
-/** Rules that hold at a root: those of the command line, and of the folders above it in the same repository. */
+/** Rules at a root: those of the command line, and of the folders above it in the same repository. */
 export function rootLayers(root: string, patterns: readonly string[], useFiles: boolean): Layers {
   const layers: Layer[] = [{ rules: createIgnore().add([...ALWAYS, ...patterns]), skip: 0, prefix: '' }]
   if (useFiles) {
@@ -35,7 +35,7 @@ export function rootLayers(root: string, patterns: readonly string[], useFiles: 
 }
 
 /**
- * The layers inside a folder that has ignore files of its own.
+ * Adds a layer if the folder has ignore files.
  *
  * @param root real path of the folder that is walked
  * @param folder path from the root, `` for the root
@@ -47,21 +47,21 @@ export function withRulesOf(layers: Layers, root: string, folder: string, names:
   return [...layers, { rules: createIgnore().add(text), skip, prefix: '' }]
 }
 
-/** Whether a path from the root is left out; folders end in `/`. */
+/** Whether a path from the root is ignored; folders end in `/`. */
 export function isIgnored(layers: Layers, path: string): boolean {
-  // The first layer is the command line's: no ignore file takes it back.
+  // The first layer has the patterns of the command line: ignore files cannot override it.
   if (layers[0]?.rules.ignores(path) === true) return true
   for (let index = layers.length - 1; index > 0; index--) {
     const layer = layers[index]
     if (layer === undefined) continue
-    // The innermost rules that speak of the path decide.
+    // The innermost matching rule decides.
     const { ignored, unignored } = layer.rules.test(layer.prefix + path.slice(layer.skip))
     if (ignored || unignored) return ignored
   }
   return false
 }
 
-/** Folders above the root up to the one that holds `.git`, outermost first; none outside a repository. */
+/** Folders above the root up to the one with `.git`, outermost first; none outside a repository. */
 function repositoryAbove(root: string): string[] {
   const above: string[] = []
   for (let folder = root; ; folder = dirname(folder)) {

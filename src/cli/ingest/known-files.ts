@@ -1,11 +1,11 @@
 import type { FileFacts } from '../../local/file-facts.js'
 import type { FoundFile } from './walk.js'
 
-/** A file whose bytes the space does not hold yet. */
+/** A file whose content is not in the space. */
 export interface FileToSend extends FoundFile {
   index: number
   size: number
-  /** the space holds it, but its last compilation failed or was canceled: sending it begins another */
+  /** The space has the file, but its last compilation failed or was canceled: sending it starts another. */
   isRetry?: boolean
 }
 

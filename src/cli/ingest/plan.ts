@@ -13,11 +13,11 @@ import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
 import { type FoundFile, readFailure } from './walk.js'
 
-/** A file that needs no upload, or cannot have one. */
+/** A file that needs no upload or cannot be uploaded. */
 export interface Settled {
   index: number
   record: IngestRecord
-  /** held, but its compilation has not ended: what to ask for later */
+  /** Set if the space has the file but its compilation is still running. */
   pending?: Pending
 }
 
@@ -34,16 +34,16 @@ export interface PlanOptions {
   sourceId: string | undefined
   maxSize: number | undefined
   onHashed: () => void
-  /** told which files documents are made from, before they are sent */
+  /** Records which files documents are made from, before they are sent. */
   recorder: FileRecorder | undefined
 }
 
-/** As many files as one question to the service may name. */
+/** Maximum number of files in one check request. */
 export const CHUNK = LIMITS.checkItems
-/** Reading small files is not interrupted for longer than this. */
+/** Maximum time that reading small files blocks the event loop. */
 const TURN_MS = 50
 
-/** Decides for a chunk of files which ones to send: stat, hash what is not known, ask the service. */
+/** Decides which files of a chunk to send: reads metadata, computes missing hashes, asks the service. */
 export async function planChunk(
   files: readonly FoundFile[],
   firstIndex: number,
@@ -86,7 +86,7 @@ async function inspect(
     return settle('failed', readFailure(error))
   }
   const size = Number(stats.size)
-  if (filename.length > LIMITS.filename) return settle('failed', `its name is over ${LIMITS.filename} characters`)
+  if (filename.length > LIMITS.filename) return settle('failed', `its name is longer than ${LIMITS.filename} characters`)
   if (size === 0) return settle('skipped', 'is empty')
   if (options.maxSize !== undefined && size > options.maxSize) {
     return settle('skipped', `${bytes(size)} is over --max-size ${bytes(options.maxSize)}`)
@@ -106,7 +106,7 @@ async function inspect(
   }
 }
 
-/** Asks which of the files the space holds already; those that it does not hold are returned. */
+/** Returns the files that the space does not have; appends the others to `settled`. */
 async function ask(known: HashedFile[], options: PlanOptions, settled: Settled[]): Promise<FileToSend[]> {
   if (known.length === 0) return []
   const answer = await options.client.request('POST /knowledge-spaces/{id}/documents/check', {

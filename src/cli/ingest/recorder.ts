@@ -6,8 +6,8 @@ import { defined } from '../../lib/defined.js'
 import type { HashedFile } from './known-files.js'
 
 /**
- * Tells the local daemon which files documents are made from, so that it can say later whether they changed, and a watch
- * of their folder takes them up. A daemon that may not look at local files is told once and then left alone.
+ * Reports to the local daemon which files documents are made from, so that it can detect changes and a watch of their
+ * folder can adopt them. Stops after the first refusal of a daemon without access to local files.
  */
 export class FileRecorder {
   readonly #client: Client
@@ -19,7 +19,7 @@ export class FileRecorder {
     this.#spaceId = spaceId
   }
 
-  /** @param files as many as one question to the service may name */
+  /** @param files at most the number that one request may contain */
   async record(files: readonly HashedFile[]): Promise<void> {
     const folders = new Map<string | undefined, HashedFile[]>()
     for (const file of files) folders.set(file.folder, [...(folders.get(file.folder) ?? []), file])

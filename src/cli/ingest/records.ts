@@ -6,30 +6,30 @@ import { plural } from '../units.js'
 export const STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
 export type Status = (typeof STATUSES)[number]
 
-/** What became of one file. */
+/** The result of one file. */
 export interface IngestRecord {
   filename: string
   status: Status
   documentId?: string
   jobId?: string
-  /** its last compilation had failed or was canceled, and begins again */
+  /** Set if its last compilation failed or was canceled and is started again. */
   retried?: true
-  /** why it was skipped or failed */
+  /** Why it was skipped or failed. */
   reason?: string
-  /** code of the service's refusal */
+  /** Error code of the service. */
   code?: string
 }
 
 const SHOWN_NAMES = 5
 
-/** Prints records in the order of the files, each as soon as it and those before it are known. */
+/** Prints records in the order of the files, each once all records before it are available. */
 export class RecordPrinter {
   readonly all: IngestRecord[] = []
   private readonly known: (IngestRecord | undefined)[] = []
   private readonly out: Output | undefined
   private next = 0
 
-  /** @param out absent: records are kept and not printed */
+  /** @param out absent: records are collected, not printed */
   constructor(out: Output | undefined) {
     this.out = out
   }
@@ -56,18 +56,18 @@ export class RecordPrinter {
   }
 }
 
-/** `212 files: 12 queued, 200 unchanged; 3 of them were tried again` */
+/** `212 files: 12 queued, 200 unchanged; 3 of them were retried` */
 export function summary(records: readonly IngestRecord[]): string {
   const parts = STATUSES.flatMap((status) => {
     const number = records.filter((record) => record.status === status).length
     return number === 0 ? [] : `${number} ${status}`
   })
   const retried = records.filter((record) => record.retried).length
-  const again = retried === 0 ? '' : `; ${retried} of them ${retried === 1 ? 'was' : 'were'} tried again`
+  const again = retried === 0 ? '' : `; ${retried} of them ${retried === 1 ? 'was' : 'were'} retried`
   return parts.length === 0 ? 'nothing to ingest' : `${plural(records.length, 'file')}: ${parts.join(', ')}${again}`
 }
 
-/** Names under their common reason, the largest group first, at most five names each. */
+/** Groups names by reason, the largest group first, with at most five names each. */
 export function groupByReason(records: readonly IngestRecord[]): string[] {
   const groups = new Map<string, string[]>()
   for (const { reason = 'no reason given', filename } of records) {
@@ -82,7 +82,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
     })
 }
 
-/** A sentence that begins with the file's own name groups with the same sentence about other files. */
+/** Removes the file's name from the start of a reason, so that equal reasons of several files form one group. */
 export function withoutName(reason: string, filename: string): string {
   for (const name of [filename, filename.split('/').at(-1) ?? filename]) {
     for (const start of [`${name} `, `${name}: `, `"${name}" `, `"${name}": `]) {

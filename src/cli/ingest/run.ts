@@ -25,27 +25,27 @@ export interface IngestOptions {
   maxSize?: number | undefined
   mimeType?: string | undefined
   concurrency: number
-  /** follow every document until it is published or failed */
+  /** Follow every document until it is published or failed. */
   wait: boolean
   failFast: boolean
   dryRun: boolean
   signal: AbortSignal
 }
 
-/** While the service compares one chunk, the next one is read. */
+/** Reads the next chunk while the service compares one. */
 const PLANNED_AT_ONCE = 2
 
-/** What goes on in the service after the command has ended. */
+/** Work that continues in the service after the command. */
 export interface IngestResult {
-  /** jobs that had not ended */
+  /** Number of jobs that have not ended. */
   open: number
 }
 
 /**
- * Brings files into a space: looks at them in chunks, sends what the space does not hold while later chunks are looked
- * at, and follows the compilations where that was asked for.
+ * Ingests files into a space: inspects them in chunks, uploads new files while later chunks are inspected, and
+ * optionally follows the compilations.
  *
- * @throws the signal's reason when it aborts; ApiError when the space or the token is refused
+ * @throws the signal's reason if it aborts; ApiError if the space or the token is refused
  */
 export async function ingest(files: readonly FoundFile[], options: IngestOptions): Promise<IngestResult> {
   const run = new IngestRun(files, options)
@@ -62,9 +62,9 @@ class IngestRun {
   private readonly files: readonly FoundFile[]
   private readonly options: IngestOptions
   private readonly waiting = new Map<number, PendingDocument>()
-  /** held by the space, sent by an earlier run, not compiled yet */
+  /** Files of an earlier run whose compilation is still pending. */
   private readonly pending: Pending[] = []
-  /** files whose last compilation failed or was canceled */
+  /** Files whose last compilation failed or was canceled. */
   private readonly retried = new Set<number>()
   private ended = 0
   private stopped = false
@@ -125,7 +125,7 @@ class IngestRun {
     }
   }
 
-  /** Looks at a chunk of files. @returns those to send */
+  /** Inspects a chunk of files. @returns those to send */
   private async plan(start: number): Promise<FileToSend[]> {
     const { options } = this
     const plan = await planChunk(this.files.slice(start, start + CHUNK), start, {
@@ -164,7 +164,7 @@ class IngestRun {
       counts.bytesSent += bytes
     }
     const sent = await sendBatch(batch, { client, spaceId, sourceId, signal, mimeType, onBytes })
-    // What was sent twice, or not to its end, does not count twice.
+    // Corrects the count for bytes that were sent twice or only in part.
     counts.bytesSent += batch.reduce((sum, file) => sum + file.size, 0) - handed
     counts.sent += batch.length
     for (const result of sent) this.took(result)
@@ -193,7 +193,7 @@ class IngestRun {
     else this.record(index, record)
   }
 
-  /** Asks about documents of an earlier run until none of them is pending. */
+  /** Polls documents of an earlier run until none is pending. */
   private async followPending(documents: Pending[]): Promise<void> {
     const { client, spaceId, sourceId, signal } = this.options
     let left = documents

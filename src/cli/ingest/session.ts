@@ -27,19 +27,19 @@ export interface SessionOptions {
   wait: boolean
   failFast: boolean
   dryRun: boolean
-  /** the files stay where they are: the local daemon may tell later whether they changed */
+  /** The files stay in place: the local daemon can detect later changes. */
   filesStay: boolean
   deadline: AbortSignal
-  /** print what became of the files, and fail when some failed; otherwise the caller does */
+  /** Print the results and fail if files failed; otherwise the caller does. */
   report: boolean
 }
 
 const SHOWN_SKIPPED = 5
 
 /**
- * Ingests files with progress, prints what became of each, and ends as the command should.
+ * Ingests files with progress, prints the result of each, and reports failures.
  *
- * @throws CliError exit 3 when some files failed, 1 when all did, 130 when Ctrl-C left the rest to the service
+ * @throws CliError exit 3 if some files failed, 1 if all failed, 130 after Ctrl-C
  */
 export async function ingestFiles(found: Found, options: SessionOptions): Promise<IngestRecord[]> {
   const { out } = options
@@ -74,7 +74,7 @@ export async function ingestFiles(found: Found, options: SessionOptions): Promis
   return all
 }
 
-/** Files that were found and not ingested, as records. */
+/** Records of files that were found and not ingested. */
 function passedOver(found: Found): IngestRecord[] {
   return [
     ...found.skipped.map((file): IngestRecord => ({ ...file, status: 'skipped' })),
@@ -83,14 +83,14 @@ function passedOver(found: Found): IngestRecord[] {
 }
 
 function detached(sent: number, toSend: number): Interrupted {
-  const unsent = toSend > sent ? `, ${toSend - sent} were not sent` : ''
+  const unsent = toSend > sent ? `, ${toSend - sent} not sent` : ''
   return new Interrupted(
-    `interrupted: ${plural(sent, 'file')} sent${unsent}; what was sent is compiled all the same`,
-    'the same `ks ingest` goes on where this one stopped; with `--wait` it follows the rest',
+    `interrupted: ${plural(sent, 'file')} sent${unsent}; sent files are still compiled`,
+    'the same `ks ingest` continues; with `--wait` it follows the compilations',
   )
 }
 
-/** Says how it went, names what was left out, and fails when files failed. */
+/** Prints the summary and the skipped files, and throws if files failed. */
 function conclude(
   all: IngestRecord[],
   passed: IngestRecord[],
@@ -103,7 +103,7 @@ function conclude(
   if (out.format === 'table') out.line(said)
   else out.note(`ks: ${said}`)
   nameSkipped(all, out)
-  if (options.open > 0 && out.format === 'table') out.note('hint: compiling goes on; `--wait` follows it')
+  if (options.open > 0 && out.format === 'table') out.note('hint: compilation continues; `--wait` follows it')
   const failure = failureOf(all)
   if (failure !== undefined) throw failure
 }
@@ -119,7 +119,7 @@ function isOverLimit({ code }: IngestRecord): boolean {
   return Object.entries(ERRORS).some(([known, { exit }]) => known === code && exit === EXIT.overLimit)
 }
 
-/** The failure of an ingest in which files failed: 3 when some did; when all did, 7 where all are over a limit, else 1. */
+/** The error for failed files: exit 3 if some failed; if all failed, 7 if all are over a limit, else 1. */
 export function failureOf(all: readonly IngestRecord[]): CliError | undefined {
   const failed = all.filter((record) => record.status === 'failed')
   if (failed.length === 0) return undefined

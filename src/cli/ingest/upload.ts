@@ -6,7 +6,7 @@ import { defined } from '../../lib/defined.js'
 import type { FileToSend } from './known-files.js'
 import { readFailure } from './walk.js'
 
-/** What the service made of one file. */
+/** The service's result for one file. */
 export type Sent =
   | { file: FileToSend; documentId: string; jobId: string; stage: string; bulkJobId?: string }
   | { file: FileToSend; documentId: string; stage: 'published' }
@@ -21,14 +21,14 @@ export interface UploadOptions {
   mimeType?: string | undefined
 }
 
-/** Enough to amortise a request and its commit; little enough that one refusal costs little. */
+/** Large enough to amortize a request and its commit, small enough that one refusal is cheap. */
 const BATCH_FILES = 64
 const BATCH_BYTES = 16 * 1024 * 1024
-/** A service that is full or restarting is asked again, ever more slowly, for about five minutes. */
+/** Retries of a full or restarting service, with backoff, for about five minutes. */
 const RETRIES = 20
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 20_000
-/** A connection that breaks is not always the service's; uploads are safe to repeat, bytes have a hash. */
+/** Retries after a broken connection; repeated uploads are safe, since content is identified by hash. */
 const CONNECTION_RETRIES = 3
 
 /** Groups files into requests: small ones together, large ones alone. */
@@ -54,8 +54,8 @@ export function batches(files: readonly FileToSend[]): FileToSend[][] {
 }
 
 /**
- * Sends one batch. A file that cannot be read fails alone and the others are sent again. A refusal that one file may
- * have caused is narrowed down by halves, so that it fails with the service's sentence and the others go on.
+ * Sends one batch. An unreadable file fails alone and the others are sent again. A refusal that one file may have
+ * caused is narrowed down by halving the batch, so that only this file fails, with the service's message.
  */
 export async function sendBatch(files: FileToSend[], options: UploadOptions): Promise<Sent[]> {
   const failed: Sent[] = []
@@ -85,7 +85,7 @@ export async function sendBatch(files: FileToSend[], options: UploadOptions): Pr
   return failed
 }
 
-/** A missing space, a refused token or a full disk concerns all files, not those of one request. */
+/** Whether the error concerns all files: a missing space, a refused token or a full disk. */
 function endsAll(error: ApiError): boolean {
   if (error.code === 'storage-full') return true
   return error.status === 401 || error.status === 403 || error.status === 404 || error.status === 501
@@ -114,7 +114,7 @@ async function withRetries(files: FileToSend[], options: UploadOptions): Promise
 function mayRetry(error: unknown, attempt: number): boolean {
   if (error instanceof ConnectionError) return attempt < CONNECTION_RETRIES
   if (!(error instanceof ApiError) || attempt >= RETRIES) return false
-  // room comes when somebody makes it, so somebody has to know
+  // A full storage needs an operator, so it is reported at once.
   if (error.code === 'storage-full') return false
   return error.status === 503 || (error.status === 429 && error.code !== 'quota-exceeded')
 }
@@ -140,14 +140,16 @@ async function sendMany(files: FileToSend[], options: UploadOptions): Promise<Se
   const take = itemsByName(answer.items)
   return files.map((file) => {
     const item = take(file.filename)
-    if (item === undefined) return { file, failed: 'the service did not say what became of it' }
+    if (item === undefined) return { file, failed: 'missing in the reply of the service' }
     const { asset, compilationJob } = item
     const { bulkJobId } = answer
     return { file, documentId: asset.id, jobId: compilationJob.id, stage: compilationJob.stage, bulkJobId }
   })
 }
 
-/** Items come in the order in which files were stored. One whose name the service changed goes to a file without one. */
+/**
+ * Items are in the order in which files were stored. An item that the service renamed is matched by similar letters.
+ */
 function itemsByName<T extends { asset: { filename: string } }>(items: readonly T[]): (name: string) => T | undefined {
   const left = new Map(items.map((item) => [item.asset.filename, item]))
   return (name) => {
@@ -158,7 +160,7 @@ function itemsByName<T extends { asset: { filename: string } }>(items: readonly 
   }
 }
 
-/** The name that is most like the one that was sent: services of older versions trimmed names and took marks out. */
+/** The most similar name: older versions of the service trimmed names and removed punctuation. */
 function renamed(name: string, candidates: Iterable<string>): string {
   const letters = (text: string) => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '')
   const wanted = letters(name)

@@ -9,34 +9,34 @@ import { usageError } from '../cli-error.js'
 import { missingHint, nameOf } from './given-path.js'
 import { IGNORE_FILES, isIgnored, type Layers, rootLayers, withRulesOf } from './ignore-rules.js'
 
-/** why a file of another encoding is left out */
+/** Reason for skipping a file with a name in another encoding. */
 export const NOT_UTF8 = 'its name is not UTF-8'
-/** why data, configuration, state and keys of this program are left out */
+/** Reason for skipping data, configuration, state and keys of this program. */
 const OWN = 'belongs to this program'
 
 export interface WalkOptions {
-  /** patterns to leave out, in the language of .gitignore */
+  /** Patterns to exclude, in .gitignore syntax. */
   ignore: readonly string[]
-  /** only files that one of these patterns names; all when empty */
+  /** Only files that match one of these patterns; all if empty. */
   glob: readonly string[]
-  /** heed .gitignore and .ksignore */
+  /** Apply .gitignore and .ksignore. */
   ignoreFiles: boolean
-  /** enter folders and take files whose names begin with a dot */
+  /** Include files and folders whose names start with a dot. */
   hidden: boolean
-  /** left out of walks, and refused where they are named */
+  /** Files of this program: skipped in walks, rejected as arguments. */
   own: ProtectedFiles
 }
 
 /** A file to ingest. */
 export interface FoundFile {
   path: string
-  /** what the service shall call it: relative path with `/`, behind the name of the given folder */
+  /** Document name: relative path with `/`, after the name of the given folder. */
   filename: string
-  /** the folder it was found below, as it was given */
+  /** The folder in which it was found, as given. */
   folder?: string
-  /** real path of that folder: only what lies in it is read, whatever becomes of the name meanwhile */
+  /** Real path of that folder: only files inside are read, even if the path is replaced meanwhile. */
   root?: string
-  /** path from that folder with `/` */
+  /** Path relative to that folder, with `/`. */
   inside?: string
 }
 
@@ -47,17 +47,17 @@ export interface PassedFile {
 
 export interface Found {
   files: FoundFile[]
-  /** left out on purpose, and worth a word */
+  /** Excluded on purpose and reported. */
   skipped: PassedFile[]
-  /** could not be read */
+  /** Unreadable files and folders. */
   failed: PassedFile[]
 }
 
 /**
- * The files behind the given paths, in a stable order: folders are walked by name, files and lists stay as given.
- * Symbolic links that leave the given folder are passed over, so are hidden files and what ignore files name.
+ * Finds the files of the given paths in a stable order: folders are walked by name, files and lists keep their order.
+ * Skips symbolic links that leave the given folder, hidden files and ignored files.
  *
- * @throws CliError exit 2 when a path does not exist, is protected, or two files would get the same name
+ * @throws CliError exit 2 if a path does not exist or is protected, or two files would get the same name
  */
 export function walk(paths: readonly string[], options: WalkOptions): Found {
   const found: Found = { files: [], skipped: [], failed: [] }
@@ -81,21 +81,21 @@ export function walk(paths: readonly string[], options: WalkOptions): Found {
   return found
 }
 
-/** What a walk over a part of a folder tells beside its files; paths are from the root, `` for the root itself. */
+/** Callbacks of a walk over parts of a folder; paths are relative to the root, `` for the root itself. */
 export interface WalkEvents {
-  /** called before the folder is read */
+  /** Called before the folder is read. */
   onFolder: (path: string) => void
-  /** what could not be read: nothing is known of what lies there */
+  /** Called for paths that could not be read: their content is unknown. */
   onUnread: (path: string) => void
 }
 
 /**
- * Walks paths of a folder, by the same rules as a walk over all of it: a file, or everything below a subfolder.
- * Nothing is found where nothing is, or where the rules leave it out.
+ * Walks paths of a folder with the rules of a walk over the entire folder: a file, or everything below a subfolder.
+ * Missing and excluded paths yield nothing.
  *
- * @param folder as it was given; documents go by its last part
- * @param paths from the folder with `/`, `` for all of it
- * @throws the system's error when the folder itself is not there
+ * @param folder as given; its last part starts the document names
+ * @param paths relative to the folder with `/`, `` for the folder itself
+ * @throws the system's error if the folder does not exist
  */
 export function walkPaths(folder: string, paths: Iterable<string>, options: WalkOptions, events: WalkEvents): Found {
   const found: Found = { files: [], skipped: [], failed: [] }
@@ -109,8 +109,8 @@ export function walkPaths(folder: string, paths: Iterable<string>, options: Walk
 }
 
 /**
- * Whether the rules leave out a path of a folder, from the folder with `/`. What ignore files say is read once: ask for
- * the rules anew when one of them changed.
+ * Creates a filter that tells whether the rules exclude a path of a folder, relative with `/`. Ignore files are read
+ * once: create a new filter after they change.
  */
 export function rulesOfFolder(folder: string, options: WalkOptions): (path: string, isFolder: boolean) => boolean {
   const walker = walkerOf(folder, options, { files: [], skipped: [], failed: [] })
@@ -133,7 +133,7 @@ function walkPath(walker: Walker, path: string, layers: Layers | undefined): voi
   }
 }
 
-/** Rules that hold inside a folder; nothing for one that is left out. */
+/** Rules inside a folder; `undefined` for an excluded folder. */
 function layersIn(walker: Walker, path: string, known: Map<string, Layers | undefined>): Layers | undefined {
   const folder = path === '.' ? '' : path
   if (known.has(folder)) return known.get(folder)
@@ -149,12 +149,12 @@ function layersIn(walker: Walker, path: string, known: Map<string, Layers | unde
   return layers
 }
 
-/** Links to folders are not followed, also where the link has taken the place of a folder. */
+/** Links to folders are not followed, even where a link replaced a folder. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink()
   } catch {
-    return false // what comes next tells what is wrong with it
+    return false // The caller's next access reports the error.
   }
 }
 
@@ -188,16 +188,16 @@ function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
 }
 
 interface Walker {
-  /** real path of the folder that was given */
+  /** Real path of the given folder. */
   root: string
-  /** absolute, as it was given */
+  /** Absolute path as given. */
   folder: string
-  /** its name as it was given */
+  /** Its name as given. */
   name: string
   options: WalkOptions
   only: ReturnType<typeof createIgnore> | undefined
   found: Found
-  /** rules that hold at the root */
+  /** Rules at the root. */
   layers: Layers
   events?: WalkEvents
 }
@@ -227,7 +227,8 @@ function walkFolder(walker: Walker, folder: string, above: Layers): void {
 }
 
 /**
- * The names of a folder that are text. Others fail here: Node gives their bytes as U+FFFD, under which nothing is found.
+ * The names of a folder that are valid UTF-8. Others are reported as failed: Node returns their bytes as U+FFFD, a name
+ * that does not exist.
  */
 function namesThatCanBeKept(
   walker: Walker,
@@ -275,19 +276,19 @@ function leaveOut(walker: Walker, path: string, reason: string): void {
   walker.found.skipped.push({ filename: sentName(walker, path), reason })
 }
 
-/** A link may stand for a file inside the root. Folders inside are walked where they stand, not again through links. */
+/** Visits a link to a file inside the root. Folders inside the root are walked at their own path only. */
 function visitLink(walker: Walker, path: string): void {
   let target: string
   try {
     target = realpathSync(join(walker.root, path))
   } catch {
-    leaveOut(walker, path, 'a symbolic link that leads nowhere')
+    leaveOut(walker, path, 'a broken symbolic link')
     return
   }
   const inside =
     target === walker.root || target.startsWith(walker.root.endsWith(sep) ? walker.root : walker.root + sep)
   if (!inside) {
-    leaveOut(walker, path, 'a symbolic link that leaves the folder')
+    leaveOut(walker, path, 'a symbolic link to outside of the folder')
   } else if (
     relative(walker.root, target)
       .split(sep)
@@ -304,7 +305,7 @@ function visitLink(walker: Walker, path: string): void {
 function take(walker: Walker, path: string): void {
   const absolute = join(walker.root, path)
   const { folder, root, options, found } = walker
-  // a key file of a setting, or a hard link to a file of the program
+  // A key file of a setting, or a hard link to a file of the program.
   if (options.own.has(absolute)) leaveOut(walker, path, OWN)
   else found.files.push({ path: absolute, filename: sentName(walker, path), folder, root, inside: path })
 }
@@ -317,12 +318,12 @@ function ruleFiles(entries: Dirent[]): string[] {
   return IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.isFile()))
 }
 
-/** What to say of a file or folder that the system would not give. */
+/** Describes why a file or folder could not be read. */
 export function readFailure(error: unknown): string {
   const errno = errnoOf(error)
   if (errno === 'EACCES' || errno === 'EPERM') return 'permission denied'
-  if (errno === 'ENOENT') return 'is gone'
-  if (errno === 'EOUTSIDE' || errno === 'ELOOP') return 'a symbolic link that leaves the folder'
+  if (errno === 'ENOENT') return 'no longer exists'
+  if (errno === 'EOUTSIDE' || errno === 'ELOOP') return 'a symbolic link to outside of the folder'
   if (errno === 'ENOTFILE') return 'not a regular file'
   return `cannot be read (${errno ?? String(error)})`
 }
@@ -333,8 +334,8 @@ function refuseSameNames(files: FoundFile[]): void {
     const other = paths.get(filename)
     if (other !== undefined && other !== path) {
       throw usageError(
-        `${other} and ${path} would both be called ${JSON.stringify(filename)}`,
-        'ingest the folder that holds both, or one after the other into two spaces',
+        `${other} and ${path} would both be named ${JSON.stringify(filename)}`,
+        'ingest their common folder, or ingest them into two spaces',
       )
     }
     paths.set(filename, path)

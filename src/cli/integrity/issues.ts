@@ -6,7 +6,7 @@ import type { Column } from '../columns.js'
 export const CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
-/** How severe, as a number; the worst is the highest. */
+/** Numeric rank of a severity; the worst is the highest. */
 export function severityRank(severity: string): number {
   const ranks: readonly string[] = SEVERITIES
   return ranks.indexOf(severity)
@@ -42,8 +42,8 @@ interface Which {
 }
 
 /**
- * Issues of the named checks, over all pages, in the order of the checks. Checks run beside each other: one waits for the
- * disk or a thread while another computes. `onPage` hears how many things were looked at.
+ * Lists issues of the given checks, over all pages, in the order of the checks. Checks run in parallel: one waits for
+ * the disk or a thread while another computes. `onPage` receives the number of scanned things.
  */
 export async function* issuesOf(
   client: Client,
@@ -70,17 +70,17 @@ async function* pagesOf(client: Client, { id, check, deep }: { id: string; check
   } while (cursor !== undefined)
 }
 
-/** Pages that may wait to be shown: a check that finds much stands still until then. */
+/** Maximum number of pages that wait to be shown; a check with many issues pauses there. */
 const PAGES_AHEAD = 16
 
-/** What a generator yields, fetched before it is asked for; it begins at once. */
+/** Fetches values of a generator before they are consumed; starts at once. */
 function ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   const fetched: Promise<IteratorResult<T, unknown>>[] = []
   const fill = (): void => {
-    // a generator answers one call after the other
+    // A generator handles its calls in sequence.
     while (fetched.length < PAGES_AHEAD) {
       const next = pages.next()
-      // told to who asks for it
+      // The consumer gets the error.
       next.catch(() => {})
       fetched.push(next)
     }
@@ -94,7 +94,7 @@ function ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   })()
 }
 
-/** Repairs, or says what would be repaired, check by check and page by page. */
+/** Repairs issues, or reports what would be repaired, by check and page. */
 export async function* repairs(
   client: Client,
   { id, checks, deep }: Which,

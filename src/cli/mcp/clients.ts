@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Programs that start MCP servers, and where each keeps which. Each place is the one that the program documents. */
+/** Programs that start MCP servers, and their configuration files as each program documents them. */
 
 export interface Machine {
   home: string
@@ -9,22 +9,22 @@ export interface Machine {
 }
 
 export interface ClientPlace {
-  /** what people call it */
+  /** Display name. */
   title: string
   format: 'json' | 'toml'
-  /** where servers stand in the file */
+  /** Key of the servers in the file. */
   key: string
-  /** the file of this user */
+  /** The user's configuration file. */
   file(machine: Machine): string
-  /** the file of a project, below its folder; absent where the program has none */
+  /** The project's configuration file, relative to its folder; absent if not supported. */
   project?: string
-  /** what the entry has beside command, args and env */
+  /** Fields of an entry beside command, args and env. */
   extra?: Readonly<Record<string, string>>
 }
 
 const SERVERS = 'mcpServers'
 
-/** A folder of settings where the platform keeps those of programs with windows. */
+/** The platform's folder for application settings. */
 function appData({ home, platform, env }: Machine, ...names: string[]): string {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', ...names)
   if (platform === 'win32') return join(env.APPDATA ?? join(home, 'AppData', 'Roaming'), ...names)

@@ -4,18 +4,18 @@ import { EXIT } from '../../contract/errors.js'
 import { isRecord } from '../../lib/json/values.js'
 import { CliError } from '../cli-error.js'
 
-/** A place in a file of settings, whose other content and comments stay as they are. */
+/** Location of an entry in a settings file; edits preserve its other content and comments. */
 export interface Entry {
   path: string
   format: 'json' | 'toml'
-  /** of the table of servers, and the server in it */
+  /** Key of the server table, and the server's name in it. */
   key: string
   name: string
 }
 
 type Value = Readonly<Record<string, unknown>>
 
-/** The text with the entry; undefined where it is there already. @throws CliError for a file that cannot be edited */
+/** The text with the entry; `undefined` if it exists already. @throws CliError if the file cannot be edited */
 export async function withEntry(whole: string, entry: Entry, value: Value): Promise<string | undefined> {
   const [mark, text] = parted(whole)
   const before = await settingsIn(text, entry)
@@ -24,7 +24,7 @@ export async function withEntry(whole: string, entry: Entry, value: Value): Prom
   return mark + (await checked(edited, entry, { before, value }))
 }
 
-/** The text without the entry; undefined where there is none. @throws CliError for a file that cannot be edited */
+/** The text without the entry; `undefined` if it does not exist. @throws CliError if the file cannot be edited */
 export async function withoutEntry(whole: string, entry: Entry): Promise<string | undefined> {
   const [mark, text] = parted(whole)
   const before = await settingsIn(text, entry)
@@ -33,13 +33,13 @@ export async function withoutEntry(whole: string, entry: Entry): Promise<string 
   return mark + (await checked(edited, entry, { before, value: undefined }))
 }
 
-/** The entry as the file has it. @throws CliError for a file that cannot be read */
+/** The entry's value in the file. @throws CliError if the file cannot be read */
 export async function entryIn(whole: string, entry: Entry): Promise<Value | undefined> {
   const value = serverIn(await settingsIn(parted(whole)[1], entry), entry)
   return isRecord(value) ? value : undefined
 }
 
-/** The mark of its encoding that some editors of Windows begin a file with, and the text behind it. */
+/** Splits the byte order mark, which some editors on Windows write, from the text. */
 function parted(whole: string): [mark: string, text: string] {
   return whole.startsWith('\uFEFF') ? ['\uFEFF', whole.slice(1)] : ['', whole]
 }
@@ -61,7 +61,7 @@ async function editJson(text: string, { key, name }: Entry, value: Value | undef
   return applyEdits(start, modify(start, [key, name], value, { formattingOptions }))
 }
 
-/** A table of its own at the end: what stands before it is not touched. */
+/** Appends the entry as a separate table; the text before it is unchanged. */
 async function editToml(text: string, entry: Entry, value: Value): Promise<string> {
   const { stringify } = await import('smol-toml')
   const kept = cutToml(text, entry)
@@ -69,7 +69,7 @@ async function editToml(text: string, entry: Entry, value: Value): Promise<strin
   return gap + stringify({ [entry.key]: { [entry.name]: value } })
 }
 
-/** Without the tables of the entry, each from its head to the next head. */
+/** Removes the tables of the entry, each from its header to the next header. */
 function cutToml(text: string, { key, name }: Entry): string {
   const heads = [name, `"${name}"`, `'${name}'`].flatMap((spelt) => [`[${key}.${spelt}]`, `[${key}.${spelt}.`])
   const lines = text.split(/(?<=\n)/)
@@ -82,7 +82,7 @@ function cutToml(text: string, { key, name }: Entry): string {
   return kept.join('')
 }
 
-/** What was edited says what it said before, but for the entry: an edit of text is believed when a parser agrees. */
+/** Verifies an edited text by parsing it: the entry has the new value and everything else is unchanged. */
 async function checked(
   text: string,
   entry: Entry,
@@ -101,11 +101,11 @@ async function checked(
 async function settingsIn(text: string, entry: Entry): Promise<Value> {
   if (text.trim() === '') return {}
   const parsed = entry.format === 'json' ? await parseJson(text, entry) : await parseToml(text, entry)
-  // plain objects, which those of the TOML parser are not
+  // Objects of the TOML parser are not plain objects.
   const value: unknown = JSON.parse(JSON.stringify(parsed))
-  if (!isRecord(value)) throw unreadable(entry, 'holds no table of settings')
+  if (!isRecord(value)) throw unreadable(entry, 'does not contain a table of settings')
   const servers = value[entry.key]
-  if (servers !== undefined && !isRecord(servers)) throw unreadable(entry, `has another thing as ${entry.key}`)
+  if (servers !== undefined && !isRecord(servers)) throw unreadable(entry, `has a value other than a table at ${entry.key}`)
   return value
 }
 
@@ -115,7 +115,7 @@ async function parseJson(text: string, entry: Entry): Promise<unknown> {
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
   const [first] = errors
   if (first === undefined) return value
-  throw unreadable(entry, `is no JSON: ${printParseErrorCode(first.error)} at ${first.offset}`)
+  throw unreadable(entry, `is not valid JSON: ${printParseErrorCode(first.error)} at ${first.offset}`)
 }
 
 async function parseToml(text: string, entry: Entry): Promise<unknown> {
@@ -123,11 +123,11 @@ async function parseToml(text: string, entry: Entry): Promise<unknown> {
   try {
     return parse(text)
   } catch (error) {
-    throw unreadable(entry, `is no TOML: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`)
+    throw unreadable(entry, `is not valid TOML: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`)
   }
 }
 
 function unreadable({ path }: Entry, what: string): CliError {
-  const hint = 'nothing was written: mend the file, or add by hand what `--dry-run` shows'
+  const hint = 'nothing was written: fix the file, or add the output of `--dry-run` by hand'
   return new CliError(`${path} ${what}`, { code: 'invalid-request', exit: EXIT.usage, hint })
 }

@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags'
 
-/** Flags of both commands that edit the configuration of a client. */
+/** Flags of the commands that edit a client's configuration. */
 export const installFlags = {
-  project: Flags.boolean({ description: 'the file of the project in the current folder, not that of the user' }),
+  project: Flags.boolean({ description: 'use the project file in the current folder instead of the user file' }),
   name: Flags.string({
     default: 'knowledge-spaces',
     helpValue: 'name',
-    description: 'what the client calls the server',
+    description: 'name of the server in the client',
   }),
 }

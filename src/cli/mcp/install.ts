@@ -12,33 +12,33 @@ export interface Plan {
   title: string
   path: string
   entry: Entry
-  /** what the file is to hold; undefined where nothing changes */
+  /** New content of the file; undefined if nothing changes. */
   text: string | undefined
-  /** the entry alone, as the file writes it */
+  /** The entry alone, in the file's format. */
   shown: string
   isNew: boolean
-  /** why the file cannot be edited, where it cannot */
+  /** Why the file cannot be edited, if so. */
   trouble?: unknown
 }
 
-/** Variables that say where things are; a client with windows starts programs without them. */
+/** Variables of directories; desktop clients start programs without the shell's environment. */
 const PLACES = ['KS_DATA_DIR', 'KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR']
 
-/** A file is put in place of the old one, which the system allows whatever the old one allows. */
+/** Write permissions are checked here: replacing a file by a rename ignores those of the old file. */
 const ANYBODY_WRITES = 0o222
 
 export function clientNamed(text: string): ClientName {
   const known = clientNames().find((name) => name === text)
   if (known !== undefined) return known
-  throw usageError(`no client ${JSON.stringify(text)} is known`, `known are ${clientNames().join(', ')}`)
+  throw usageError(`unknown client ${JSON.stringify(text)}`, `known clients: ${clientNames().join(', ')}`)
 }
 
 export function clientNames(): ClientName[] {
-  // keys of an object are texts to the compiler; these are the keys of this one
+  // TypeScript types object keys as string; these are the keys of the constant.
   return Object.keys(CLIENTS) as ClientName[]
 }
 
-/** How clients start this program: by whole paths, since many of them do not look where a shell looks. */
+/** How clients start this program: by absolute paths, since many clients have another PATH than the shell. */
 export function serverEntry(root: string, args: readonly string[], env: NodeJS.ProcessEnv): ServerEntry {
   const kept = Object.fromEntries(PLACES.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
   return {
@@ -60,7 +60,7 @@ export async function planInstall(
   try {
     return { ...plan, text: await withEntry(before ?? '', entry, value) }
   } catch (trouble) {
-    // what is to be added by hand can be shown all the same
+    // The entry to add by hand is still shown.
     return { ...plan, text: undefined, trouble }
   }
 }
@@ -72,7 +72,7 @@ export async function planUninstall(client: ClientName, where: { project: boolea
   return { client, title: place.title, path: entry.path, entry, text, shown: '', isNew: before === undefined }
 }
 
-/** What the file held before the entry was written, to the letter, where the copy beside it tells and nothing else changed. */
+/** Finds the exact content before the installation: a backup that yields the current text when the entry is added. */
 async function beforeInstall(entry: Entry, text: string): Promise<string | undefined> {
   const value = await entryIn(text, entry)
   if (value === undefined) return undefined
@@ -80,7 +80,7 @@ async function beforeInstall(entry: Entry, text: string): Promise<string | undef
   const copies = readdirSync(dir).filter((name) => name.startsWith(`${base}.backup-`))
   for (const name of copies.sort().reverse()) {
     const copy = readFileSync(join(dir, name), 'utf8')
-    // a copy that cannot be read is none of such a file
+    // A backup that cannot be parsed is not of this file.
     const again = await withEntry(copy, entry, value).catch(() => undefined)
     if (again === text) return copy
   }
@@ -90,27 +90,30 @@ async function beforeInstall(entry: Entry, text: string): Promise<string | undef
 function look(client: ClientName, { project, name }: { project: boolean; name: string }) {
   const place: ClientPlace = CLIENTS[client]
   const file = project ? place.project : place.file({ home: homedir(), platform: process.platform, env: process.env })
-  if (file === undefined) throw usageError(`${place.title} has no file for a project`, 'leave out `--project`')
+  if (file === undefined) throw usageError(`${place.title} has no project file`, 'omit `--project`')
   const given = project ? join(process.cwd(), file) : file
   const path = targetOf(given)
   const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined
   return { place, before, entry: { path, name, format: place.format, key: place.key } }
 }
 
-/** The file that a link leads to, so that the link stays one, also where that file is still to be made. */
+/** Resolves a link, so that the link is kept, even if its target does not exist yet. */
 function targetOf(path: string): string {
   if (existsSync(path)) return realpathSync(path)
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
   return isLink ? resolve(dirname(path), readlinkSync(path)) : path
 }
 
-/** Writes the file, with a copy of what it was beside it. @returns the copy @throws CliError for a file that nobody may write */
+/**
+ * Writes the file after a backup of its old content. @returns the path of the backup @throws CliError for a read-only
+ * file
+ */
 export function write({ path, text, isNew }: Plan): string | undefined {
   if (!isNew && (statSync(path).mode & ANYBODY_WRITES) === 0)
     throw new CliError(`${path} is read-only`, {
       code: 'invalid-request',
       exit: EXIT.usage,
-      hint: 'nothing was written: make it writable, or add by hand what `--dry-run` shows',
+      hint: 'nothing was written: make the file writable, or add the output of `--dry-run` by hand',
     })
   return text === undefined ? undefined : writeKept({ path, text, isNew })
 }

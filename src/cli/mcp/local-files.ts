@@ -17,12 +17,12 @@ interface Options {
   client(): Promise<Client>
   place: Place
   stateDir: string
-  /** patterns that the settings leave out */
+  /** Patterns that the settings exclude. */
   ignore: string[]
   own: ProtectedFiles
 }
 
-/** Files of this machine, ingested as `ks ingest` does it. */
+/** Ingests files of this machine as `ks ingest` does. */
 export function localFiles(options: Options): LocalFiles {
   return { ingest: (request) => ingestFiles(request, options) }
 }
@@ -31,7 +31,7 @@ async function ingestFiles(request: IngestRequest, options: Options): Promise<In
   const { paths, spaceId, wait, signal } = request
   const { place, stateDir, ignore, own } = options
   const client = await options.client()
-  // no patterns here: they could lead out of the folders that are allowed
+  // No patterns here: they could match outside of the allowed folders.
   const found = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false, own })
   const [lost] = found.failed
   if (lost !== undefined && found.files.length === 0) throw usageError(`${lost.filename}: ${lost.reason}`)

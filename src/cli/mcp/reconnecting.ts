@@ -3,39 +3,39 @@ import { ApiError, ConnectionError } from '../../client/errors.js'
 import type { RouteKey } from '../../client/routes.js'
 import type { Api } from '../../mcp/api.js'
 
-/** Calls that change nothing: they may be made twice. */
+/** Routes without changes: their calls can be repeated. */
 const READS: ReadonlySet<RouteKey> = new Set([
   'POST /queries',
   'POST /knowledge-spaces/{id}/queries/search',
   'POST /research-tasks/plan',
 ])
 
-/** Nothing listened, so nothing was done. */
+/** Errors of a service that is not listening: the call had no effect. */
 const REFUSED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT'])
 
 export interface Connection {
   api: Api
-  /** the client of now, for what is no single call */
+  /** The current client, for work beyond a single call. */
   client(): Promise<Client>
 }
 
 /**
- * The service as it is now, for as long as a session takes: a daemon that was killed, or that left because nobody used
- * it, is found or started again, and a call that it took nothing of is made anew.
+ * A connection for a long session: finds or starts a daemon that was killed or stopped when idle, and repeats calls
+ * that had no effect.
  *
- * @param open a client of the service as it is now; starts a daemon where there is none
- * @param running a client of the service where it runs already, looked for while the session begins
+ * @param open opens a client of the current service; starts a daemon if none is running
+ * @param running client of a service that is already running, found while the session starts
  */
 export function reconnecting(open: () => Promise<Client>, running: Promise<Client>): Connection {
   let current: Promise<Client> | undefined
-  // a daemon is started by the first call that needs one, not by a client that only asks which tools there are
+  // The first call that needs a daemon starts it, not a client that only lists tools.
   let first: Promise<Client> | undefined = running
   running.catch(() => undefined)
   const client = (): Promise<Client> => {
     const opened = current ?? first?.catch(open) ?? open()
     first = undefined
     current = opened
-    // a daemon that did not start may do so at the next call
+    // A daemon that failed to start may start at the next call.
     opened.catch(() => {
       if (current === opened) current = undefined
     })
@@ -47,7 +47,7 @@ export function reconnecting(open: () => Promise<Client>, running: Promise<Clien
       return await work(await opened)
     } catch (error) {
       if (!mayRepeat(key, error)) throw error
-      // of several calls that broke, the first one opens
+      // Among several failed calls, the first one reconnects.
       if (current === opened) current = undefined
       return await work(await client())
     }
@@ -62,7 +62,7 @@ export function reconnecting(open: () => Promise<Client>, running: Promise<Clien
 }
 
 function mayRepeat(key: RouteKey, error: unknown): boolean {
-  // the token of a local daemon is another after some time
+  // The token of a local daemon is renewed regularly.
   if (error instanceof ApiError) return error.status === 401
   if (!(error instanceof ConnectionError) || error.code !== 'unreachable') return false
   return REFUSED.has(error.errno ?? '') || key.startsWith('GET ') || READS.has(key)

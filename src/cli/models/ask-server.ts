@@ -1,16 +1,16 @@
 import { defined } from '../../lib/defined.js'
 
-/** Longest answer that is read of a server. */
+/** Maximum length of a reply that is read, in characters. */
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** A server that is asked, as a provider's entry has it. */
+/** A model server as a provider entry configures it. */
 export interface Server {
-  /** with or without a version at its end */
+  /** With or without a version at the end. */
   baseUrl: string
   headers: Readonly<Record<string, string>>
 }
 
-/** What a server answered. `text` is bounded, and may quote anything: it is never shown. */
+/** A reply of a server. `text` is bounded and untrusted: it is never shown. */
 export interface ServerAnswer {
   status: number
   type: string
@@ -24,9 +24,9 @@ export interface ServerRequest {
 }
 
 /**
- * One request to a server; redirects are not followed.
+ * Sends one request to a server; does not follow redirects.
  *
- * @throws Error with a phrase of our own: no answer in time, cannot be reached, too long an answer
+ * @throws Error with our own message on a timeout or an unreachable server
  */
 export async function askServer(server: Server, url: string, request: ServerRequest): Promise<ServerAnswer> {
   const { json, form, timeoutMs } = request
@@ -41,8 +41,8 @@ export async function askServer(server: Server, url: string, request: ServerRequ
     })
     return { status: answer.status, type: answer.headers.get('content-type') ?? '', text: await readSome(answer) }
   } catch {
-    // the error of fetch may quote addresses and headers
-    throw new Error(signal.aborted ? `no answer within ${timeoutMs} ms` : 'it cannot be reached')
+    // The error of fetch may contain addresses and headers.
+    throw new Error(signal.aborted ? `no answer within ${timeoutMs} ms` : 'not reachable')
   }
 }
 
@@ -57,7 +57,7 @@ async function readSome(answer: Response): Promise<string> {
   return text
 }
 
-/** The address of an API path: a base without a version in its path gets `/v1`. */
+/** The address of an API path; adds `/v1` to a base without a version. */
 export function apiAddress(baseUrl: string, path: string): string {
   const url = new URL(baseUrl)
   const root = url.pathname.replace(/\/+$/, '')
@@ -66,7 +66,7 @@ export function apiAddress(baseUrl: string, path: string): string {
   return url.href
 }
 
-/** JSON of an answer; undefined where it is none, or the answer is no success. */
+/** The JSON of a successful reply; `undefined` for others. */
 export function jsonOf({ status, text }: ServerAnswer): unknown {
   if (status < 200 || status > 299) return undefined
   try {

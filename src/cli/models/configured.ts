@@ -8,16 +8,16 @@ import type { Server } from './ask-server.js'
 
 export const OPENAI_COMPATIBLE = 'openai-compatible'
 
-/** What a new provider is known by. */
+/** Settings of a new provider. */
 export type NewProvider = Pick<ProviderSetting, 'provider' | 'apiKeyEnv' | 'contextTokens'> & { baseUrl: string }
 
 /**
- * Writes providers into the daemon's config.json, in place of those of the same name. The first generator becomes the
- * default one.
+ * Writes providers to the daemon's config.json, replacing those of the same name. The first generator becomes the
+ * default if none is set.
  *
- * @param generators models of these providers that can answer, as PROVIDER/MODEL
+ * @param generators chat models of these providers, as PROVIDER/MODEL
  * @returns the new default generator, if it changes
- * @throws CliError exit 2 when one could not be read back
+ * @throws CliError exit 2 for invalid providers
  */
 export function configureProviders(
   dataDir: string,
@@ -42,7 +42,7 @@ export function configureProviders(
   return generator
 }
 
-/** How a provider's server is asked; `missingKeyEnv` where its key is not in this environment. */
+/** The server of a provider; `missingKeyEnv` if its key variable is not set in this environment. */
 export function serverOf(
   { baseUrl = '', apiKey, apiKeyEnv, headers = {} }: ProviderSetting,
   env: NodeJS.ProcessEnv,
@@ -52,13 +52,13 @@ export function serverOf(
   return key || apiKeyEnv === undefined ? { server } : { server, missingKeyEnv: apiKeyEnv }
 }
 
-/** An address of a server as a person gives it. @throws CliError exit 2 */
+/** Parses the address of a server. @throws CliError exit 2 */
 export function serverAddress(text: string): string {
   const withScheme = /^https?:\/\//.test(text) ? text : `http://${text}`
-  if (!URL.canParse(withScheme)) throw usageError(`${JSON.stringify(text)} is no address of a server`)
+  if (!URL.canParse(withScheme)) throw usageError(`${JSON.stringify(text)} is not the address of a server`)
   const url = new URL(withScheme)
   if (url.username !== '' || url.password !== '')
-    throw usageError('the address must not hold credentials', 'name the variable that holds the key with `--key-env`')
+    throw usageError('the address must not contain credentials', 'set the variable of the key with `--key-env`')
   return url.href.replace(/\/$/, '')
 }
 

@@ -1,17 +1,17 @@
 import { defined } from '../../lib/defined.js'
 import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server } from './ask-server.js'
 
-/** What a model is for. */
+/** Purpose of a model. */
 export type ModelUse = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription' | 'other'
 
 export interface DetectedModel {
   name: string
   use: ModelUse
-  /** what it can do beyond that, as its server says it */
+  /** Further capabilities reported by the server. */
   can: string[]
-  /** the window that it is served with, in tokens, where the server tells it */
+  /** Context window of the server in tokens, if reported. */
   contextTokens?: number
-  /** the largest window that it could be served with, where that is more */
+  /** Maximum window that the model supports, if larger. */
   mostContextTokens?: number
 }
 
@@ -21,20 +21,20 @@ export interface DetectedServer {
   models: DetectedModel[]
 }
 
-/** A server of this machine answers at once; a busy one gets this long, milliseconds. */
+/** Timeout in milliseconds; a local server replies at once unless it is busy. */
 const TIMEOUT_MS = 3000
-/** Models that a server is asked about one by one. */
+/** Maximum number of models that are queried one by one. */
 const DESCRIBED = 50
 /**
- * The window that Ollama and LM Studio load a model with where nothing else is set. What is more they cut without a
- * word, so a model that is not loaded is taken to have no more.
+ * Default window of Ollama and LM Studio. They silently truncate longer input, so this window is assumed for models
+ * that are not loaded.
  */
 const USUALLY_LOADED = 4096
 
 /**
- * Asks servers which models they have. Those that do not answer are left out.
+ * Lists the models of servers; omits servers that do not respond.
  *
- * @param candidates the provider's name is a guess by the port; what the server says of itself counts more
+ * @param candidates the provider's name is guessed from the port; the server's own name takes precedence
  */
 export async function detectServers(
   candidates: readonly { provider: string; url: string; headers?: Record<string, string> }[],
@@ -70,7 +70,7 @@ async function ollama(server: Server): Promise<DetectedServer | undefined> {
   return { provider: 'ollama', baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
 
-/** The window among the settings of a model of Ollama, a line each: `num_ctx  8192`. */
+/** Parses the window from the parameters of an Ollama model, one a line: `num_ctx 8192`. */
 function contextOf(parameters: unknown): number | undefined {
   const told = typeof parameters === 'string' ? /^\s*num_ctx\s+(\d+)\s*$/m.exec(parameters)?.[1] : undefined
   return told === undefined ? undefined : tokensIn(Number(told))
@@ -94,7 +94,7 @@ async function lmStudio(server: Server): Promise<DetectedServer | undefined> {
   return { provider: 'lmstudio', baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
 
-/** Any other server: `GET /v1/models`, with what vLLM and llama.cpp add to it. */
+/** Detects any other server: `GET /v1/models`, with the extensions of vLLM and llama.cpp. */
 async function openAi(server: Server, guess: string): Promise<DetectedServer | undefined> {
   const listed = await getJson(server, apiAddress(server.baseUrl, 'models'))
   if (!Array.isArray(fieldOf(listed, 'data'))) return undefined
@@ -118,7 +118,7 @@ async function getJson(server: Server, url: string, json?: unknown): Promise<unk
   try {
     return jsonOf(await askServer(server, url, { timeoutMs: TIMEOUT_MS, ...defined({ json }) }))
   } catch {
-    return undefined // nobody there, or somebody else
+    return undefined // No server, or not a model server.
   }
 }
 
@@ -133,7 +133,7 @@ function namesIn(entries: readonly unknown[], key: string): string[] {
   })
 }
 
-/** @param window that it is served with; `most` that its weights were made for, which bounds it */
+/** @param window configured window; `most` is the window of the trained weights, an upper bound */
 function modelOf(name: string, use: ModelUse, can: string[], window: number | undefined, most: unknown): DetectedModel {
   const largest = tokensIn(most)
   const served = window === undefined || largest === undefined ? window : Math.min(window, largest)
@@ -150,7 +150,7 @@ function tokensIn(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 }
 
-/** What servers do not say, names do. */
+/** Guesses the purpose from the name, if the server does not report it. */
 export function guessUse(name: string): ModelUse {
   if (/rerank/i.test(name)) return 'rerank'
   if (/embed|\bbge\b|bge-|\be5\b|e5-|gte-|minilm/i.test(name)) return 'embedding'

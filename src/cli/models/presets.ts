@@ -1,12 +1,12 @@
-/** A hosted service that speaks the OpenAI-compatible protocol: where it is, and where its key usually stands. */
+/** A hosted service with the OpenAI-compatible protocol: its address and the usual variable of its key. */
 export interface Preset {
   baseUrl: string
   apiKeyEnv: string
-  /** window that every chat model of today's has at least; absent where there are none */
+  /** Minimum window of its current chat models; absent without chat models. */
   contextTokens?: number
 }
 
-/** Hosted services refuse what is too long, so that a model with less is asked again with half. */
+/** Hosted services reject longer input; for a model with a smaller window, the request is repeated with half of it. */
 const HOSTED_WINDOW = 32_768
 
 function chat(baseUrl: string, apiKeyEnv: string): Preset {
@@ -34,13 +34,13 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   xai: chat('https://api.x.ai/v1', 'XAI_API_KEY'),
 }
 
-/** Services whose address has the name of a customer's resource in it. */
+/** Services whose address contains the name of a customer's resource. */
 export const OWN_ADDRESS: Readonly<Record<string, string>> = {
   azure:
-    '`ks models add https://RESOURCE.openai.azure.com/openai/v1 --provider azure --key-env AZURE_OPENAI_API_KEY`; models are named after your deployments',
+    '`ks models add https://RESOURCE.openai.azure.com/openai/v1 --provider azure --key-env AZURE_OPENAI_API_KEY`; its models have the names of your deployments',
 }
 
-/** Servers of this machine, where they listen when nobody has changed it. */
+/** Local servers at their default addresses. */
 export const LOCAL_SERVERS: readonly { provider: string; url: string }[] = [
   { provider: 'ollama', url: 'http://127.0.0.1:11434' },
   { provider: 'lmstudio', url: 'http://127.0.0.1:1234' },

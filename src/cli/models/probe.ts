@@ -18,11 +18,11 @@ export interface ProbeResult {
   ability: Ability
   result: 'works' | "doesn't" | 'not asked'
   latencyMs?: number
-  /** why, in words of our own */
+  /** Why it failed; never text of the server. */
   note?: string
 }
 
-/** What is tried on a model of each use; the rest is not asked. */
+/** Abilities that are tested for each use of a model; the others are not tested. */
 const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
   chat: ['chat', 'answers', 'stream', 'tools', 'json', 'vision'],
   embedding: ['embeddings'],
@@ -57,7 +57,7 @@ const TOOL = {
   },
 }
 
-/** Tries what a model is for, one request each, in order: a local server does one thing at a time. */
+/** Tests the abilities of a model with one request each, in sequence: a local server handles one at a time. */
 export async function probeModel(
   server: Server,
   model: { name: string; use: ModelUse },
@@ -86,17 +86,17 @@ async function probe(
     if (answer.status < 200 || answer.status > 299)
       return { ability, result: "doesn't", latencyMs, note: refusal(answer) }
     if (works(answer)) return { ability, result: 'works', latencyMs }
-    return { ability, result: "doesn't", latencyMs, note: 'it answered something else' }
+    return { ability, result: "doesn't", latencyMs, note: 'unexpected reply' }
   } catch (error) {
-    return { ability, result: "doesn't", note: error instanceof Error ? error.message : 'it failed' }
+    return { ability, result: "doesn't", note: error instanceof Error ? error.message : 'request failed' }
   }
 }
 
 function refusal({ status }: ServerAnswer): string {
-  if (status === 401 || status === 403) return `it refused the key (${status})`
-  if (status === 404) return 'it has no such model, or not at this address (404)'
-  if (status === 429) return 'it limits the rate of calls (429)'
-  return `it refused the request (${status})`
+  if (status === 401 || status === 403) return `key refused (${status})`
+  if (status === 404) return 'model not found at this address (404)'
+  if (status === 429) return 'rate limit of the server (429)'
+  return `request refused (${status})`
 }
 
 interface Probe {
@@ -160,7 +160,7 @@ const TRANSCRIPTION: Probe = {
   works: (answer) => typeof fieldOf(jsonOf(answer), 'text') === 'string',
 }
 
-/** Half a second of silence, as a WAV file of 16-bit samples. */
+/** Half a second of silence as a WAV file with 16-bit samples. */
 function audioForm(model: string): FormData {
   const rate = 16_000
   const wav = Buffer.alloc(44 + rate)

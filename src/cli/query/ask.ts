@@ -8,7 +8,7 @@ import { shortId } from '../columns.js'
 import { readDegraded } from './degraded.js'
 import { type Evidence, readEvidence } from './evidence.js'
 
-/** What is sent: the fields a caller does not give have their defaults in the service. */
+/** The request; absent fields have their defaults in the service. */
 export type Question = Pick<QueryBody, 'knowledgeSpaceId' | 'query'> & Partial<QueryBody>
 
 export interface Answer {
@@ -22,26 +22,26 @@ export interface Answer {
   traceId: string
   sessionId: string | undefined
   metadata: Record<string, unknown>
-  /** what the answer had to do without; not part of the json, where the metadata say it */
+  /** Degradations of the answer; not part of the JSON, since the metadata contain them. */
   degraded: { class: string; reason: string }[]
-  /** corrected words of the question; in the json they are part of the metadata */
+  /** Corrected words of the question; part of the metadata in the JSON. */
   searchedFor: SearchedFor[] | undefined
-  /** the evidence as far as people are shown it; not part of the json */
+  /** Evidence as shown to people; not part of the JSON. */
   evidence: Evidence[]
-  /** from sending the question to the last frame, milliseconds */
+  /** Time from sending the question to the last frame, in milliseconds. */
   tookMs: number
 }
 
 export interface AskHandlers {
   onDelta?: (text: string) => void
-  /** every frame as it came */
+  /** Called for every frame, unchanged. */
   onFrame?: (event: string, data: unknown) => void
 }
 
 /**
- * Asks a question and reads the answer's stream to its end.
+ * Sends a question and reads the answer's stream to its end.
  *
- * @throws CliError exit 8 when the stream says that the answer failed, or breaks off
+ * @throws CliError exit 8 if the stream reports a failure or breaks off
  */
 export async function askQuestion(client: Client, question: Question, handlers: AskHandlers = {}): Promise<Answer> {
   const started = performance.now()
@@ -104,7 +104,7 @@ function readSearchedFor({ searchedFor }: Record<string, unknown>): SearchedFor[
   }))
 }
 
-/** The one JSON value of `ks query --json`. */
+/** The JSON value of `ks query --json`. */
 export function answerJson(answer: Answer): object {
   const { evidence: _, tookMs: __, degraded: _____, searchedFor: ______, metadata, ...rest } = answer
   const { evidenceBundle: ___, citations: ____, ...others } = metadata

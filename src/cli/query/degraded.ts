@@ -1,6 +1,6 @@
 import { isRecord, textOf } from '../../lib/json/values.js'
 
-/** What an answer or a report had to do without. What a service of another version leaves out stays empty. */
+/** The degradations of an answer or a report; empty if another version of the service omits them. */
 export function readDegraded(metadata: unknown): { class: string; reason: string }[] {
   const list = isRecord(metadata) && Array.isArray(metadata.degradations) ? metadata.degradations : []
   return list.filter(isRecord).map((one) => ({
@@ -9,7 +9,7 @@ export function readDegraded(metadata: unknown): { class: string; reason: string
   }))
 }
 
-/** `degraded: auth`, each class once; nothing for an answer that lacks nothing. */
+/** `degraded: auth`, each class once; `undefined` without degradations. */
 export function degradedWord(degraded: readonly { class: string }[]): string | undefined {
   if (degraded.length === 0) return undefined
   return `degraded: ${[...new Set(degraded.map((one) => one.class))].join(', ')}`

@@ -3,17 +3,17 @@ import type { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { defined } from '../../lib/defined.js'
 import { usageError } from '../cli-error.js'
 
-/** Flags of commands that search documents by what these say of themselves. */
+/** Flags of commands that filter documents by their metadata. */
 export const filterFlags = {
-  since: Flags.string({ helpValue: 'date', description: 'only documents that are dated on this day or later' }),
-  until: Flags.string({ helpValue: 'date', description: 'only documents that are dated on this day or before' }),
-  author: Flags.string({ helpValue: 'name', description: 'only documents of an author with this in the name' }),
+  since: Flags.string({ helpValue: 'date', description: 'only documents dated on or after this day' }),
+  until: Flags.string({ helpValue: 'date', description: 'only documents dated on or before this day' }),
+  author: Flags.string({ helpValue: 'name', description: 'only documents whose author contains this name' }),
   language: Flags.string({ helpValue: 'code', description: 'only documents in this language, such as en' }),
 }
 
 type Given = { [name in keyof typeof filterFlags]?: string | undefined }
 
-/** The filter that flags ask for; nothing without any. @throws CliError exit 2 for what is no date or no language */
+/** Converts the flags to a filter; `undefined` without any. @throws CliError exit 2 for an invalid date or language */
 export function documentFilter({ since, until, author, language }: Given): DocumentFilter | undefined {
   if (language !== undefined && !/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}$/.test(language))
     throw usageError(`--language must be a code such as en or pt-BR, received ${JSON.stringify(language)}`)

@@ -4,9 +4,9 @@ import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { ttyLine } from '../terminal.js'
 import { widthOf } from '../text-width.js'
 
-/** A passage an answer rests on, as people are shown it. */
+/** A passage of the evidence as shown to people. */
 export interface Evidence {
-  /** its number in the answer's marks, from 1 */
+  /** Its citation number in the answer, from 1. */
   number: number
   text: string
   score: number | undefined
@@ -15,16 +15,16 @@ export interface Evidence {
   page: number | undefined
   documentId: string | undefined
   freshness: string | undefined
-  /** the document's own date */
+  /** The document's own date. */
   dated: string | undefined
-  /** address of the web page that the document was read from */
+  /** Address of the web page from which the document was read. */
   address: string | undefined
   why: Why | undefined
-  /** how the local file of the document stands to it */
+  /** State of the document's local file. */
   file: string | undefined
 }
 
-/** The items of an evidence bundle. What a service of another version leaves out stays empty. */
+/** Parses the items of an evidence bundle; fields that another version of the service omits are empty. */
 export function readEvidence(bundle: unknown): Evidence[] {
   const items = isRecord(bundle) && Array.isArray(bundle.items) ? bundle.items : []
   return items.map((item: unknown, index) => readItem(item, index + 1))
@@ -52,7 +52,7 @@ function readItem(value: unknown, number: number): Evidence {
   }
 }
 
-/** Why a passage is there. */
+/** Why a passage was selected. */
 interface Why {
   by: string
   words: string[]
@@ -76,25 +76,27 @@ const FOUND_BY: Readonly<Record<string, string>> = {
   words: 'found by its words',
   meaning: 'found by its meaning',
   'words-and-meaning': 'found by words and meaning',
-  graph: 'found over the graph',
-  'second-hop': 'found over a name that the best passages mention',
+  graph: 'found through the graph',
+  'second-hop': 'found by a name in the best passages',
   sections: 'found in its section',
 }
 
-/** `found by its words: parking, cost (new: cost) · answers by itself: 0.72`; nothing where the service does not say. */
+/**
+ * `found by its words: parking, cost (new: cost) · answers alone: 0.72`; `undefined` if the service does not report it.
+ */
 function whyLine({ why }: Evidence): string | undefined {
   if (why === undefined) return undefined
   const { by, words, adds, confidence } = why
-  const held = words.length === 0 ? 'holds no word of the question' : words.join(', ')
+  const held = words.length === 0 ? 'contains no word of the question' : words.join(', ')
   const isPart = adds.length > 0 && adds.length < words.length
   const more = isPart ? ` (new: ${adds.join(', ')})` : ''
-  const alone = confidence === undefined ? '' : ` · answers by itself: ${confidence.toFixed(2)}`
+  const alone = confidence === undefined ? '' : ` · answers alone: ${confidence.toFixed(2)}`
   return ttyLine(`${FOUND_BY[by] ?? by}: ${held}${more}${alone}`)
 }
 
 /**
- * Returns the evidence that an answer cites, as its metadata list it: a quoted document may contain marks as well. The
- * marks `[n]` of the text count where a service of another version lists nothing.
+ * Selects the evidence that an answer cites according to its metadata, since a quoted document may contain marks, too.
+ * Uses the marks `[n]` of the text if another version of the service lists nothing.
  */
 export function citedEvidence({ answer, metadata, evidence }: AnswerWithEvidence): Evidence[] {
   const marks = () => [...withoutThoughts(answer).matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1]))
@@ -108,7 +110,7 @@ interface AnswerWithEvidence {
   evidence: readonly Evidence[]
 }
 
-/** The ranges of an answer's text that probably are what was asked for, in their order. */
+/** The ranges of an answer's text that probably answer the question, in order. */
 export function markedRanges({ quotation }: Record<string, unknown>): Span[] {
   const blocks: unknown[] = isRecord(quotation) && Array.isArray(quotation.blocks) ? quotation.blocks : []
   const marks = blocks.flatMap((block): unknown[] => (isRecord(block) && Array.isArray(block.marks) ? block.marks : []))
@@ -119,9 +121,9 @@ export function markedRanges({ quotation }: Record<string, unknown>): Span[] {
 }
 
 /**
- * `  [1] retention.md › Defaults                 p. 3   0.91`, columns aligned; below it the address of a web page.
+ * ` [1] retention.md › Defaults p. 3 0.91`, with aligned columns; below it the address of a web page.
  *
- * @param withWhy also says why each is there
+ * @param withWhy also adds the date and why each passage was selected
  */
 export async function citationLines(
   evidence: readonly Evidence[],

@@ -6,7 +6,7 @@ import type { Column } from '../columns.js'
 export interface FoundRow {
   score: number
   filename: string
-  /** sections and page */
+  /** Sections and page. */
   place: string
   text: string
   documentId: string
@@ -57,7 +57,7 @@ export function foundRows(items: readonly FoundPassage[], unicode: boolean): Fou
   })
 }
 
-/** The documents of passages, by the best of each. */
+/** Groups passages by document, with the best score of each. */
 export function filesOf(rows: readonly FoundRow[]) {
   const files = new Map<string, { filename: string; documentId: string; score: number; passages: number }>()
   for (const { filename, documentId, score } of rows) {

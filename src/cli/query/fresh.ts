@@ -2,7 +2,7 @@ import { EXIT } from '../../contract/errors.js'
 import { CliError } from '../cli-error.js'
 import type { Answer } from './ask.js'
 
-/** Documents of the evidence that are not what their files are now, each once: filename and what is the matter. */
+/** Documents of the evidence that differ from their current files, each once, with the reason. */
 export function staleDocuments(answer: Answer): { filename: string; matter: string }[] {
   const stale = new Map<string, string>()
   for (const { freshness, file, filename } of answer.evidence) {
@@ -13,12 +13,12 @@ export function staleDocuments(answer: Answer): { filename: string; matter: stri
 
 const MATTERS: Readonly<Record<string, string>> = {
   changed: 'its file changed since it was ingested',
-  gone: 'its file is gone',
+  gone: 'its file no longer exists',
 }
 
 const NAMED = 5
 
-/** @throws CliError exit 10 when some of the evidence is stale */
+/** @throws CliError exit 10 if any evidence is stale */
 export function requireFresh(answer: Answer): void {
   const stale = staleDocuments(answer)
   if (stale.length === 0) return
@@ -27,6 +27,6 @@ export function requireFresh(answer: Answer): void {
   throw new CliError(`the evidence is not fresh: ${names.join(', ')}${more}`, {
     code: 'stale-evidence',
     exit: EXIT.checkFailed,
-    hint: '`ks watch add FOLDER` keeps a space at what a folder holds',
+    hint: '`ks watch add FOLDER` keeps a space in sync with a folder',
   })
 }

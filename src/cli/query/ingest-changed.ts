@@ -19,7 +19,7 @@ export interface IngestChangedOptions {
 /**
  * Ingests the changed files behind an answer and waits until they are published.
  *
- * @returns whether there was one, so that asking again may help
+ * @returns whether any file was ingested, so that asking again may help
  */
 export async function ingestChanged(answer: Answer, options: IngestChangedOptions): Promise<boolean> {
   const { client, spaceId, stateDir, signal } = options
@@ -55,7 +55,7 @@ async function filesNamed(client: Client, spaceId: string, filename: string): Pr
       ...(root === undefined ? {} : { folder: root, inside: relative(root, path).split(sep).join('/') }),
     }))
   } catch (error) {
-    // a caller that may not name local files cannot ingest them again either
+    // A caller without access to local files cannot ingest them either.
     if (error instanceof ApiError && (error.status === 403 || error.status === 501)) return []
     throw error
   }

@@ -5,7 +5,7 @@ import { usageError } from '../cli-error.js'
 import { saveBody } from '../save-body.js'
 import { shellWord } from '../shell-word.js'
 
-/** A file to read: where it is, and what it is called. */
+/** A file to read: its path and display name. */
 export interface Input {
   path: string
   filename: string
@@ -13,24 +13,24 @@ export interface Input {
 
 export interface Inputs {
   files: Input[]
-  /** Removes what was kept of stdin; at once, since a process that is told to end waits for nothing. */
+  /** Removes the copy of stdin; synchronous, since a terminating process does not wait. */
   done(): void
 }
 
 /**
- * What the arguments of `ks read` name. Bytes of stdin are kept in a file, since the reading process opens what it reads.
+ * Resolves the arguments of `ks read`. Bytes of stdin are copied to a file, since the reader process opens files.
  *
- * @throws CliError exit 2 for an address, a folder, what is not there, and stdin without a name
+ * @throws CliError exit 2 for an address, a folder, a missing file, and stdin without a name
  */
 export async function inputsOf(args: readonly string[], name: string | undefined): Promise<Inputs> {
   for (const arg of args) refuse(arg)
   const fromStdin = args.includes('-')
   if (name !== undefined && !fromStdin)
-    throw usageError('--name names what comes from stdin, which is asked for by `-`')
-  if (fromStdin && args.filter((arg) => arg === '-').length > 1) throw usageError('stdin can be read once')
+    throw usageError('--name is only for input from stdin: `-`')
+  if (fromStdin && args.filter((arg) => arg === '-').length > 1) throw usageError('stdin can be read only once')
   if (fromStdin && name === undefined)
-    throw usageError('what comes from stdin needs a name, by which its format is told', 'add `--name report.pdf`')
-  if (fromStdin && process.stdin.isTTY) throw usageError('a file is read from stdin, which is a terminal here')
+    throw usageError('input from stdin needs a name, which determines its format', 'add `--name report.pdf`')
+  if (fromStdin && process.stdin.isTTY) throw usageError('a file is read from stdin, but stdin is a terminal')
   const folder = fromStdin ? mkdtempSync(join(tmpdir(), 'ks-read-')) : undefined
   const kept = folder === undefined ? '' : join(folder, 'stdin')
   const done = () => {
@@ -52,14 +52,14 @@ function refuse(arg: string): void {
   if (arg === '-') return
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(arg))
     throw usageError(
-      `${JSON.stringify(arg)} is an address, and files are read here`,
-      `\`curl -sL ${shellWord(arg)} | ks read - --name page.html\` reads one page, \`ks sources\` whole sites`,
+      `${JSON.stringify(arg)} is an address, not a file`,
+      `\`curl -sL ${shellWord(arg)} | ks read - --name page.html\` reads one page, \`ks sources\` complete sites`,
     )
   const there = statSync(arg, { throwIfNoEntry: false })
-  if (there === undefined) throw usageError(`there is no file ${JSON.stringify(arg)}`)
+  if (there === undefined) throw usageError(`no file ${JSON.stringify(arg)}`)
   if (there.isDirectory())
     throw usageError(
-      `${JSON.stringify(arg)} is a folder, and files are read here`,
-      `name its files: \`ks read ${shellWord(`${arg.replace(/\/+$/, '')}/`)}*\`; \`ks ingest\` takes folders`,
+      `${JSON.stringify(arg)} is a folder, not a file`,
+      `list its files: \`ks read ${shellWord(`${arg.replace(/\/+$/, '')}/`)}*\`; \`ks ingest\` takes folders`,
     )
 }

@@ -10,12 +10,11 @@ import type { StoredItem } from '../../engine/parse/stored.js'
 import { defined } from '../../lib/defined.js'
 
 /**
- * The one place of the command line that knows a part of the engine: its reading process. A file that belongs to no space
- * needs no engine, no data directory and no daemon, only the process in which hostile files are read
- * (docs/decisions/0066-reading-without-a-space.md).
+ * The only CLI module that uses a part of the engine: its reader process. A file without a space needs no engine, data
+ * directory or daemon, only the process that reads untrusted files (docs/decisions/0066-reading-without-a-space.md).
  */
 
-/** A file as it was read. */
+/** The content of a file. */
 export interface FileRead {
   filename: string
   title: string
@@ -27,48 +26,54 @@ export interface FileRead {
   elements: CompiledElement[]
   outline: CompiledOutlineNode[]
   items: (StoredItem & { id: string })[]
-  /** bytes of pictures, by the ids of their items */
+  /** Bytes of pictures by item id. */
   pictures: Map<string, Uint8Array>
 }
 
 export type Reading = { ok: true; file: FileRead } | { ok: false; failure: CompileFailure }
 
 export interface Reader {
-  /** Never throws for what a file is. @throws the signal's reason when aborted; KsError `unavailable` when no process starts */
+  /**
+   * Never throws for the content of a file. @throws the signal's reason if aborted; KsError `unavailable` if no process
+   * starts
+   */
   read(
     path: string,
     filename: string,
     languages: OcrLanguages,
     onProgress: (progress: ReadingProgress) => void,
   ): Promise<Reading>
-  /** Ends the reading process, whatever it does. */
+  /** Ends the reader process at once. */
   close(): Promise<void>
 }
 
-/** Processor time for pictures of one reading, after which it goes on with another: far below what ends the process. */
+/**
+ * Processor time for pictures in one pass, after which the next pass continues: far below the limit that kills the
+ * process.
+ */
 const SLICE_MS = 30_000
 
-/** Reads until no page and no picture waits any more, as the daemon does behind a publication. */
+/** Repeats passes until no page or picture is waiting, as the daemon does after a publication. */
 async function readWhole(once: (known: readonly RecognisedPage[]) => Promise<CompileResult>): Promise<CompileResult> {
   const known: RecognisedPage[] = []
   let result = await once(known)
   while (result.ok && waitsForPages(result.document.metadata) && result.document.recognised.length > 0) {
     known.push(...result.document.recognised)
     const next = await once(known)
-    // what was read so far is better than nothing
+    // A partial result is better than none.
     if (!next.ok) break
     result = next
   }
   return result
 }
 
-/** A model that listens is asked by the daemon alone, which keeps what it says. */
+/** Only the daemon calls transcription models, since it stores their results. */
 function unheard(filename: string): CompileFailure {
-  const message = `${filename} is a recording, and \`ks read\` asks no model what is said in it: \`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon\` sets one, \`ks daemon restart\` makes it known, \`ks ingest\` reads the file in a space`
+  const message = `${filename} is a recording, which \`ks read\` does not transcribe: \`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon\` sets a model, \`ks daemon restart\` applies it, \`ks ingest\` transcribes the file in a space`
   return { code: 'unsupported-type', message }
 }
 
-/** @param languagesFolder of data of languages that the user added */
+/** @param languagesFolder folder of recognition data that the user added */
 export async function openReader(signal: AbortSignal, languagesFolder: string): Promise<Reader> {
   const { createCompiler } = await import('../../engine/parse/compiler.js')
   const { isRecording } = await import('../../engine/parse/recording.js')
@@ -81,7 +86,7 @@ export async function openReader(signal: AbortSignal, languagesFolder: string): 
         const ocr = { languages, budgetMs: SLICE_MS, known }
         const listeners = { onProgress: (_place: number, progress: ReadingProgress) => onProgress(progress) }
         const [result] = await compiler.compile([{ path, filename, ocr }], signal, listeners)
-        if (result === undefined) throw new Error(`nothing came of ${filename}`)
+        if (result === undefined) throw new Error(`no result for ${filename}`)
         return result
       }
       const result = await readWhole(once)

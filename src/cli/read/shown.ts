@@ -18,9 +18,9 @@ const ENDINGS: Readonly<Record<string, string>> = {
 }
 
 /**
- * A file that was read, as the forms show it.
+ * Converts the content of a file to the input of the document forms.
  *
- * @param folder where its pictures are written, and how the document names that folder; absent: they are named, not written
+ * @param folder where pictures are written, and its name in the document; absent: pictures are listed, not written
  */
 export function shownOf(file: FileRead, folder?: { path: string; name: string }): Shown {
   const places = new Map<string, string>()
@@ -50,7 +50,7 @@ export function shownOf(file: FileRead, folder?: { path: string; name: string })
   return { elements: file.elements, outline: file.outline, pictures, places }
 }
 
-/** Puts a new file in the place of what has its name: a link there is not followed. */
+/** Replaces an existing file by a new one; does not follow a link. */
 function write(folder: string, name: string, bytes: Uint8Array): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, name)

@@ -5,19 +5,19 @@ import { defined } from '../../lib/defined.js'
 import { usageError } from '../cli-error.js'
 import { parseSpan } from '../units.js'
 
-/** Flags of what a task is asked. */
+/** Flags of a research query. */
 export const askFlags = {
-  mode: Flags.option({ char: 'm', options: QUERY_MODES, description: "how to look (default: the space's own)" })(),
-  'top-k': Flags.integer({ min: 1, max: 50, helpValue: 'n', description: 'passages of one retrieval' }),
-  budget: Flags.string({ helpValue: 'usd', description: 'most US dollars that calls of models may cost' }),
+  mode: Flags.option({ char: 'm', options: QUERY_MODES, description: "query mode (default: that of the space)" })(),
+  'top-k': Flags.integer({ min: 1, max: 50, helpValue: 'n', description: 'number of passages of one retrieval' }),
+  budget: Flags.string({ helpValue: 'usd', description: 'maximum cost of model calls in US dollars' }),
 }
 
-/** Flags of what a task may use up. */
+/** Flags of the limits of a task. */
 export const limitFlags = {
-  'max-retrieval-steps': Flags.integer({ min: 1, helpValue: 'n', description: 'most retrievals' }),
-  'max-scanned-resources': Flags.integer({ min: 1, helpValue: 'n', description: 'most passages read' }),
-  'max-tool-calls': Flags.integer({ min: 1, helpValue: 'n', description: 'most retrievals and calls of models' }),
-  'time-limit': Flags.string({ helpValue: '5m', description: 'most time at work' }),
+  'max-retrieval-steps': Flags.integer({ min: 1, helpValue: 'n', description: 'maximum number of retrievals' }),
+  'max-scanned-resources': Flags.integer({ min: 1, helpValue: 'n', description: 'maximum number of passages read' }),
+  'max-tool-calls': Flags.integer({ min: 1, helpValue: 'n', description: 'maximum number of retrievals and model calls' }),
+  'time-limit': Flags.string({ helpValue: '5m', description: 'maximum working time' }),
 }
 
 interface Asked {
@@ -26,7 +26,7 @@ interface Asked {
   budget?: string | undefined
 }
 
-/** The parts of a body that the flags say. @throws CliError exit 2 */
+/** Converts the flags to fields of the request body. @throws CliError exit 2 */
 export function taskOptions(flags: Asked): Partial<Pick<CreateResearchBody, 'mode' | 'topK' | 'budgetUsd'>> {
   const mode = QUERY_MODES.find((known) => known === flags.mode)
   return {

@@ -4,25 +4,25 @@ import { ConnectionError } from '../../client/errors.js'
 import { defined } from '../../lib/defined.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
 
-/** One event of a research task, as it came. */
+/** One event of a research task, unchanged. */
 export interface TaskEvent {
   event: string
-  /** cursor behind it */
+  /** Cursor after the event. */
   id: string | undefined
   data: Record<string, unknown>
 }
 
 export interface FollowOptions {
-  /** where to go on */
+  /** Cursor at which to continue. */
   cursor?: string | undefined
-  /** most events of one request; the service closes the stream behind them */
+  /** Maximum number of events of one request; the service closes the stream after them. */
   pageSize: number
-  /** go on until the task has ended, over pages and over restarts of the service */
+  /** Continue until the task has ended, over pages and restarts of the service. */
   toTheEnd: boolean
-  /** one page is not all: go on until there are no more events for now */
+  /** Read all pages until there are no more events for now. */
   everyPage?: boolean
   signal: AbortSignal
-  /** a client of the service as it is now, after the connection broke */
+  /** Opens a client of the current service after the connection broke. */
   reconnect: () => Promise<Client>
 }
 
@@ -34,7 +34,7 @@ export function isLast({ event }: TaskEvent): boolean {
   return LAST.has(event)
 }
 
-/** Events of a task as they come. A stream that breaks is taken up behind the last event that was seen. */
+/** Yields events of a task as they arrive. A broken stream is resumed after the last event. */
 export async function* followTask(client: Client, id: string, options: FollowOptions): AsyncGenerator<TaskEvent> {
   let { cursor } = options
   let current = client
@@ -55,7 +55,7 @@ export async function* followTask(client: Client, id: string, options: FollowOpt
       current = await options.reconnect()
       continue
     }
-    // a stream that ends without an event has nothing more to tell, unless the service was stopped
+    // A stream without an event has no more events, unless the service was stopped.
     if (!options.toTheEnd && options.everyPage && seen >= options.pageSize) continue
     if (!options.toTheEnd) return
     if (seen === 0 && ++broken > RECONNECTS) return
@@ -79,7 +79,7 @@ async function* onePage(
   stopped.catch(() => undefined)
   for (;;) {
     signal.throwIfAborted()
-    // Ctrl-C does not wait for the next event; the connection goes with the command
+    // Ctrl-C does not wait for the next event; the connection closes with the command.
     const next = await Promise.race([events.next(), stopped])
     if (next.done === true) return
     const data: unknown = JSON.parse(next.value.data)
@@ -87,7 +87,7 @@ async function* onePage(
   }
 }
 
-/** An event as a line for people: `retrieving`, `evidence 3: 8 passages, answerable`. */
+/** Formats an event for people: `retrieving`, `evidence 3: 8 passages, answerable`. */
 export function eventLine({ event, data }: TaskEvent): string {
   const text = (key: string): string => textOf(data[key]) ?? String(data[key] ?? '')
   switch (event) {

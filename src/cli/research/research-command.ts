@@ -7,12 +7,12 @@ import { eventLine, followTask, isLast, type TaskEvent } from './follow.js'
 
 const PAGE = 100
 
-/** What the commands that follow a task share. */
+/** Base of the commands that follow a task. */
 export abstract class ResearchCommand extends BaseCommand {
   /**
-   * Follows a task to its end. Ctrl-C leaves it at work.
+   * Follows a task to its end. After Ctrl-C the task continues.
    *
-   * @throws CliError exit 1 when it failed or was canceled, exit 130 when it was left
+   * @throws CliError exit 1 if it failed or was canceled, exit 130 after Ctrl-C
    */
   protected async follow(
     id: string,
@@ -30,7 +30,7 @@ export abstract class ResearchCommand extends BaseCommand {
     } catch (error) {
       if (interrupt.wasInterrupted())
         throw new Interrupted(
-          `the task ${this.out.short(id)} goes on without you`,
+          `the task ${this.out.short(id)} continues in the background`,
           `\`ks research events ${id} --follow\` follows it again, \`ks research cancel ${id}\` ends it`,
         )
       throw error
@@ -45,13 +45,13 @@ export abstract class ResearchCommand extends BaseCommand {
       })
   }
 
-  /** A line of progress on stderr, or the event itself on stdout where lines of JSON are asked for. */
+  /** Prints a progress line on stderr, or the event as JSON on stdout with the format jsonl. */
   protected progress(event: TaskEvent): void {
     if (this.out.format === 'jsonl') this.out.event(event.event, event.data)
     else if (!isLast(event)) this.out.note(eventLine(event))
   }
 
-  /** Prints the report of a task that is completed. */
+  /** Prints the report of a completed task. */
   protected async report(id: string): Promise<void> {
     const client = await this.client()
     const report = await client.request('GET /research-tasks/{id}/report', { path: { id } })

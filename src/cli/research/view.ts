@@ -31,10 +31,10 @@ export const STEP_COLUMNS: Column[] = [
 const BASIS: Readonly<Record<string, string>> = {
   'measured-space': 'measured on tasks of this space',
   'measured-tenant': 'measured on tasks of other spaces',
-  assumed: 'assumed: no task was measured yet',
+  assumed: 'assumed: no measured tasks yet',
 }
 
-/** What a plan says, above its steps. */
+/** Formats the estimates of a plan, printed above its steps. */
 export function planLines({ estimates, retrievalPlan, strategyVersion, budget }: ResearchTaskDryRunPlan): string[] {
   const { latencyMs, costUsd, retrievalSteps, scannedResources, toolCalls } = estimates
   const { requestedMode, resolvedMode } = retrievalPlan

@@ -10,7 +10,7 @@ import { CliError } from '../cli-error.js'
 import { shellWord } from '../shell-word.js'
 import { isOfDataDir, LABEL, launchdPlist, MARK, type ServiceProgram, systemdUnit } from './unit.js'
 
-/** The service manager of this user: systemd or launchd. */
+/** Uses the service manager of this user: systemd or launchd. */
 
 export type ManagerKind = 'systemd' | 'launchd'
 export const UNIT = 'ksd.service'
@@ -18,21 +18,21 @@ export const UNIT = 'ksd.service'
 export interface ServiceFile {
   kind: ManagerKind
   path: string
-  /** what stands there now */
+  /** The current content, if the file exists. */
   before: string | undefined
 }
 
-/** Folders that say where things are; a service manager has none of a shell's variables. */
+/** Variables of directories; a service manager has none of the shell's variables. */
 const FOLDERS = ['KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME']
 
-/** @throws CliError where there is no service manager that is known */
+/** @throws CliError on a platform without a supported service manager */
 export function serviceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): ServiceFile {
   const kind = platform === 'linux' ? 'systemd' : platform === 'darwin' ? 'launchd' : undefined
   if (kind === undefined)
-    throw new CliError(`there is no service for ${platform === 'win32' ? 'Windows' : platform} here`, {
+    throw new CliError(`no supported service manager on ${platform === 'win32' ? 'Windows' : platform}`, {
       code: 'not-configured',
       exit: EXIT.notConfigured,
-      hint: 'commands start the daemon when they need it; the task scheduler of the system can run `ksd --mode service`',
+      hint: 'commands start the daemon on demand; a task scheduler can run `ksd --mode service`',
     })
   const config =
     env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : join(homedir(), '.config')
@@ -43,7 +43,7 @@ export function serviceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = 
   return { kind, path, before: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
 }
 
-/** What the file is to hold. @param root folder of the package */
+/** Renders the content of the service file. @param root folder of the package */
 export function serviceText({ kind }: ServiceFile, dirs: LocalDirs, root: string, env: NodeJS.ProcessEnv): string {
   const program: ServiceProgram = {
     node: process.execPath,
@@ -55,7 +55,7 @@ export function serviceText({ kind }: ServiceFile, dirs: LocalDirs, root: string
   return kind === 'systemd' ? systemdUnit(program) : launchdPlist(program, dataLayout(dirs.data).log)
 }
 
-/** Where keys of providers may stand, one `NAME=value` a line, for the service alone. */
+/** Path of an optional file with provider keys, one `NAME=value` a line, only for the service. */
 export function environmentFile(dirs: LocalDirs): string {
   return join(dirs.config, 'ksd.env')
 }
@@ -64,23 +64,23 @@ export function isOurs({ before }: ServiceFile): boolean {
   return before?.includes(MARK) === true
 }
 
-/** The service of the daemon of a data directory, where `ks daemon install` made one of it. */
+/** The service of a data directory's daemon, if `ks daemon install` created one. */
 export function installedService(dirs: LocalDirs, env: NodeJS.ProcessEnv): ServiceFile | undefined {
   if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined
   const file = serviceFile(env)
   return isOurs(file) && isOfDataDir(file.kind, file.before ?? '', dirs.data) ? file : undefined
 }
 
-/** Whether a manager of this user runs, so that commands for it can be given. */
+/** Whether the service manager of this user is running. */
 export async function managerRuns(kind: ManagerKind): Promise<boolean> {
-  // of a job of launchd nothing has ever been tried
+  // Commands of launchd are untested.
   if (kind === 'launchd') return false
   const { execa } = await import('execa')
   const { failed } = await execa('systemctl', ['--user', 'show-environment'], { reject: false, timeout: 5000 })
   return !failed
 }
 
-/** @throws CliError with what the manager said */
+/** @throws CliError with the manager's message */
 export async function systemctl(...args: string[]): Promise<void> {
   const { execa } = await import('execa')
   const { failed, stderr, shortMessage } = await execa('systemctl', ['--user', ...args], { reject: false })
@@ -92,7 +92,7 @@ export async function systemctl(...args: string[]): Promise<void> {
   })
 }
 
-/** Commands that a person gives where the manager does not run here, or is not to be spoken to. */
+/** Commands to run by hand if the manager is not running here or must not be called. */
 export function commandsFor(kind: ManagerKind, path: string, what: 'install' | 'uninstall'): string[] {
   if (kind === 'launchd')
     return what === 'install'
@@ -103,7 +103,7 @@ export function commandsFor(kind: ManagerKind, path: string, what: 'install' | '
     : [`systemctl --user disable --now ${UNIT}`]
 }
 
-/** `active`, `inactive`, `failed` and the like; undefined where nobody can be asked. */
+/** `active`, `inactive`, `failed` and the like; undefined if unknown. */
 export async function serviceState(kind: ManagerKind): Promise<string | undefined> {
   if (kind === 'launchd') return undefined
   const { execa } = await import('execa')
@@ -114,13 +114,13 @@ export async function serviceState(kind: ManagerKind): Promise<string | undefine
 const START_MS = 30_000
 const POLL_MS = 100
 
-/** The daemon that the manager starts, once it answers. @throws CliError where none does */
+/** Waits until the daemon that the manager starts responds. @throws CliError on a timeout */
 export async function nextDaemon(dataDir: string, notInstance?: string): Promise<LocalDaemon> {
   for (const started = Date.now(); Date.now() - started < START_MS; await sleep(POLL_MS)) {
     const daemon = await findDaemon(dataDir)
     if (daemon !== undefined && daemon.file.instance !== notInstance) return daemon
   }
-  throw new CliError(`the service did not answer within ${START_MS / 1000} s`, {
+  throw new CliError(`the service did not respond within ${START_MS / 1000} s`, {
     code: 'timeout',
     exit: EXIT.unavailable,
     hint: `\`journalctl --user -u ${UNIT}\``,

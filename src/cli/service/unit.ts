@@ -1,35 +1,35 @@
 import { NODE_FLAGS, RUNTIME_SETTINGS } from '../../client/start-daemon.js'
 
-/** What the service manager of a user is told of the daemon. It holds no secrets. */
+/** Service files for the daemon. They contain no secrets. */
 
-/** How `ksd` is started. */
+/** Command and folders of `ksd`. */
 export interface ServiceProgram {
   node: string
   ksd: string
   dataDir: string
-  /** folders that the daemon has from variables of who installs it, by their names */
+  /** Directory variables of the installing user, by name. */
   folders: Readonly<Record<string, string>>
-  /** file that may hold variables such as keys of providers; it need not be there */
+  /** File that may contain variables such as provider keys; optional. */
   environmentFile: string
 }
 
-/** the first line of a file that was written by `ks daemon install` */
+/** First line of a file written by `ks daemon install`. */
 export const MARK = 'written by `ks daemon install`'
 export const LABEL = 'knowledge-spaces.ksd'
-/** An orderly stop closes indexes and waits for what runs to reach its next durable step. */
+/** An orderly stop closes indexes and waits until running work reaches its next durable step. */
 const STOP_SECONDS = 60
 const RESTART_SECONDS = 5
-/** exit codes of `ksd` that another start changes nothing about: a data directory of another version, settings that are wrong */
+/** Exit codes of `ksd` after which a restart is useless: a data directory of another version, or invalid settings. */
 const NO_RESTART = '2 9 65'
 
-/** A unit of systemd for one user. */
+/** Renders a systemd user unit. */
 export function systemdUnit(program: ServiceProgram): string {
   const { environmentFile } = program
   return [
     `# ${MARK}`,
     '[Unit]',
     'Description=Knowledge Spaces daemon',
-    // a data directory that another daemon has is free again when that one leaves
+    // A data directory that another daemon has locked becomes free when it stops.
     'StartLimitIntervalSec=0',
     '',
     '[Service]',
@@ -42,7 +42,7 @@ export function systemdUnit(program: ServiceProgram): string {
     `RestartPreventExitStatus=${NO_RESTART}`,
     `TimeoutStopSec=${STOP_SECONDS}`,
     'UMask=0077',
-    // what a unit of a user can have without namespaces, which not every system lets users make
+    // Hardening of a user unit without namespaces, which some systems do not allow to users.
     'NoNewPrivileges=yes',
     'LockPersonality=yes',
     'RestrictRealtime=yes',
@@ -55,7 +55,7 @@ export function systemdUnit(program: ServiceProgram): string {
   ].join('\n')
 }
 
-/** A job of launchd for one user. */
+/** Renders a launchd job of a user. */
 export function launchdPlist(program: ServiceProgram, logFile: string): string {
   const texts = (values: readonly string[]) => values.map((value) => `    <string>${xml(value)}</string>`)
   const pairs = Object.entries(environment(program)).flatMap(([name, value]) => [
@@ -97,7 +97,7 @@ export function launchdPlist(program: ServiceProgram, logFile: string): string {
   ].join('\n')
 }
 
-/** Whether a unit or job that was written here is of the daemon of a data directory: of that one, not of one whose name begins so. */
+/** Whether a generated unit or job is for exactly this data directory. */
 export function isOfDataDir(kind: 'systemd' | 'launchd', text: string, dataDir: string): boolean {
   const written =
     kind === 'systemd' ? ` ${DATA_DIR} ${unitArgument(dataDir)}\n` : `<string>${xml(dataDir)}</string>\n  </array>`
@@ -106,7 +106,7 @@ export function isOfDataDir(kind: 'systemd' | 'launchd', text: string, dataDir: 
 
 const DATA_DIR = '--data-dir'
 
-/** The data directory is the last word, where `isOfDataDir` looks for it. */
+/** The data directory is the last argument, where `isForDataDir` looks for it. */
 function argv({ node, ksd, dataDir }: ServiceProgram): string[] {
   return [node, ...NODE_FLAGS, ksd, '--mode', 'service', DATA_DIR, dataDir]
 }
@@ -115,12 +115,12 @@ function environment({ folders }: ServiceProgram): Record<string, string> {
   return { ...RUNTIME_SETTINGS, ...folders }
 }
 
-/** A word in quotation marks, in which systemd would see specifiers and escapes. */
+/** Quotes a word and escapes systemd's specifiers and escapes. */
 function unitWord(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`
 }
 
-/** The same in a command, where variables would be put in, too. */
+/** Quotes an argument of a command, where systemd also expands variables. */
 function unitArgument(text: string): string {
   return /^[\w./:=@,+-]+$/.test(text) ? text : unitWord(text).replaceAll('$', '$$$$')
 }

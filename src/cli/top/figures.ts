@@ -1,18 +1,18 @@
 import { bucketsOf, type Metrics, sumOf } from './metrics-text.js'
 import type { TopReading } from './reading.js'
 
-/** What two readings, one after the other, say of the time between them. */
+/** Computes rates from two successive readings. */
 
 export interface TopFigures {
-  /** of one processor, the daemon itself; its children are not measured */
+  /** Percent of one processor used by the daemon itself; its child processes are not measured. */
   cpuPercent: number | undefined
   requestsPerSecond: number | undefined
-  /** answers with a status from 500 on */
+  /** Responses with a status of 500 and above. */
   errorsPerSecond: number | undefined
-  /** seconds until an answer began, at most, of half and of 95 of 100 */
+  /** Upper bounds of the time to the start of a response in seconds, for 50 and 95 of 100 requests. */
   p50: number | undefined
   p95: number | undefined
-  /** places that are waited for */
+  /** Number of waiting queries and writes. */
   waitingQueries: number | undefined
   waitingWrites: number | undefined
   indexLag: number | undefined
@@ -64,7 +64,7 @@ function failures(page: Metrics): number {
   return failed.reduce((sum, { value }) => sum + value, 0)
 }
 
-/** Of the requests between two pages: bounds that the histogram has, so a latency is "at most". */
+/** Upper bounds of latencies between two readings: the histogram has only its bucket bounds. */
 function latencies(now: Metrics | undefined, before: Metrics | undefined) {
   if (now === undefined || before === undefined) return { p50: undefined, p95: undefined }
   const earlier = bucketsOf(before, DURATIONS)

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width'
 import type { Colour } from '../terminal.js'
 
-/** Lines of a view that has a fixed width. */
+/** Lays out lines of a fixed width. */
 
 export interface TopLine {
   text: string
@@ -17,19 +17,19 @@ export interface Segment {
 export interface Cell {
   title: string
   isRight?: boolean
-  /** takes the room that is left */
+  /** Whether the column takes the remaining width. */
   grows?: boolean
-  /** of those that find no room, the one with the lowest goes first */
+  /** Priority; if columns do not fit, those with the lowest are hidden first. */
   needed: number
 }
 
 const GAP = 2
 const ELLIPSIS = '…'
-/** the least that is left of a column which grows */
+/** Minimum width of a growing column. */
 const LEAST = 12
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** The text in so many columns at most. */
+/** Truncates text to a number of terminal columns. */
 export function cut(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text
   let kept = ''
@@ -42,7 +42,7 @@ export function cut(text: string, columns: number): string {
   return columns < 1 ? '' : kept + ELLIPSIS
 }
 
-/** Segments one after the other, a new line where one does not fit. */
+/** Joins segments to lines, starting a new line if one does not fit. */
 export function flow(segments: readonly Segment[], columns: number): TopLine[] {
   const lines: TopLine[] = []
   let open: TopLine | undefined
@@ -62,14 +62,16 @@ interface Table {
   heads: readonly Cell[]
   cells: readonly (readonly string[])[]
   looks: readonly (Colour | undefined)[]
-  /** a row that has to be seen */
+  /** Index of a row that must be visible. */
   at?: number
   columns: number
-  /** lines for all of it; undefined for as many as there are */
+  /** Number of lines for the table; undefined for no limit. */
   rows: number | undefined
 }
 
-/** A table with its title and heads; columns that find no room are left out, and rows that do are told. */
+/**
+ * Renders a table with its title and headings; hides columns that do not fit, and reports the number of hidden rows.
+ */
 export function tableLines({ title, heads, cells, looks, at = 0, columns, rows }: Table): TopLine[] {
   const room = rows === undefined ? cells.length : rows - 2
   if (rows !== undefined && rows <= 0) return []
@@ -87,7 +89,7 @@ export function tableLines({ title, heads, cells, looks, at = 0, columns, rows }
   return rows === undefined ? all : all.slice(0, rows)
 }
 
-/** The width of each column; 0 for one that is left out. */
+/** The width of each column; 0 for a hidden column. */
 function widthsOf(heads: readonly Cell[], cells: readonly (readonly string[])[], columns: number): number[] {
   const natural = heads.map((head, at) =>
     Math.max(stringWidth(head.title), ...cells.map((texts) => stringWidth(texts[at] ?? ''))),

@@ -1,4 +1,4 @@
-/** Samples of a page in the text format of Prometheus, as the daemon writes it. */
+/** Parses metrics in the Prometheus text format, as the daemon writes them. */
 
 export interface Sample {
   labels: Readonly<Record<string, string>>
@@ -10,7 +10,7 @@ export type Metrics = ReadonlyMap<string, readonly Sample[]>
 const LINE = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g
 
-/** What is no sample is passed over: a newer daemon may tell more. */
+/** Parses samples; ignores other lines, which a newer daemon may write. */
 export function metricsOf(text: string): Metrics {
   const families = new Map<string, Sample[]>()
   for (const line of text.split('\n')) {
@@ -32,7 +32,7 @@ function unescaped(text: string): string {
   return text.replace(/\\(.)/g, (_, mark) => (mark === 'n' ? '\n' : mark))
 }
 
-/** The sum of the samples of a family that have these labels; undefined where the page has none of them. */
+/** The sum of a family's samples with these labels; undefined if there are none. */
 export function sumOf(
   metrics: Metrics,
   name: string,
@@ -45,7 +45,7 @@ export function sumOf(
   return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0)
 }
 
-/** How many calls took at most so many seconds, of all series of a histogram together. */
+/** Cumulative call counts by upper bound in seconds, over all series of a histogram. */
 export function bucketsOf(metrics: Metrics, name: string): ReadonlyMap<number, number> {
   const buckets = new Map<number, number>()
   for (const { labels, value } of metrics.get(`${name}_bucket`) ?? []) {

@@ -6,15 +6,15 @@ import type { ListedJob } from '../../contract/gateway/jobs.js'
 import type { DaemonStatus } from '../../contract/gateway/system.js'
 import { type Metrics, metricsOf } from './metrics-text.js'
 
-/** What `ks top` shows, read at one time through operations that others can use as well. */
+/** The data of `ks top`, read at one time through public operations. */
 
-/** spaces that are looked at; the rest is counted */
+/** Maximum number of spaces shown individually. */
 const MOST_SPACES = 100
-/** open jobs of a space that are looked at: they come newest first */
+/** Maximum number of open jobs read for a space, newest first. */
 const MOST_JOBS = 100
-/** a count of documents is asked for again after this, or while the space has work */
+/** Document counts are reloaded after this time, or while the space has work. */
 const COUNT_LIVES_MS = 30_000
-/** counts that are asked for in one go */
+/** Maximum number of counts loaded in one reading. */
 const COUNTS_AT_ONCE = 10
 const FORBIDDEN = 403
 
@@ -23,28 +23,28 @@ export interface TopSpace {
   slug: string
   documents: number | undefined
   bytes: number | undefined
-  /** jobs that have not ended, and whether there are more than these */
+  /** Jobs that have not ended; `hasMore` if there are further ones. */
   open: number
   hasMore: boolean
-  /** when the oldest of them was made, in milliseconds */
+  /** Creation time of the oldest of them, in milliseconds. */
   oldest: number | undefined
 }
 
 export interface TopJob extends ListedJob {
   space: string
-  /** its file is read now */
+  /** Whether its file is being read now. */
   isReading: boolean
 }
 
 export interface TopReading {
-  /** in milliseconds */
+  /** Time of the reading in milliseconds. */
   at: number
   status: DaemonStatus
   metrics: Metrics | undefined
   spaces: readonly TopSpace[]
   hasMoreSpaces: boolean
   jobs: readonly TopJob[]
-  /** what the token may not read, in the words of the service */
+  /** Messages of the service about data that the token may not read. */
   lacks: readonly string[]
 }
 
@@ -54,7 +54,7 @@ interface Counted {
   at: number
 }
 
-/** Reads again and again, and asks less often for what changes slowly. */
+/** Reads repeatedly; requests slowly changing data less often. */
 export class TopReader {
   readonly #counts = new Map<string, Counted>()
 
@@ -106,7 +106,7 @@ async function jobsOf(client: Client, id: string, slug: string): Promise<{ jobs:
     orGone(client.request('GET /knowledge-spaces/{id}/jobs', { path: { id }, query: { state, limit: MOST_JOBS } }))
   const open = await list('open')
   if (open === undefined || open.items.length === 0) return NO_JOBS
-  // a space with a long queue may read files that are none of its newest
+  // A space with a long queue may be reading files that are not among its newest.
   const reading = (await list('reading'))?.items ?? []
   const read = new Set(reading.map((job) => job.id))
   const jobs = [...reading, ...open.items.filter((job) => !read.has(job.id))]
@@ -116,7 +116,7 @@ async function jobsOf(client: Client, id: string, slug: string): Promise<{ jobs:
   }
 }
 
-/** A space may be deleted between two questions. */
+/** A space may be deleted between two requests. */
 async function orGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
@@ -126,7 +126,7 @@ async function orGone<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The figures of the whole daemon, which its operator alone may read. */
+/** Loads the metrics of the daemon, which only its operator may read. */
 async function metricsFrom(client: Client, lacks: string[]): Promise<Metrics | undefined> {
   const answer = await client.raw({ method: 'GET', path: '/metrics' })
   if (answer.status === 200) return metricsOf(await readText(answer.body))

@@ -1,7 +1,7 @@
 import { figuresOf } from './figures.js'
 import { sortedSpaces, type TopState } from './state.js'
 
-/** One look as JSON: what the service says, and what two looks say of the time between them. */
+/** One reading as JSON: the status of the service, and rates since the previous reading. */
 export function topRecord(state: TopState): object {
   const { now, before, filter } = state
   if (now === undefined) return {}
@@ -24,7 +24,7 @@ export function topRecord(state: TopState): object {
   }
 }
 
-/** Null where there is nothing to compare with, or where it is beyond the last bound. */
+/** Null without a previous reading, or beyond the last bucket bound. */
 function finite(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value
 }

@@ -5,13 +5,13 @@ import type { TopSession } from './session.js'
 import type { Key } from './state.js'
 import { topLines } from './view.js'
 
-/** The view of `ks top`, on the other screen of the terminal, so that what stood there before is there again after it. */
+/** The view of `ks top` on the alternate screen, so that the terminal's content is restored afterwards. */
 
 const BEGIN = '\u001b[?1049h\u001b[2J\u001b[H'
 const END = '\u001b[?25h\u001b[?1049l'
 const CLEAR = '\u001b[2J\u001b[H'
 const SMALLEST = { columns: 20, rows: 4 }
-/** the time of day, and how long a service is away, go on without a reading */
+/** Redraws the clock and the outage time between readings. */
 const TICK_MS = 1000
 
 const KEYS: Readonly<Record<string, Key>> = {
@@ -26,11 +26,11 @@ const KEYS: Readonly<Record<string, Key>> = {
   h: 'help',
 }
 
-/** Shows it until it is left. @param signal also ends it */
+/** Shows the view until the user quits. @param signal also ends it */
 export async function showTop(session: TopSession, { colour }: { colour: boolean }): Promise<void> {
-  // ink draws nothing before the end where these are set; this is a terminal, whatever they say
+  // With these variables ink draws only at the end; this is a terminal in any case.
   for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]
-  // not before: nothing else needs them, and they are modules that cannot be required
+  // Loaded here only: no other command needs them, and ES modules cannot be required.
   const [{ render, Text, useInput }, react] = await Promise.all([import('ink'), import('react')])
   const { createElement: h, useEffect, useState, useSyncExternalStore } = react
 
@@ -53,7 +53,7 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
     const lines = topLines(state, size, Date.now()).map(({ text, look }) =>
       look === undefined ? text : paint(colour, look, text),
     )
-    // an empty text has no height
+    // An empty text has no height.
     return h(Text, { wrap: 'truncate' }, lines.map((line) => (line === '' ? ' ' : line)).join('\n'))
   }
 
@@ -70,7 +70,7 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
       }
     }, [])
     const { columns, rows } = process.stdout
-    // the last line stays free: a view as high as the terminal is drawn by clearing all of it
+    // The last line is unused: for a view of the full height, ink clears the entire screen at each draw.
     return {
       columns: Math.max(SMALLEST.columns, columns ?? 80),
       rows: Math.max(SMALLEST.rows, (rows ?? 24) - 1),
@@ -85,7 +85,7 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
   const clear = () => void writeControls(process.stdout, CLEAR)
   process.once('exit', restore)
   process.once('SIGTERM', onTerm).once('SIGHUP', onTerm)
-  // ink does this after its first frame; a Ctrl-C before it would end the program on the other screen
+  // ink does this after its first frame; an earlier Ctrl-C would end the program on the alternate screen.
   process.stdin.setRawMode(true)
   writeControls(process.stdout, BEGIN)
   process.stdout.prependListener('resize', clear)

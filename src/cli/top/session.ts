@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js'
 import { TopReader } from './reading.js'
 import { type Key, pressed, type TopState } from './state.js'
 
-/** Asks a service again and again, and goes on when it was away. */
+/** Reads a service repeatedly, and continues after an outage. */
 export class TopSession {
   readonly #open: () => Promise<Client>
   readonly #reader = new TopReader()
@@ -12,7 +12,7 @@ export class TopSession {
   #client: Client | undefined
   #state: TopState
 
-  /** @param open a client of the service as it is now: one that was started again may listen elsewhere */
+  /** @param open opens a client of the current service: a restarted one may listen at another address */
   constructor(open: () => Promise<Client>, start: Pick<TopState, 'where' | 'intervalMs' | 'sort' | 'filter'>) {
     this.#open = open
     this.#state = {
@@ -41,14 +41,14 @@ export class TopSession {
     this.#left.abort()
   }
 
-  /** One reading more. @throws ApiError, ConnectionError */
+  /** Takes one reading. @throws ApiError, ConnectionError */
   async read(): Promise<void> {
     this.#client ??= await this.#open()
     const now = await this.#reader.read(this.#client)
     this.#set({ ...this.#state, before: this.#state.now, now, trouble: undefined })
   }
 
-  /** Reads until it is left. What fails is told, and tried again with a new connection. */
+  /** Reads until stopped. Shows errors and retries with a new connection. */
   async run(onReading: () => void = () => undefined): Promise<void> {
     while (!this.#left.signal.aborted) {
       if (!this.#state.isPaused) {

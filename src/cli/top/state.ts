@@ -1,29 +1,29 @@
 import type { TopReading, TopSpace } from './reading.js'
 
-/** What the view of `ks top` shows, and what keys make of it. */
+/** State of the view of `ks top`, and its changes by keys. */
 
 export const SORTS = ['backlog', 'documents', 'name'] as const
 export type Sort = (typeof SORTS)[number]
 
 export interface TopState {
-  /** of the service, for the first line */
+  /** Address of the service for the first line. */
   where: string
   intervalMs: number
   now: TopReading | undefined
   before: TopReading | undefined
-  /** since when nothing is known any more, and why */
+  /** Start and message of an outage. */
   trouble: { since: number; message: string } | undefined
   isPaused: boolean
   isHelp: boolean
   sort: Sort
-  /** slug of the space that the cursor is on, and of the one that is shown alone */
+  /** Slug of the selected space, and of the only space shown. */
   selected: string | undefined
   filter: string | undefined
 }
 
 export type Key = 'up' | 'down' | 'first' | 'last' | 'filter' | 'clear' | 'sort' | 'pause' | 'help'
 
-/** Spaces in the order that is asked for: those with the most to do, the most documents, or by name. */
+/** Spaces in the selected order: by backlog, number of documents, or name. */
 export function sortedSpaces({ now, sort }: TopState): TopSpace[] {
   const byName = (a: TopSpace, b: TopSpace) => (a.slug < b.slug ? -1 : a.slug > b.slug ? 1 : 0)
   const spaces = [...(now?.spaces ?? [])]
@@ -49,7 +49,7 @@ export function pressed(state: TopState, key: Key): TopState {
   }
 }
 
-/** The space that the cursor is on: the first where that one is gone. */
+/** The selected space; the first one if that was deleted. */
 export function selectedSlug(state: TopState): string | undefined {
   const slugs = sortedSpaces(state).map(({ slug }) => slug)
   return state.selected !== undefined && slugs.includes(state.selected) ? state.selected : slugs[0]

@@ -6,29 +6,29 @@ import { type Cell, flow, type Segment, type TopLine, tableLines } from './lines
 import type { TopJob, TopReading } from './reading.js'
 import { selectedSlug, sortedSpaces, type TopState } from './state.js'
 
-/** The lines of `ks top` for a terminal of any size. */
+/** Renders the lines of `ks top` for a terminal of any size. */
 
 const NAME = 'ks top'
-const KEYS = 'q leave  j/k move  Enter only this space  s sort  p pause  ? keys'
+const KEYS = 'q quit  j/k move  Enter only this space  s sort  p pause  ? keys'
 const HELP = [
-  ['q, Ctrl-C', 'leave'],
-  ['j, k, arrows', 'move to another space; g and G to the first and last'],
-  ['Enter, f', 'only jobs of that space; once more, or Esc, all again'],
+  ['q, Ctrl-C', 'quit'],
+  ['j, k, arrows', 'select another space; g and G select the first and last'],
+  ['Enter, f', 'show only jobs of this space; again, or Esc, shows all'],
   ['s', 'sort spaces by backlog, documents or name'],
-  ['p', 'pause: nothing is asked until p is pressed again'],
-  ['?', 'these keys, or back'],
+  ['p', 'pause; p again continues'],
+  ['?', 'show or hide this help'],
 ] as const
-/** lines that the head may take of the screen */
+/** Maximum fraction of the screen for the head. */
 const HEAD_SHARE = 0.4
 const MANY_MS = 10_000
 
 export interface Size {
   columns: number
-  /** undefined: as many lines as there are */
+  /** Undefined for no limit. */
   rows: number | undefined
 }
 
-/** @param clock the time now, in milliseconds */
+/** @param clock current time in milliseconds */
 export function topLines(state: TopState, { columns, rows }: Size, clock: number): TopLine[] {
   const { now } = state
   const most = rows === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(rows * HEAD_SHARE))
@@ -55,19 +55,19 @@ function titleOf({ where, now, intervalMs, isPaused }: TopState, clock: number):
   return { text: [NAME, where, ...up, time, pace].join(' · '), look: 'bold' }
 }
 
-/** What a person has to know before any figure. */
+/** Warnings that a reader must see before any numbers. */
 function warningsOf({ trouble, now }: TopState, clock: number): Segment[] {
   const warnings: Segment[] = []
   if (trouble !== undefined) {
     const at = new Date(trouble.since).toTimeString().slice(0, 8)
-    const text = `no answer since ${at} (${duration(clock - trouble.since)}), trying again: ${ttyLine(trouble.message)}`
+    const text = `no response since ${at} (${duration(clock - trouble.since)}), retrying: ${ttyLine(trouble.message)}`
     warnings.push({ text, look: 'red' })
   }
-  if (now === undefined) return trouble === undefined ? [{ text: 'asking', look: 'dim' }] : warnings
+  if (now === undefined) return trouble === undefined ? [{ text: 'loading', look: 'dim' }] : warnings
   const { damage, storage } = now.status
   if (damage !== undefined) warnings.push({ text: `database: ${ttyLine(damage)}`, look: 'red' })
   if (storage?.isFull === true)
-    warnings.push({ text: `disk full: ${bytes(storage.missingBytes)} more are needed`, look: 'red' })
+    warnings.push({ text: `disk full: ${bytes(storage.missingBytes)} more needed`, look: 'red' })
   for (const lack of now.lacks) warnings.push({ text: `not shown: ${ttyLine(lack)}`, look: 'yellow' })
   return warnings
 }
@@ -83,7 +83,7 @@ function processesOf({ status }: TopReading, { cpuPercent }: TopFigures): string
   const children = processes.filter(({ role }) => role !== 'daemon')
   return [
     ...(cpuPercent === undefined ? [] : [`cpu ${cpuPercent.toFixed(0)} %`]),
-    ...(memory === undefined ? [] : [`memory ${bytes(memory.rss)} (most ${bytes(memory.peakRss)})`]),
+    ...(memory === undefined ? [] : [`memory ${bytes(memory.rss)} (peak ${bytes(memory.peakRss)})`]),
     ...children.map(({ role, rss }) => `${role} ${bytes(rss)}`),
     ...(eventLoop === undefined ? [] : [`loop ${eventLoop.p99.toFixed(0)} ms p99`]),
     ...(storage === undefined ? [] : [`disk ${bytes(storage.freeBytes)} free`]),
@@ -117,12 +117,12 @@ function queuesOf({ status, spaces }: TopReading, figures: TopFigures, clock: nu
     `jobs ${count(activeJobs)} running, ${count(waitingJobs)} waiting${age}`,
     ...figures.stages.map(({ stage, jobs }) => `${ttyLine(stage)} ${count(jobs)}`),
     ...(figures.waitingWrites === undefined ? [] : [`writes ${count(figures.waitingWrites)} waiting`]),
-    ...(figures.indexLag === undefined ? [] : [`index ${count(figures.indexLag)} behind`]),
-    ...(backgroundTasks === 0 ? [] : [`${count(backgroundTasks)} builds behind`]),
+    ...(figures.indexLag === undefined ? [] : [`index lag ${count(figures.indexLag)}`]),
+    ...(backgroundTasks === 0 ? [] : [`${count(backgroundTasks)} background builds`]),
   ]
 }
 
-/** The bound of a histogram that half, or nearly all, are under. */
+/** Formats a latency: an upper bound of a histogram bucket. */
 function seconds(value: number | undefined): string {
   if (value === undefined) return '–'
   return value === Number.POSITIVE_INFINITY ? 'over 60 s' : `≤${duration(value * 1000)}`
@@ -138,8 +138,8 @@ function bodyOf(state: TopState, figures: TopFigures | undefined, size: Size, cl
   const [forSpaces, forJobs, forModels] = shares(rows, [spaces.length, jobs.length, models.length])
   const chosen = selectedSlug(state)
   const note = [
-    ...(filter === undefined ? [] : ['only this one']),
-    ...(now.hasMoreSpaces ? ['more are not shown'] : []),
+    ...(filter === undefined ? [] : ['only this space']),
+    ...(now.hasMoreSpaces ? ['more not shown'] : []),
   ]
   return [
     ...tableLines({
@@ -180,7 +180,7 @@ function bodyOf(state: TopState, figures: TopFigures | undefined, size: Size, cl
             count(failed),
             callsPerSecond === undefined ? '–' : callsPerSecond.toFixed(1),
             ttyLine(kind),
-            isLeftAlone ? 'left alone' : 'ok',
+            isLeftAlone ? 'suspended' : 'ok',
           ]),
           looks: models.map(({ isLeftAlone }): Colour | undefined => (isLeftAlone ? 'red' : undefined)),
           columns,
@@ -189,7 +189,7 @@ function bodyOf(state: TopState, figures: TopFigures | undefined, size: Size, cl
   ]
 }
 
-/** A column that is less needed goes first where there is no room. */
+/** Columns with a lower priority are hidden first. */
 const SPACE_HEADS: readonly Cell[] = [
   { title: 'SPACE', grows: true, needed: 9 },
   { title: 'DOCUMENTS', isRight: true, needed: 5 },
@@ -214,7 +214,7 @@ const MODEL_HEADS: readonly Cell[] = [
   { title: 'STATE', needed: 4 },
 ]
 
-/** What is read now, then what has come far, then the oldest. */
+/** Sorts jobs: files that are being read first, then the oldest. */
 function inOrder(jobs: readonly TopJob[]): TopJob[] {
   return [...jobs].sort((a, b) => Number(b.isReading) - Number(a.isReading) || a.createdAt - b.createdAt)
 }
@@ -222,7 +222,7 @@ function inOrder(jobs: readonly TopJob[]): TopJob[] {
 function jobCells(job: TopJob, clock: number): string[] {
   const { filename, stage, progress, createdAt, space, attempts, retryAt } = job
   const of = progress?.total === undefined ? '' : ` of ${count(progress.total)}`
-  const waits = retryAt !== undefined && retryAt > clock ? `again in ${duration(retryAt - clock)}` : ''
+  const waits = retryAt !== undefined && retryAt > clock ? `retry in ${duration(retryAt - clock)}` : ''
   const reads = progress === undefined ? (job.isReading ? 'reading' : waits) : `${progress.unit} ${progress.at}${of}`
   const age = clock - createdAt
   return [
@@ -235,13 +235,13 @@ function jobCells(job: TopJob, clock: number): string[] {
   ]
 }
 
-/** Lines for each table with its two heads: what one does not need is another's. */
+/** Distributes rows among the tables, each with two heading lines; unused rows go to other tables. */
 function shares(rows: number | undefined, sizes: readonly [number, number, number]): (number | undefined)[] {
   if (rows === undefined) return [undefined, undefined, undefined]
   const tables = sizes.map((size, at) => (size === 0 && at > 0 ? 0 : size + 2))
   let left = rows
   const given = [0, 0, 0]
-  // a line at a time, so that no table starves beside a long one
+  // One row at a time, so that no table is starved by a long one.
   while (left > 0 && given.some((lines, at) => lines < (tables[at] ?? 0))) {
     for (const at of [0, 1, 2]) {
       if (left === 0 || (given[at] ?? 0) >= (tables[at] ?? 0)) continue

@@ -12,7 +12,7 @@ import { walkOptionsOf } from './rules.js'
 import { lockOf } from './session.js'
 import { FolderWatcher } from './watcher.js'
 
-/** The process in which the daemon watches the folders it keeps. It speaks to the daemon as every client does. */
+/** The process that watches the folders of the daemon. It is a normal client of the daemon. */
 
 type FromDaemon =
   | { type: 'watches'; dataDir: string; watches: KeptWatch[]; accept?: string }
@@ -26,9 +26,9 @@ interface Running {
 }
 
 const EVERY_MS = 5 * 60_000
-/** a folder that another process watches is asked for again */
+/** Retry interval, for example while another process watches the folder. */
 const LOCKED_RETRY_MS = 5000
-/** the token of the daemon was renewed: the next process reads the new one */
+/** The daemon's token was renewed: the next process reads the new one. */
 const EXIT_TOKEN = 4
 
 const running = new Map<string, Running>()
@@ -44,7 +44,7 @@ process.on('message', (message: FromDaemon) => {
   if (message.accept !== undefined) running.get(message.accept)?.watcher?.accept()
 })
 
-/** Ends watches that are not kept any more or have other rules, and begins those that are new. */
+/** Stops watches that were removed or changed, and starts new ones. */
 function take(dataDir: string, watches: readonly KeptWatch[]): void {
   const wanted = new Map(watches.map((watch) => [watch.id, watch]))
   for (const [id, { rules, stop }] of running) {

@@ -6,13 +6,15 @@ import { LIMITS } from '../../contract/limits.js'
 import { recordIn, textOf } from '../../lib/json/values.js'
 import { chunks, type Entry, heldOf, type Ledger } from './ledger.js'
 
-/** Where what is known of one folder and space is kept on this machine, without an ending. */
+/** Path of the local files about one folder and space, without an extension. */
 export function watchFile(stateDir: string, place: string, spaceId: string, folder: string): string {
   const key = createHash('sha256').update(`${place}\n${spaceId}\n${folder}`).digest('hex').slice(0, 16)
   return join(stateDir, 'watch', key)
 }
 
-/** Kept in a file of this machine, for services that know nothing of its files: a line for each claim, read in order. */
+/**
+ * A ledger in a local file, for services without knowledge of local files: one line for each claim, applied in order.
+ */
 export function fileLedger(file: string, spaceId: string): Ledger {
   return {
     async load(client) {
@@ -39,7 +41,7 @@ function lineOf({ path, filename, fingerprint, device, size, sha256 }: Entry): s
   return JSON.stringify({ path, filename, fingerprint, device, size, sha256 })
 }
 
-/** A line that a crash cut short is left out: its file is read again. */
+/** Reads the entries. A line truncated by a crash is skipped: its file is read again. */
 function readLines(file: string): Entry[] {
   let text: string
   try {
@@ -75,7 +77,7 @@ function toEntry(value: Record<string, unknown>): Entry | undefined {
   }
 }
 
-/** Lines that were overtaken by later ones are dropped. */
+/** Rewrites the file without superseded lines. */
 function writeAnew(file: string, entries: readonly Entry[]): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   append(`${file}.tmp`, 'w', entries.map(lineOf))
@@ -85,7 +87,7 @@ function writeAnew(file: string, entries: readonly Entry[]): void {
 function append(file: string, flags: 'a' | 'w', lines: readonly string[]): void {
   const handle = openSync(file, flags, 0o600)
   try {
-    // not writeSync(): a disk that is nearly full may take a part without an error
+    // Not writeSync(): on an almost full disk it may write a part without an error.
     if (lines.length > 0) writeFileSync(handle, `${lines.join('\n')}\n`)
     fdatasyncSync(handle)
   } finally {

@@ -7,20 +7,20 @@ import type { WatchRules } from './rules.js'
 
 const ON_DELETE = ['remove', 'keep'] as const
 
-/** What `ks watch` and `ks watch add` have in common. */
+/** Flags of both `ks watch` and `ks watch add`. */
 export const watchFlags = {
   ...walkFlags,
   'on-delete': Flags.option({
     options: ON_DELETE,
     default: 'remove' as const,
-    description: 'what becomes of the document of a deleted file',
+    description: 'what to do with the document of a deleted file',
   })(),
   poll: Flags.string({
     helpValue: '2s',
-    description: 'ask the disk so often, in place of waiting for its events',
+    description: 'poll the disk at this interval instead of waiting for its events',
   }),
   'accept-missing': Flags.boolean({
-    description: 'take files as deleted that another disk in their place does not have',
+    description: 'treat files as deleted if another disk at their path does not have them',
   }),
 }
 
@@ -37,7 +37,7 @@ export function rulesOf(
   }
 }
 
-/** The value of `--poll` in milliseconds. @throws CliError exit 2 */
+/** Parses `--poll` to milliseconds. @throws CliError exit 2 */
 export function pollMsOf(flag: string | undefined): number | undefined {
   if (flag === undefined) return undefined
   const ms = parseSpan(flag, '--poll')

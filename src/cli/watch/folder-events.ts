@@ -7,27 +7,27 @@ interface Watched {
   inode: bigint
 }
 
-/** Platforms that tell of everything below a folder by one handle. */
+/** Whether the platform reports events of all descendants through one handle. */
 const HAS_TREE_EVENTS = process.platform === 'darwin' || process.platform === 'win32'
 
 /**
- * Hints that something below a folder may have changed. One handle a folder, none a file: on Linux a file would cost an
- * inotify watch each, of which a user has few. What is missed here is found by the next full scan.
+ * Hints that something below a folder may have changed. Uses one handle for each folder, none for files: on Linux each
+ * needs an inotify watch, and a user's number is limited. The next full scan finds missed changes.
  */
 export class FolderEvents {
-  /** the system has no more handles: there are folders nobody tells about */
+  /** Whether the system has no more handles, so that some folders send no events. */
   isLimited = false
   readonly #root: string
   readonly #onHint: (path: string) => void
   readonly #watched = new Map<string, Watched>()
 
-  /** @param onHint told paths from the root with `/`, `` when anything may have changed */
+  /** @param onHint called with paths relative to the root with `/`, `` if anything may have changed */
   constructor(root: string, onHint: (path: string) => void) {
     this.#root = root
     this.#onHint = onHint
   }
 
-  /** Begins to watch a folder, before its entries are read. One that was replaced is watched anew. */
+  /** Starts to watch a folder, before its entries are read. A replaced folder is watched again. */
   add(path: string): void {
     if (HAS_TREE_EVENTS && path !== '') return
     const absolute = path === '' ? this.#root : join(this.#root, path)
@@ -44,12 +44,12 @@ export class FolderEvents {
       this.#watched.set(path, { handle, inode })
     } catch (error) {
       const errno = errnoOf(error)
-      // gone meanwhile is not worth a word: its parent tells
+      // A folder that was deleted meanwhile is no error: its parent sends an event.
       if (errno === 'ENOSPC' || errno === 'EMFILE') this.isLimited = true
     }
   }
 
-  /** Lets go of a folder and those below it. */
+  /** Stops watching a folder and its descendants. */
   drop(path: string): void {
     if (!this.#watched.has(path)) return
     for (const [known, { handle }] of this.#watched) {

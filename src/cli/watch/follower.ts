@@ -3,7 +3,7 @@ import { defined } from '../../lib/defined.js'
 import { followJobs, type Outcome, type PendingDocument } from '../ingest/follow.js'
 import type { Change } from './sync.js'
 
-/** Tells what became of uploads, a few requests at a time however many there are. */
+/** Reports the outcomes of uploads, with few requests at a time. */
 export class Follower {
   readonly #client: Client
   readonly #signal: AbortSignal
@@ -23,7 +23,7 @@ export class Follower {
     this.#isRunning = true
     setImmediate(() => {
       this.#run()
-        .catch(() => undefined) // a service that does not answer is told of by the watch itself
+        .catch(() => undefined) // The watch itself reports a service that does not respond.
         .finally(() => {
           this.#isRunning = false
         })

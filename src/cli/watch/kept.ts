@@ -14,16 +14,19 @@ export const watchColumns: Column[] = [
   { field: 'lastSyncAt', title: 'LAST CHANGE', kind: 'time' },
 ]
 
-/** Only the daemon of this machine watches folders. @throws CliError exit 2 */
+/** Rejects remote services: only the local daemon can watch folders. @throws CliError exit 2 */
 export function requireLocal(place: Place): void {
   if (place.kind === 'local') return
   throw usageError(
     `${place.url} cannot watch folders of this machine`,
-    '`ks watch FOLDER` watches from here, as long as it runs',
+    '`ks watch FOLDER` watches them while it runs',
   )
 }
 
-/** The watch that words mean: by its id, the tail of it, or its folder. @throws CliError exit 5, 2 when they mean several */
+/**
+ * Finds a watch by its id, the end of its id, or its folder. @throws CliError exit 5 if none matches, exit 2 if several
+ * do
+ */
 export function findWatch(
   watches: readonly Watch[],
   wanted: { text: string; folder: string; spaceId: string | undefined },
@@ -40,9 +43,9 @@ export function findWatch(
     throw new CliError(`${JSON.stringify(text)} is not watched`, {
       code: 'not-found',
       exit: EXIT.notFound,
-      hint: '`ks watch list` shows what is',
+      hint: '`ks watch list` shows all watches',
     })
   }
-  if (other !== undefined) throw usageError(`${folder} is watched for several spaces`, 'name one with `--space`')
+  if (other !== undefined) throw usageError(`${folder} is watched for several spaces`, 'select one with `--space`')
   return only
 }

@@ -3,36 +3,36 @@ import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
 
-/** A file of a watched folder, as it was when it was read last, and what the space holds of it. */
+/** A file of a watched folder at its last reading, and its documents in the space. */
 export interface Entry {
-  /** from the folder, with `/` */
+  /** Relative to the folder, with `/`. */
   path: string
   filename: string
   fingerprint: string
   device: string
-  /** bytes */
+  /** Size in bytes. */
   size: number
   sha256: string
-  /** sha256 of the newest document of the name; undefined when there is none, it failed, or it is not known */
+  /** SHA-256 of the newest document with the name; undefined if there is none, it failed, or it is unknown. */
   documentSha: string | undefined
-  /** live documents of the name, newest first */
+  /** Documents with the name that are not deleted, newest first. */
   documentIds: string[]
 }
 
 /**
- * Which documents of a space stem from the folder. A file is claimed before it is uploaded, so that no crash leaves a
- * document behind that nobody knows to remove.
+ * Records which documents of a space come from the folder. A file is claimed before its upload, so that a crash leaves
+ * no document without an owner.
  */
 export interface Ledger {
-  /** What is claimed, with what the space holds of it now. */
+  /** Loads the claimed files with the current state of their documents. */
   load(client: Client): Promise<Entry[]>
   claim(client: Client, entries: readonly Entry[]): Promise<void>
   forget(client: Client, entries: readonly Entry[]): Promise<void>
-  /** Files are about to come: the service may get ready for them. */
+  /** Announces uploads, so that the service can prepare for them. */
   announce(client: Client): Promise<void>
 }
 
-/** Kept by the local daemon, where `ks ingest` writes too. */
+/** A ledger in the local daemon, which `ks ingest` uses, too. */
 export function serviceLedger(spaceId: string, folder: string): Ledger {
   const path = { id: spaceId }
   return {
@@ -51,7 +51,7 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
             ...file,
             path: relative(folder, absolute).split(sep).join('/'),
             size: sizeBytes,
-            // what failed is sent again
+            // A failed file is sent again.
             documentSha: documents[0]?.parserStatus === 'failed' ? undefined : documents[0]?.sha256,
             documentIds: documents.map(({ id }) => id),
           })
@@ -84,7 +84,7 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
   }
 }
 
-/** What a space holds of entries, in their order. */
+/** Asks which of the entries the space has; results are in their order. */
 export async function heldOf(client: Client, spaceId: string, entries: readonly Entry[]) {
   const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
   const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {

@@ -1,40 +1,40 @@
 import type { SilentDisk } from '../../local/file-systems.js'
 import { plural } from '../units.js'
 
-/** How a folder is polled whose changes nobody tells of. */
+/** How to poll a folder without change events. */
 export interface PollPlan {
-  /** the parts that are polled, from the folder with `/`, `` for all of it */
+  /** Polled parts, relative to the folder with `/`, `` for all of it. */
   roots: string[]
   everyMs: number
-  /** whether every file and folder is asked for by itself; otherwise full scans find what changed */
+  /** Whether each file and folder is polled separately; otherwise full scans find the changes. */
   isSingle: boolean
-  /** between two full scans, milliseconds */
+  /** Interval of full scans in milliseconds. */
   scanEveryMs: number
-  /** one sentence for people */
+  /** One sentence for people. */
   description: string
 }
 
 export interface PollFacts {
-  /** what the person wants, milliseconds */
+  /** Requested interval in milliseconds. */
   askedMs: number | undefined
   disks: readonly SilentDisk[]
-  /** files to poll */
+  /** Number of files to poll. */
   paths: number
-  /** how long a full scan takes */
+  /** Duration of a full scan. */
   scanMs: number
 }
 
 const DEFAULT_MS = 2000
-/** What a disk elsewhere is asked for at most: each question may be a way over the network. */
+/** Maximum polling rate: on a remote disk each poll may be a network request. */
 const PATHS_PER_SECOND = 2000
-/** A file that is polled by itself takes a timer and memory; above this the whole folder is scanned. */
+/** Each polled file needs a timer and memory; above this number the entire folder is scanned. */
 const MOST_SINGLE = 20_000
-/** Polls do not see what keeps size and times, nor new files of a disk that keeps no times of folders. */
+/** Polls miss changes that keep size and times, and new files on disks without folder times. */
 const SCAN_EVERY_MS = 60_000
-/** Of the time that full scans may take, one part of so many. */
+/** Full scans may take this fraction of the time: 1/20. */
 const SCAN_SHARE = 20
 
-/** @returns nothing where the events of the file system suffice */
+/** @returns undefined if the events of the file system suffice */
 export function pollPlan({ askedMs, disks, paths, scanMs }: PollFacts): PollPlan | undefined {
   if (askedMs === undefined && disks.length === 0) return undefined
   const wantedMs = askedMs ?? DEFAULT_MS
@@ -52,7 +52,7 @@ export function pollPlan({ askedMs, disks, paths, scanMs }: PollFacts): PollPlan
   }
 }
 
-/** In steps that double, so that some files more or less change nothing. */
+/** Rounds up to a power of two seconds, so that small changes in the number of files have no effect. */
 function roundedUp(ms: number): number {
   return ms <= 0 ? 0 : 1000 * 2 ** Math.max(0, Math.ceil(Math.log2(ms / 1000)))
 }
@@ -67,10 +67,10 @@ function sentence(facts: {
 }): string {
   const { roots, disks, paths, isSingle, everyMs, wantedMs } = facts
   const kinds = [...new Set(disks.map(({ kind }) => kind))].join(', ')
-  const why = kinds === '' ? '' : `, since ${kinds} tells of no changes`
+  const why = kinds === '' ? '' : `, since ${kinds} reports no changes`
   const what = roots.includes('') ? '' : ` in ${roots.join(', ')}`
   const slower = everyMs > wantedMs ? ` (not every ${seconds(wantedMs)}: ${plural(paths, 'file')})` : ''
-  return `${isSingle ? 'polled' : 'looked at'} every ${seconds(everyMs)}${what}${slower}${why}`
+  return `${isSingle ? 'polled' : 'scanned'} every ${seconds(everyMs)}${what}${slower}${why}`
 }
 
 function seconds(ms: number): string {

@@ -5,15 +5,15 @@ import { IGNORE_FILES } from '../ingest/ignore-rules.js'
 import { rulesOfFolder, type WalkOptions } from '../ingest/walk.js'
 import type { PollPlan } from './poll-plan.js'
 
-/** Its variables are meant for other programs: they would turn polling off, or change its pace. */
+/** Variables for other programs: they would disable polling or change its interval. */
 const VARIABLES = ['CHOKIDAR_USEPOLLING', 'CHOKIDAR_INTERVAL']
 
 /**
- * Asks a disk again and again whether its files are as they were, and says where something differs. Only what the rules
- * of the watch name is asked for. Loaded, with its package, where a folder is polled.
+ * Polls files for changes and reports hints. Polls only paths that the watch's rules include. Loaded, with its package,
+ * only if a folder is polled.
  */
 export class Poller {
-  /** an ignore file changed: what is polled has to be arranged anew */
+  /** Whether an ignore file changed, so that polling must be arranged again. */
   isOutdated = false
   readonly #folder: string
   readonly #walk: WalkOptions
@@ -21,14 +21,14 @@ export class Poller {
   #watcher: FSWatcher | undefined
   #arranged = ''
 
-  /** @param onHint told paths from the folder with `/` */
+  /** @param onHint called with paths relative to the folder with `/` */
   constructor(folder: string, walk: WalkOptions, onHint: (path: string) => void) {
     this.#folder = folder
     this.#walk = walk
     this.#onHint = onHint
   }
 
-  /** Polls as the plan says from now on; what a plan has in common with the one before goes on as it is. */
+  /** Polls according to the plan; an equivalent plan changes nothing. */
   async arrange(plan: PollPlan | undefined): Promise<void> {
     const wanted = plan?.isSingle === true ? JSON.stringify([plan.everyMs, plan.roots]) : ''
     if (wanted === this.#arranged && !this.isOutdated) return
@@ -55,17 +55,17 @@ export class Poller {
       },
     )
     watcher.on('all', (_event, path) => this.#hint(inside(root, path)))
-    // also where size and times are as they were, such as after `mv` of an older file
+    // Also without a change of size and times, such as after `mv` of an older file.
     watcher.on('raw', (_event, path, details) => {
       if (!isFolder(details)) this.#hint(inside(root, path))
     })
-    // what cannot be read is reported by the scans
+    // Scans report unreadable paths.
     watcher.on('error', () => undefined)
     this.#watcher = watcher
     this.#arranged = wanted
   }
 
-  /** Nothing for a folder that is gone: the next scan says so, and the one after it is back arranges this anew. */
+  /** Undefined for a missing folder: the next scan reports it, and the scan after its return arranges polling again. */
   #open(): { root: string; isOut: ReturnType<typeof rulesOfFolder> } | undefined {
     try {
       return { root: realpathSync(this.#folder), isOut: rulesOfFolder(this.#folder, this.#walk) }
@@ -83,7 +83,7 @@ export class Poller {
   #isIgnored(path: string, stats: Stats | undefined, isOut: (path: string, isFolder: boolean) => boolean): boolean {
     if (path === '' || path.startsWith('..')) return false
     if (this.#walk.ignoreFiles && IGNORE_FILES.includes(posix.basename(path))) return false
-    // asked first without knowing what it is
+    // chokidar asks first without stats.
     if (stats === undefined) return isOut(path, true) && isOut(path, false)
     return isOut(path, stats.isDirectory())
   }

@@ -5,7 +5,7 @@ import { usageError } from '../cli-error.js'
 import type { WalkOptions } from '../ingest/walk.js'
 import { ownFiles } from '../own-files.js'
 
-/** Which files of a watched folder count. */
+/** File selection of a watched folder. */
 export interface WatchRules {
   ignore: readonly string[]
   glob: readonly string[]
@@ -13,7 +13,7 @@ export interface WatchRules {
   ignoreFiles: boolean
 }
 
-/** The rules with the folders of this program left out: they change with every scan. */
+/** Adds the folders of this program to the excluded ones: they change with every scan. */
 export function walkOptionsOf(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
   const ownFolders = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap((dir) => pathBelow(folder, dir) ?? [])
   const { ignore, glob, hidden, ignoreFiles } = rules
@@ -26,7 +26,7 @@ export function walkOptionsOf(folder: string, rules: WatchRules, dirs: LocalDirs
   }
 }
 
-/** @throws CliError exit 2 for a path that is not a folder, and for one in a directory of this program */
+/** @throws CliError exit 2 if the path is not a folder, or is in a directory of this program */
 export function checkFolder(folder: string, dirs: LocalDirs): void {
   const stats = statSync(folder, { throwIfNoEntry: false })
   if (stats === undefined) throw usageError(`${JSON.stringify(folder)} does not exist`)
@@ -37,7 +37,7 @@ export function checkFolder(folder: string, dirs: LocalDirs): void {
   if (refusal !== undefined) throw usageError(refusal)
 }
 
-/** The path from one folder to another one below it, by device and inode; nothing when it is not below. */
+/** The path of a descendant folder, compared by device and inode; undefined if it is not below. */
 function pathBelow(folder: string, other: string): string | undefined {
   const wanted = identity(folder)
   if (wanted === undefined || identity(other) === undefined) return undefined
@@ -54,7 +54,7 @@ function identity(path: string): string | undefined {
   return stats === undefined ? undefined : `${stats.dev}-${stats.ino}`
 }
 
-/** A path as a pattern that means itself. */
+/** Escapes a path as a literal pattern. */
 function escaped(path: string): string {
   return path.replace(/[\\*?[\]!# ]/g, '\\$&')
 }

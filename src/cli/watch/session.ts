@@ -26,13 +26,13 @@ export interface WatchSessionOptions {
   rules: WatchRules
   onDelete: 'remove' | 'keep'
   everyMs: number
-  /** time between two polls; undefined where the file system decides whether it is polled */
+  /** Polling interval; undefined if the file system decides whether to poll. */
   pollMs: number | undefined
-  /** one scan, no watching */
+  /** One scan without watching. */
   once: boolean
   acceptMissing: boolean
   spaceId: string
-  /** how people call the space */
+  /** Name of the space for messages. */
   spaceName: string
   place: Place
   dirs: LocalDirs
@@ -45,10 +45,10 @@ const MARKS = { added: '+', changed: '~', removed: '-', published: '=', failed: 
 const SHOWN_SKIPPED = 5
 
 /**
- * Watches folders in the foreground until Ctrl-C, a line for each change; with `once`, brings the space up to date and
- * ends.
+ * Watches folders in the foreground until Ctrl-C and prints a line for each change; with `once`, updates the space and
+ * exits.
  *
- * @throws CliError exit 6 when another `ks watch` watches one of them, 3 when files failed (`once`), 130 for Ctrl-C
+ * @throws CliError exit 6 if another `ks watch` watches one of them, 3 if files failed (`once`), 130 after Ctrl-C
  */
 export async function watchFolders(options: WatchSessionOptions): Promise<void> {
   const { out, once } = options
@@ -59,7 +59,7 @@ export async function watchFolders(options: WatchSessionOptions): Promise<void> 
     const watchers = []
     for (const folder of options.folders)
       watchers.push(await openWatcher(folder, options, interrupt.signal, closers, tally))
-    if (!once && !out.isQuiet) out.note('Ctrl-C ends watching; the documents stay')
+    if (!once && !out.isQuiet) out.note('Ctrl-C stops watching; the documents are kept')
     await Promise.all(watchers.map((watcher) => (once ? watcher.once() : watcher.run())))
     options.deadline.throwIfAborted()
     if (interrupt.wasInterrupted()) throw stopped(tally.changes)
@@ -112,7 +112,7 @@ async function openWatcher(
   return watcher
 }
 
-/** The daemon keeps what belongs to the folder; one that may not look at local files leaves it to this machine. */
+/** A ledger in the daemon; in a local file if the daemon has no access to local files. */
 async function localLedger(options: WatchSessionOptions, folder: string, file: string): Promise<Ledger> {
   const ledger = serviceLedger(options.spaceId, folder)
   const client = await options.connect()
@@ -132,7 +132,7 @@ async function localLedger(options: WatchSessionOptions, folder: string, file: s
   }
 }
 
-/** One process watches a folder for a space: two would do everything twice. @throws CliError exit 6 */
+/** Locks a folder for a space, since two processes would repeat all work. @throws CliError exit 6 */
 export function lockOf(file: string, folder: string): () => void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const lock = acquireLock(`${file}.lock`)
@@ -165,7 +165,7 @@ function print(seen: Seen, out: Output, tally: { changes: number; failed: number
   }
 }
 
-/** Says a state when it begins, not again when only its numbers change. */
+/** Reports a state once, not again when only its numbers change. */
 function stateTeller(folder: string, { out, spaceName, once }: WatchSessionOptions): (state: WatchState) => void {
   let told = ''
   return (state) => {
@@ -182,7 +182,7 @@ function concludeOnce(watchers: FolderWatcher[], tally: { changes: number; faile
   const withheld = watchers.reduce((sum, watcher) => sum + watcher.withheld, 0)
   if (tally.changes + tally.failed + withheld === 0) out.note('ks: nothing changed')
   if (withheld + tally.failed === 0) return
-  const missing = withheld === 0 ? [] : [`${plural(withheld, 'missing file')} not taken as deleted`]
+  const missing = withheld === 0 ? [] : [`${plural(withheld, 'missing file')} not treated as deleted`]
   const failed = tally.failed === 0 ? [] : [`${plural(tally.failed, 'file')} not ingested`]
   throw new CliError([...failed, ...missing].join(', '), {
     code: 'partly-failed',

@@ -1,10 +1,10 @@
-/** How long a file has to stay the same before it is read: editors write in several steps. */
+/** Time without changes before a file is read: editors write in several steps. */
 export const SETTLE_MS = 100
-/** A file that was seen to change while it was waited for is being written by something slow. */
+/** The same for a file that changed while waiting: a slow program is writing it. */
 export const GROWING_MS = 1000
 /** Editors that save by renaming leave a moment without the file. */
 export const GONE_MS = 250
-/** What was changed longer ago than this needs no second scan. */
+/** A file without changes for this time needs no second scan. */
 const OLD_MS = 2000
 
 interface Seen {
@@ -15,23 +15,23 @@ interface Seen {
 
 const GONE = 'gone'
 
-/** Debounces changes: remembers fingerprints of files until they have stayed the same for long enough. Times in milliseconds. */
+/** Debounces changes: stores fingerprints of files until they were unchanged for long enough. Times in milliseconds. */
 export class Settling {
   readonly #seen = new Map<string, Seen>()
 
-  /** @returns how long to wait before the next scan; 0 when the file may be read */
+  /** @returns the delay before the next scan; 0 if the file can be read */
   present(path: string, fingerprint: string, changedAt: number, now: number): number {
     const known = this.#seen.get(path)
     if (known === undefined && now - changedAt > OLD_MS) return 0
     return this.#waitFor(path, fingerprint, now)
   }
 
-  /** @returns how long to wait before the next scan; 0 when the file may be taken as deleted */
+  /** @returns the delay before the next scan; 0 if the file counts as deleted */
   gone(path: string, now: number): number {
     return this.#waitFor(path, GONE, now)
   }
 
-  /** Nothing is to be done about the file. */
+  /** Forgets a file without pending changes. */
   forget(path: string): void {
     this.#seen.delete(path)
   }

@@ -20,7 +20,7 @@ import {
 } from './scan.js'
 import { SETTLE_MS, Settling } from './settling.js'
 
-/** What became of one file. */
+/** The result of one file. */
 export interface Change {
   filename: string
   status: 'added' | 'changed' | 'removed' | 'failed'
@@ -39,43 +39,43 @@ export interface SyncOptions {
   signal: AbortSignal
   onFolder: (path: string) => void
   onChange: (change: Change) => void
-  /** called while there is much to do */
+  /** Called repeatedly during long work. */
   onProgress: () => void
 }
 
 export interface SyncResult {
-  /** paths to scan again, and after how many milliseconds */
+  /** Paths to scan again, and the delay in milliseconds. */
   again: string[]
   afterMs: number
   skipped: PassedFile[]
 }
 
 const UPLOADS_AT_ONCE = 4
-/** what could not be read is tried again after this */
+/** Retry delay for unreadable paths. */
 const UNREAD_MS = 2000
-/** how long the permission to remove missing files holds */
+/** Validity of the permission to remove missing files. */
 const ACCEPTED_MS = 30_000
-/** files that are hashed, claimed and sent before the next are read */
+/** Number of files that are hashed, claimed and sent before the next ones are read. */
 const CHUNK = 256
-/** From so many files on it pays to ask what the space holds before sending. */
+/** From this number of files on, asking the space before sending saves time. */
 const ASK_FROM = 16
 
-/** Makes a space hold what a folder holds. `sync` must not be called again before it has settled. */
+/** Synchronizes a space with a folder. `sync` must not be called again before its promise has settled. */
 export class FolderSync {
   readonly #options: SyncOptions
   readonly #settling = new Settling()
-  /** fingerprints of files that could not be ingested */
+  /** Fingerprints of files that could not be ingested. */
   readonly #failed = new Map<string, string>()
-  /** other numbers under which devices were seen again after a restart of the machine */
+  /** Device numbers that changed, for example after a restart of the machine. */
   readonly #renumbered = new Map<string, Set<string>>()
   #entries = new Map<string, Entry>()
-  /** device and inode of the folder that was last trusted */
+  /** Device and inode of the last trusted folder. */
   #identity: string | undefined
-  /** the same of the last full scan */
+  /** Device and inode at the last full scan. */
   #scannedIdentity: string | undefined
-  /** an empty folder stands in the place of the watched one */
+  /** Whether an empty folder has replaced the watched one. */
   #isSuspect = false
-  /** files that are missing, and are not taken as deleted */
+  /** Missing files that are not treated as deleted. */
   readonly #withheld = new Set<string>()
   #acceptedUntil = 0
   #scanMs = 0
@@ -88,7 +88,7 @@ export class FolderSync {
     return this.#entries.size
   }
 
-  /** Asks again what is claimed and what the space holds of it. */
+  /** Reloads the claimed files and the state of their documents. */
   async reload(client: Client): Promise<void> {
     const entries = await this.#options.ledger.load(client)
     this.#entries = new Map(entries.map((entry) => [entry.path, entry]))
@@ -96,13 +96,13 @@ export class FolderSync {
     this.#withheld.clear()
   }
 
-  /** Files known below some folders, `` for all. */
+  /** Number of known files below some folders, `` for all. */
   sizeBelow(folders: readonly string[]): number {
     if (folders.includes('')) return this.size
     return [...this.#entries.keys()].filter((path) => isUnder(path, folders)).length
   }
 
-  /** How long the last full scan took, milliseconds. */
+  /** Duration of the last full scan in milliseconds. */
   get scanMs(): number {
     return this.#scanMs
   }
@@ -111,21 +111,21 @@ export class FolderSync {
     return this.#withheld.size
   }
 
-  /** What is missing now may be taken as deleted, whatever disk is there. */
+  /** Treats currently missing files as deleted, even on another disk. */
   accept(): void {
     this.#acceptedUntil = Date.now() + ACCEPTED_MS
   }
 
-  /** Whether the folder is another one than it was. @throws FolderMissing */
+  /** Whether the folder was replaced by another one. @throws FolderMissingError */
   isReplaced(): boolean {
     const identity = folderIdentity(this.#options.folder)
     return this.#scannedIdentity !== undefined && identity !== this.#scannedIdentity
   }
 
   /**
-   * Compares paths (`` for the folder) with what is known, uploads what is new, removes what is gone.
+   * Compares paths (`` for the folder) with the known state, uploads changed files, removes documents of deleted files.
    *
-   * @throws FolderMissing; ApiError, ConnectionError, after which `reload` is due
+   * @throws FolderMissingError; ApiError, ConnectionError, after which `reload` is required
    */
   async sync(client: Client, paths: ReadonlySet<string>): Promise<SyncResult> {
     const { folder, walk, onFolder, signal } = this.#options
@@ -147,14 +147,14 @@ export class FolderSync {
     return pass
   }
 
-  /** An empty folder that was not seen before is not trusted to have lost its files: it may be a mount point. */
+  /** An empty folder with a new identity may be an unmounted mount point: its files are not treated as deleted. */
   #checkFolder(identity: string, { files }: FolderScan): void {
     this.#scannedIdentity = identity
     this.#isSuspect = identity !== this.#identity && this.#entries.size > 0 && files.size === 0
     if (!this.#isSuspect) this.#identity = identity
   }
 
-  /** @returns files to read, and entries whose file is unchanged but lies on another device */
+  /** @returns files to read, and entries of unchanged files with a new device number */
   #compare({ files }: FolderScan, pass: SyncResult): { fresh: ScannedFile[]; moved: Entry[] } {
     const fresh: ScannedFile[] = []
     const moved: Entry[] = []
@@ -189,7 +189,7 @@ export class FolderSync {
     for (const entry of entries) this.#entries.set(entry.path, entry)
   }
 
-  /** Hashes, claims and uploads files whose bytes the space may not hold. */
+  /** Hashes, claims and uploads files whose content may be new to the space. */
   async #send(client: Client, files: readonly ScannedFile[], pass: SyncResult): Promise<void> {
     const { folder, onProgress } = this.#options
     const claims: Entry[] = []
@@ -215,7 +215,7 @@ export class FolderSync {
     const unheld = claims.filter((entry) => entry.documentSha !== entry.sha256)
     const wanted = unheld.length < ASK_FROM ? unheld : await this.#leaveOutHeld(client, unheld)
     const fingerprints = new Map(files.map(({ path, plainFingerprint }) => [path, plainFingerprint]))
-    // all were found by one scan
+    // All files are of one scan with one root.
     const root = defined({ root: files[0]?.root })
     const toSend = wanted.map(
       ({ path, filename, size }, index): FileToSend => ({ path: join(folder, path), filename, size, index, ...root }),
@@ -227,14 +227,14 @@ export class FolderSync {
       if (entry === undefined) continue
       this.#recordUpload(entry, fingerprints.get(entry.path) ?? '', result)
       if (plainFingerprintOf(join(folder, entry.path)) === fingerprints.get(entry.path)) continue
-      // what was sent may be newer than what was hashed
+      // The uploaded content may be newer than the hash.
       entry.documentSha = undefined
       postpone(pass, entry.path, SETTLE_MS)
     }
     onProgress()
   }
 
-  /** Leaves out what the space holds already; what failed there is sent again. */
+  /** Excludes entries that the space already has; failed ones are sent again. */
   async #leaveOutHeld(client: Client, entries: Entry[]): Promise<Entry[]> {
     const documents = await heldOf(client, this.#options.spaceId, entries)
     return entries.filter((entry, index) => {
@@ -271,7 +271,7 @@ export class FolderSync {
     this.#options.onChange({ filename, status: 'failed', reason })
   }
 
-  /** Entries below the paths that no file was found for, and that have been missing for long enough. */
+  /** Entries below the paths without a file, missing for long enough. */
   #missing({ files, unread }: FolderScan, paths: ReadonlySet<string>, pass: SyncResult): Entry[] {
     const candidates = paths.has('') ? [...this.#entries.values()] : this.#below(paths, files)
     const gone: Entry[] = []
@@ -297,7 +297,7 @@ export class FolderSync {
     const { folder, onDelete, ledger, onChange, spaceId } = this.#options
     if (gone.length === 0 || onDelete === 'keep') return
     const sure = gone.filter((entry) => this.#isSurelyGone(entry, pass))
-    folderIdentity(folder) // may be gone since
+    folderIdentity(folder) // Throws if the folder was removed meanwhile.
     for (const chunk of chunks(sure, LIMITS.localFiles)) {
       const documentIds = chunk.flatMap((entry) => entry.documentIds)
       for (const ids of chunks(documentIds, LIMITS.documentIds))
@@ -325,7 +325,7 @@ export class FolderSync {
     return false
   }
 
-  /** Whether the place of a missing file belongs to another file system than the file did. */
+  /** Whether the path of a missing file is now on another file system. */
   #isOnOtherDisk({ path, device }: Entry): boolean {
     const now = deviceAbove(this.#options.folder, path)
     return device !== '' && now !== device && this.#renumbered.get(device)?.has(now) !== true

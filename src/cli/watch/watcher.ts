@@ -15,39 +15,39 @@ import { FolderMissing } from './scan.js'
 import { type Change, FolderSync } from './sync.js'
 
 export interface WatcherOptions {
-  /** absolute, as it was given */
+  /** Absolute path, as given. */
   folder: string
   spaceId: string
   walk: WalkOptions
   onDelete: 'remove' | 'keep'
   ledger: Ledger
-  /** between two full scans, milliseconds */
+  /** Interval of full scans in milliseconds. */
   everyMs: number
-  /** between two polls of the disk, which take the place of its events; absent: where the disk tells of no changes */
+  /** Interval of polls, which replace file system events; absent: only disks without events are polled. */
   pollMs?: number
-  /** a client of the service; asked again when a connection broke */
+  /** Opens a client of the service; called again after a connection broke. */
   connect: () => Promise<Client>
   onChange: (change: Change) => void
   onState: (state: WatchState) => void
-  /** what the first scan left out */
+  /** Called with the files that the first scan skipped. */
   onSkipped: (skipped: PassedFile[]) => void
   signal: AbortSignal
 }
 
-/** Hints of one save come together. */
+/** Groups the hints of one save. */
 const GATHER_MS = 15
-/** With more paths than this the whole folder is scanned. */
+/** With more paths than this, the entire folder is scanned. */
 const MAX_PATHS = 20_000
-/** The folder itself is checked so often; a disk that was unmounted sends no event. */
+/** Interval of checks of the folder itself: an unmounted disk sends no event. */
 const PULSE_MS = 2000
-/** Between two full scans where not everybody tells of changes. */
+/** Interval of full scans if some folders send no events. */
 const BLIND_EVERY_MS = 10_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 30_000
 
 /**
- * Keeps a space at what a folder holds. Events only say where to look; a scan compares files with what the space holds,
- * and a full one, from time to time, finds what no event told.
+ * Keeps a space in sync with a folder. Events only mark paths to scan; a scan compares files with the space, and
+ * regular full scans find changes without events.
  */
 export class FolderWatcher {
   readonly #options: WatcherOptions
@@ -55,9 +55,9 @@ export class FolderWatcher {
   readonly #events: FolderEvents
   readonly #poller: Poller
   #plan: PollPlan | undefined
-  /** what is polled is to be arranged anew */
+  /** Whether polling must be arranged for a new plan. */
   #isPlanNew = false
-  /** paths to scan, with the time from which on */
+  /** Paths to scan, with the earliest time. */
   readonly #due = new Map<string, number>()
   #wake: () => void = () => {}
   #client: Client | undefined
@@ -65,7 +65,7 @@ export class FolderWatcher {
   #fullAt = 0
   #retryMs = FIRST_RETRY_MS
   #hasReportedSkipped = false
-  /** a full scan is done, and nothing had to be waited for */
+  /** Whether a full scan is complete without pending paths. */
   #isSettled = false
   #lastSyncAt: string | undefined
 
@@ -83,7 +83,7 @@ export class FolderWatcher {
     options.signal.addEventListener('abort', () => this.#wake(), { once: true })
   }
 
-  /** Something at a path (`` for all) may have changed. */
+  /** Marks a path (`` for all) as possibly changed. */
   touch(path: string): void {
     const name = posix.basename(path)
     const isRule = IGNORE_FILES.includes(name)
@@ -93,7 +93,7 @@ export class FolderWatcher {
     this.#wake()
   }
 
-  /** What is missing may be taken as deleted. */
+  /** Treats missing files as deleted. */
   accept(): void {
     this.#sync.accept()
     this.touch('')
@@ -102,7 +102,7 @@ export class FolderWatcher {
   /**
    * Watches until the signal aborts.
    *
-   * @throws ApiError of a space that is gone or a token that is refused
+   * @throws ApiError if the space was deleted or the token is refused
    */
   async run(): Promise<void> {
     this.#setState('starting')
@@ -118,7 +118,7 @@ export class FolderWatcher {
     }
   }
 
-  /** A full scan, and scans of what has to settle. @throws what stands in its way */
+  /** Runs a full scan and the scans of pending paths. @throws any error that prevents them */
   async once(): Promise<void> {
     try {
       this.#due.set('', 0)
@@ -161,14 +161,14 @@ export class FolderWatcher {
         this.#poller.close()
         this.#due.clear()
         this.#fullAt = Date.now() + PULSE_MS
-        this.#setState('folder-missing', `${error.message}; its documents stay, and it is looked for`)
+        this.#setState('folder-missing', `${error.message}; its documents are kept until it returns`)
       } else {
         this.#client?.close()
         this.#client = undefined
         this.#due.clear()
         this.#fullAt = Date.now() + this.#retryMs
         this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2)
-        this.#setState('waiting', `tried again soon: ${error instanceof Error ? error.message : String(error)}`)
+        this.#setState('waiting', `retrying soon: ${error instanceof Error ? error.message : String(error)}`)
       }
     }
   }
@@ -208,7 +208,7 @@ export class FolderWatcher {
     return Math.min(this.#options.everyMs, this.#plan?.scanEveryMs ?? blindMs, blindMs)
   }
 
-  /** After each full scan: disks come and go below a folder, and files become many. */
+  /** Runs after each full scan: disks below the folder and the number of files may have changed. */
   #planPolls(): void {
     const { folder, pollMs } = this.#options
     const disks = silentDisks(folder)
@@ -224,9 +224,9 @@ export class FolderWatcher {
       this.#setState('syncing')
     } else if (withheld > 0) {
       const files = `${plural(withheld, 'file')} ${withheld === 1 ? 'is' : 'are'}`
-      this.#setState('withheld', `${files} missing from what looks like another disk or folder; the documents stay`)
+      this.#setState('withheld', `${files} missing, probably since another disk or folder is mounted; the documents are kept`)
     } else if (this.#events.isLimited) {
-      this.#setState('watching', 'the system has no more watches (fs.inotify.max_user_watches): looked at every 10 s')
+      this.#setState('watching', 'the system has no more watches (fs.inotify.max_user_watches): scanned every 10 s')
     } else {
       this.#setState('watching', this.#plan?.description)
     }
@@ -237,7 +237,7 @@ export class FolderWatcher {
     this.#options.onState(shown)
   }
 
-  /** Until the next path is due, the next full scan, or the next pulse. */
+  /** Sleeps until the next due path, full scan or folder check. */
   async #sleep(): Promise<void> {
     if (this.#options.signal.aborted) return
     const next = Math.min(...this.#due.values(), this.#fullAt, Date.now() + PULSE_MS)
@@ -254,7 +254,7 @@ export class FolderWatcher {
   }
 }
 
-/** Whether the service may be there again, or have room again, some time. */
+/** Whether the service may become available, or have space, later. */
 function mayRetry(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof DaemonStartError) return true
   return error instanceof ApiError && (error.status === 429 || error.status >= 500) && error.status !== 501

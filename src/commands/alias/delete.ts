@@ -5,9 +5,9 @@ import { CliError } from '../../cli/cli-error.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class AliasDelete extends BaseCommand {
-  static override summary = 'forget a short name of yours'
+  static override summary = 'delete an alias'
   static override examples = ['<%= config.bin %> alias delete ask']
-  static override args = { name: Args.string({ required: true, description: 'the short name' }) }
+  static override args = { name: Args.string({ required: true, description: 'name of the alias' }) }
 
   async run(): Promise<void> {
     const { args } = await this.parse(AliasDelete)

@@ -3,7 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 
 export default class Alias extends BaseCommand {
   static override pages = true
-  static override summary = 'list your short names for commands'
+  static override summary = 'list your aliases, short names for commands'
   static override aliases = ['alias:list', 'alias:ls']
   static override examples = ['<%= config.bin %> alias']
 
@@ -13,7 +13,7 @@ export default class Alias extends BaseCommand {
     await this.out.list(all, {
       columns: [{ field: 'name' }, { field: 'command' }],
       empty: 'No aliases yet.',
-      hint: "`ks alias set NAME 'query $1 --space example-space'` makes one",
+      hint: "`ks alias set NAME 'query $1 --space example-space'` creates one",
     })
   }
 }

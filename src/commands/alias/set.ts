@@ -4,14 +4,14 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { wholeConfig } from '../../cli/whole-config.js'
 
 export default class AliasSet extends BaseCommand {
-  static override summary = 'give a command a short name of yours; $1 to $9 in it are the words behind the name'
+  static override summary = 'create an alias for a command; $1 to $9 stand for the words after the alias'
   static override examples = [
     "<%= config.bin %> alias set ask 'query $1'",
     "<%= config.bin %> alias set latest 'docs $1'",
   ]
   static override args = {
-    name: Args.string({ required: true, description: 'the short name' }),
-    command: Args.string({ required: true, description: 'the command with its flags, in quotation marks' }),
+    name: Args.string({ required: true, description: 'name of the alias' }),
+    command: Args.string({ required: true, description: 'command with its flags, in quotation marks' }),
   }
 
   async run(): Promise<void> {
@@ -21,6 +21,6 @@ export default class AliasSet extends BaseCommand {
     const known = new Set(config.commandIDs.flatMap((id) => id.split(':').slice(0, 1)))
     checkAlias(name, command, known, 'ks')
     writeAliases(this.dirs.config, { ...readAliases(this.dirs.config), [name]: command })
-    this.out.note(`\`ks ${name}\` is \`ks ${command}\` from now on.`)
+    this.out.note(`\`ks ${name}\` now runs \`ks ${command}\`.`)
   }
 }

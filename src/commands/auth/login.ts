@@ -20,7 +20,7 @@ export default class AuthLogin extends BaseCommand {
     }
     const origin = new URL(place.url).origin
     const token = (await this.readToken(origin)).trim()
-    if (token === '' || /\s/.test(token)) throw usageError('a token is one word without spaces')
+    if (token === '' || /\s/.test(token)) throw usageError('a token has no spaces')
     const client = new Client({ url: place.url, token })
     try {
       await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
@@ -35,7 +35,7 @@ export default class AuthLogin extends BaseCommand {
 
   private async readToken(origin: string): Promise<string> {
     if (!process.stdin.isTTY) return await readStdin('the token')
-    if (!this.prompt.interactive) throw usageError('nobody can type a token here', 'give it on stdin')
+    if (!this.prompt.interactive) throw usageError('the token cannot be prompted for here', 'pass it on stdin')
     return await askSecret(`Token for ${origin}: `)
   }
 }

@@ -4,7 +4,7 @@ import { removeCredential } from '../../cli/credentials.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class AuthLogout extends BaseCommand {
-  static override summary = 'forget the stored token of a service'
+  static override summary = 'delete the stored token of a service'
   static override examples = ['<%= config.bin %> auth logout --url https://kb.example.com']
 
   async run(): Promise<void> {
@@ -18,6 +18,6 @@ export default class AuthLogout extends BaseCommand {
     if (!removeCredential(this.dirs.config, key)) {
       throw new CliError(`no token is stored for ${origin}`, { code: 'not-found', exit: EXIT.notFound })
     }
-    this.out.note(`Forgot the token for ${origin}.`)
+    this.out.note(`Deleted the token for ${origin}.`)
   }
 }

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { tokenClaims } from '../../cli/token-claims.js'
 
 export default class AuthStatus extends BaseCommand {
-  static override summary = 'show which token is used, for whom, until when, and whether it is accepted'
+  static override summary = 'show the current token: its subject, expiry and whether the service accepts it'
   static override examples = ['<%= config.bin %> auth status', '<%= config.bin %> auth status --context work']
 
   async run(): Promise<void> {

@@ -10,9 +10,9 @@ import { bytes, plural } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class BundleExport extends BaseCommand {
-  static override summary = 'write spaces to one file, which another store can import'
+  static override summary = 'export spaces to one file that another service can import'
   static override description =
-    'The file holds all of the spaces as of one moment: documents, vectors, answers, questions, workspaces. It holds no keys, but whatever people wrote: keep it to yourself. Needs a token with every scope.'
+    'The file contains a consistent snapshot of the spaces: documents, vectors, answers, questions and workspaces. It has no keys, but everything that people wrote: keep it private. Needs a token with every scope.'
   static override examples = [
     '<%= config.bin %> bundle export example-space --out example-space.tar',
     '<%= config.bin %> bundle export example-space notes --out spaces.tar --force',
@@ -21,15 +21,15 @@ export default class BundleExport extends BaseCommand {
   static override args = { space: Args.string({ required: true, description: 'slugs or ids of spaces' }) }
   static override flags = {
     out: Flags.string({ required: true, helpValue: 'file', description: 'file to write, or - for stdout' }),
-    force: Flags.boolean({ description: 'replace the file where it is there' }),
+    force: Flags.boolean({ description: 'replace an existing file' }),
   }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(BundleExport)
     const file = flags.out === '-' ? undefined : flags.out
-    if (file === undefined && process.stdout.isTTY) throw usageError('a bundle is no text for a terminal')
+    if (file === undefined && process.stdout.isTTY) throw usageError('a bundle is not written to a terminal')
     if (file !== undefined && !flags.force && existsSync(file))
-      throw new CliError(`${JSON.stringify(file)} is there already`, {
+      throw new CliError(`${JSON.stringify(file)} exists already`, {
         code: 'exists',
         exit: EXIT.conflict,
         hint: '`--force` replaces it',
@@ -58,13 +58,13 @@ export default class BundleExport extends BaseCommand {
   }
 }
 
-/** The service ends a bundle that it cannot finish by breaking the connection. */
+/** The service closes the connection if it cannot complete a bundle. */
 function broken(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ECONNRESET') return error
-  return new CliError('the bundle broke off, and nothing was written', {
+  return new CliError('the bundle ended early, and nothing was written', {
     code: 'unreachable',
     exit: EXIT.unavailable,
-    hint: 'the log of the daemon tells why; `ks fsck` finds what of a space is damaged',
+    hint: 'the log of the daemon has the reason; `ks fsck` finds damaged parts of a space',
     cause: error,
   })
 }

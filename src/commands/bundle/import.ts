@@ -13,9 +13,9 @@ import type { ImportedBundle } from '../../contract/gateway/bundles.js'
 import { defined } from '../../lib/defined.js'
 
 export default class BundleImport extends BaseCommand {
-  static override summary = 'import the spaces of a bundle, all of them or nothing'
+  static override summary = 'import the spaces of a bundle, all or none'
   static override description =
-    'Ids are kept; with --as the space is a copy with new ids, which can be in the same service. Nothing is visible before all is read. Needs a token with every scope.'
+    'Ids are kept. With --as, the space becomes a copy with new ids, even in the same service. Nothing is visible before the import is complete. Needs a token with every scope.'
   static override examples = [
     '<%= config.bin %> bundle import example-space.tar',
     '<%= config.bin %> bundle import example-space.tar --as copy-of-example',
@@ -53,19 +53,19 @@ export default class BundleImport extends BaseCommand {
           { field: 'headRevision', title: 'REVISION', kind: 'count' },
         ],
         fields: ['name', 'withoutVectors', 'embeddingConfigured'],
-        empty: 'The bundle holds no space.',
+        empty: 'The bundle contains no space.',
       })
     for (const { slug, withoutVectors, embeddingConfigured } of imported.spaces)
       if (!embeddingConfigured)
         this.out.warn(
-          `ks: this service does not have the embedding model of ${JSON.stringify(slug)}: questions find words alone until it is added (\`ks models add\`)`,
+          `ks: this service does not have the embedding model of ${JSON.stringify(slug)}: search uses words only until it is added (\`ks models add\`)`,
         )
       else if (withoutVectors > 0)
-        this.out.warn(`ks: ${plural(withoutVectors, 'passage')} of ${JSON.stringify(slug)} came without vectors`)
+        this.out.warn(`ks: ${plural(withoutVectors, 'passage')} of ${JSON.stringify(slug)} has no vectors`)
   }
 }
 
-/** @throws the error, with a hint if the space is in the service already */
+/** @throws the error, with a hint if the service already has the space */
 function adviseCopy(error: unknown): never {
   if (!(error instanceof ApiError) || (error.code !== 'slug-taken' && error.code !== 'id-taken')) throw error
   throw new ApiError({
@@ -78,7 +78,7 @@ function adviseCopy(error: unknown): never {
 async function partOf(file: string): Promise<{ part: UploadPart; size?: number }> {
   const mimeType = 'application/x-tar'
   if (file === '-') {
-    if (process.stdin.isTTY) throw usageError('a bundle is read from stdin, which is a terminal here')
+    if (process.stdin.isTTY) throw usageError('the bundle is read from stdin, but stdin is a terminal')
     return { part: { filename: 'bundle.tar', mimeType, content: { stream: process.stdin } } }
   }
   const found = await stat(file).catch((error: unknown) => {

@@ -13,7 +13,7 @@ export default class Completion extends BaseCommand {
     'source <(<%= config.bin %> completion bash)',
     '<%= config.bin %> completion fish > ~/ks.fish',
   ]
-  static override args = { shell: Args.string({ required: true, options: [...SHELLS], description: 'the shell' }) }
+  static override args = { shell: Args.string({ required: true, options: [...SHELLS], description: 'shell' }) }
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion)
@@ -24,7 +24,7 @@ export default class Completion extends BaseCommand {
   }
 
   private table(known: Command.Loadable[]): CompletionCommand[] {
-    // oclif lists a command once more for each of its aliases.
+    // oclif lists a command again for each of its aliases.
     const aliases = new Set(known.flatMap((command) => command.aliases))
     const commands = known.filter((command) => !aliases.has(command.id))
     return commands.flatMap((command) => {

@@ -6,15 +6,15 @@ import { writeKept } from '../../cli/kept-file.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class CompletionInstall extends BaseCommand {
-  static override summary = 'put the completion scripts of ks and kchat where a shell looks for them'
+  static override summary = 'install the completion scripts of ks and kchat for a shell'
   static override description =
-    'Into the folder of this user that bash, zsh or fish loads them from. A file that says the same already stays; of another one a copy is kept beside it. A newer version of ks has newer scripts: run it again then.'
+    'Writes them to the folder from which bash, zsh or fish loads the completions of this user. An identical file stays unchanged; another one is first copied to a backup next to it. Run this again after an update of ks.'
   static override examples = [
     '<%= config.bin %> completion install zsh --dry-run',
     '<%= config.bin %> completion install bash --yes',
   ]
-  static override args = { shell: Args.string({ description: 'bash, zsh or fish (default: that of SHELL)' }) }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'only say what would be written' }) }
+  static override args = { shell: Args.string({ description: 'bash, zsh or fish (default: from SHELL)' }) }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be written, without writing' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(CompletionInstall)
@@ -37,9 +37,9 @@ export default class CompletionInstall extends BaseCommand {
     })
     if (this.out.isJson) return this.out.json({ shell, written, dryRun: isDry, toDo: todo ?? null })
     for (const { path, changes } of plans)
-      this.out.line(`${!changes ? 'is there already' : isDry ? 'would be written' : 'written'}: ${path}`)
-    for (const { backup } of written) if (backup !== undefined) this.out.note(`what it was: ${backup}`)
+      this.out.line(`${!changes ? 'up to date' : isDry ? 'would be written' : 'written'}: ${path}`)
+    for (const { backup } of written) if (backup !== undefined) this.out.note(`backup: ${backup}`)
     if (todo !== undefined) this.out.note(todo)
-    else if (!isDry) this.out.note(`the next ${shell} that starts knows it`)
+    else if (!isDry) this.out.note(`takes effect in the next ${shell} that starts`)
   }
 }

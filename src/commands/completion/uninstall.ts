@@ -6,10 +6,10 @@ import { isOurs, scriptFiles, shellNamed } from '../../cli/completion-files.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class CompletionUninstall extends BaseCommand {
-  static override summary = 'remove the completion scripts that `completion install` put there'
+  static override summary = 'remove the completion scripts of `completion install`'
   static override examples = ['<%= config.bin %> completion uninstall bash --yes']
-  static override args = { shell: Args.string({ description: 'bash, zsh or fish (default: that of SHELL)' }) }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'only say what would be removed' }) }
+  static override args = { shell: Args.string({ description: 'bash, zsh or fish (default: from SHELL)' }) }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed, without removing' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(CompletionUninstall)
@@ -22,7 +22,7 @@ export default class CompletionUninstall extends BaseCommand {
     if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDry })
     for (const path of paths) this.out.line(`${isDry ? 'would be removed' : 'removed'}: ${path}`)
     for (const { path, before } of all)
-      if (before !== undefined && !paths.includes(path)) this.out.note(`was not put there by ks, and stays: ${path}`)
-    if (paths.length === 0) this.out.note(`there is none for ${shell}`)
+      if (before !== undefined && !paths.includes(path)) this.out.note(`not installed by ks, kept: ${path}`)
+    if (paths.length === 0) this.out.note(`no completion script is installed for ${shell}`)
   }
 }

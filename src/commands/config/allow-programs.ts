@@ -4,9 +4,9 @@ import { confirm } from '../../cli/prompt.js'
 import { allowedPrograms, allowPrograms, disallowedPrograms } from '../../local/allowed-programs.js'
 
 export default class ConfigAllowPrograms extends BaseCommand {
-  static override summary = "let the daemon start the programs that its data directory's config.json names"
+  static override summary = "allow the daemon to start the programs in its data directory's config.json"
   static override description =
-    'A data directory may come from somebody else. What its config.json names as a program is started only after it was allowed on this machine: here, or by setting it with `ks config set providers … --daemon`.'
+    'A data directory may come from another person. Programs in its config.json are started only after they are allowed on this machine: here, or by `ks config set providers … --daemon`.'
   static override examples = [
     '<%= config.bin %> config allow-programs',
     '<%= config.bin %> config allow-programs --yes',
@@ -16,16 +16,16 @@ export default class ConfigAllowPrograms extends BaseCommand {
     await this.parse(ConfigAllowPrograms)
     const strange = disallowedPrograms(configuredPrograms(this.dirs.data), allowedPrograms(this.dirs.config))
     if (strange.length === 0) {
-      this.out.note('Every program that config.json names is allowed.')
+      this.out.note('All programs in config.json are allowed.')
       return
     }
     for (const argv of strange) this.out.line(JSON.stringify(argv))
     const what = strange.length === 1 ? 'this program' : `these ${strange.length} programs`
-    if (!(await confirm(`letting the daemon start ${what}`, this.prompt))) {
+    if (!(await confirm(`allowing the daemon to start ${what}`, this.prompt))) {
       this.out.note('Nothing was allowed.')
       return
     }
     allowPrograms(this.dirs.config, strange)
-    this.out.note('hint: `ks daemon restart` puts it in force')
+    this.out.note('hint: `ks daemon restart` applies it')
   }
 }

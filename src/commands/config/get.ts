@@ -8,7 +8,7 @@ export default class ConfigGet extends BaseCommand {
   static override summary = 'print the value of one setting'
   static override examples = ['<%= config.bin %> config get space', '<%= config.bin %> config get listen --daemon']
   static override args = { key: Args.string({ required: true, description: 'name of the setting' }) }
-  static override flags = { daemon: Flags.boolean({ description: 'a setting of the local daemon' }) }
+  static override flags = { daemon: Flags.boolean({ description: 'print a setting of the local daemon' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigGet)

@@ -5,12 +5,12 @@ import { effectiveDefaults } from '../../cli/effective-config.js'
 
 export default class Config extends BaseCommand {
   static override pages = true
-  static override summary = 'list settings and where each value comes from'
+  static override summary = 'list settings and the origins of their values'
   static override aliases = ['config:list', 'config:ls']
   static override examples = ['<%= config.bin %> config', '<%= config.bin %> config --daemon --origin']
   static override flags = {
-    daemon: Flags.boolean({ description: 'settings of the local daemon' }),
-    origin: Flags.boolean({ description: 'say where each value comes from' }),
+    daemon: Flags.boolean({ description: 'list the settings of the local daemon' }),
+    origin: Flags.boolean({ description: 'show the origin of each value' }),
   }
 
   async run(): Promise<void> {

@@ -6,7 +6,7 @@ import { defined } from '../../lib/defined.js'
 import { programsPath } from '../../local/allowed-programs.js'
 
 export default class ConfigPath extends BaseCommand {
-  static override summary = 'print where settings and data are'
+  static override summary = 'print the paths of settings and data'
   static override examples = ['<%= config.bin %> config path', '<%= config.bin %> config path --fields config']
 
   async run(): Promise<void> {

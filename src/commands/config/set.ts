@@ -6,26 +6,26 @@ import { checkDefault, defaultKeys, isDefaultKey, readUserConfig, writeUserConfi
 import { allowPrograms } from '../../local/allowed-programs.js'
 
 export default class ConfigSet extends BaseCommand {
-  static override summary = 'keep a setting'
+  static override summary = 'change a setting'
   static override examples = [
     '<%= config.bin %> config set space example-space',
     '<%= config.bin %> config set compilation inline --daemon',
   ]
   static override args = {
     key: Args.string({ required: true, description: 'name of the setting' }),
-    value: Args.string({ required: true, description: 'its value; lists and objects of the daemon as JSON' }),
+    value: Args.string({ required: true, description: 'value; lists and objects of the daemon as JSON' }),
   }
-  static override flags = { daemon: Flags.boolean({ description: 'a setting of the local daemon' }) }
+  static override flags = { daemon: Flags.boolean({ description: 'change a setting of the local daemon' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigSet)
     if (flags.daemon) {
       setDaemonSetting(this.dirs.data, args.key, args.value)
-      // a program that is typed here was named on this machine
+      // A program that the user types here is allowed on this machine.
       if (args.key === 'providers' || args.key === 'converters') {
         allowPrograms(this.dirs.config, configuredPrograms(this.dirs.data))
       }
-      this.out.note('hint: `ks daemon restart` puts it in force')
+      this.out.note('hint: `ks daemon restart` applies it')
       return
     }
     if (!isDefaultKey(args.key)) throw unknownSetting(args.key, defaultKeys())

@@ -5,16 +5,16 @@ import { setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
 import { defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
 
 export default class ConfigUnset extends BaseCommand {
-  static override summary = 'forget a setting, so that its default holds'
+  static override summary = 'reset a setting to its default'
   static override examples = ['<%= config.bin %> config unset space']
   static override args = { key: Args.string({ required: true, description: 'name of the setting' }) }
-  static override flags = { daemon: Flags.boolean({ description: 'a setting of the local daemon' }) }
+  static override flags = { daemon: Flags.boolean({ description: 'reset a setting of the local daemon' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigUnset)
     if (flags.daemon) {
       setDaemonSetting(this.dirs.data, args.key, undefined)
-      this.out.note('hint: `ks daemon restart` puts it in force')
+      this.out.note('hint: `ks daemon restart` applies it')
       return
     }
     if (!isDefaultKey(args.key)) throw unknownSetting(args.key, defaultKeys())

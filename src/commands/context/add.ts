@@ -6,10 +6,10 @@ import { checkUrl, LOCAL_CONTEXT, readUserConfig, writeUserConfig } from '../../
 import { defined } from '../../lib/defined.js'
 
 export default class ContextAdd extends BaseCommand {
-  static override summary = 'give a service a name'
+  static override summary = 'add a service under a name'
   static override examples = ['<%= config.bin %> context add work --url https://kb.example.com --space example-space']
   static override args = { name: Args.string({ required: true, description: 'name of the context' }) }
-  static override flags = { space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'its default space' }) }
+  static override flags = { space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'default space of the context' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContextAdd)

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { LOCAL_CONTEXT } from '../../cli/user-config.js'
 
 export default class Context extends BaseCommand {
-  static override summary = 'list the services that ks knows'
+  static override summary = 'list the configured services'
   static override aliases = ['context:list', 'context:ls']
   static override examples = ['<%= config.bin %> context']
 

@@ -5,7 +5,7 @@ import { removeCredential } from '../../cli/credentials.js'
 import { readUserConfig, writeUserConfig } from '../../cli/user-config.js'
 
 export default class ContextRemove extends BaseCommand {
-  static override summary = 'forget a service and the token stored for it'
+  static override summary = 'remove a service and its stored token'
   static override examples = ['<%= config.bin %> context remove work']
   static override args = { name: Args.string({ required: true, description: 'name of the context' }) }
 

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { defined } from '../../lib/defined.js'
 
 export default class ContextShow extends BaseCommand {
-  static override summary = 'show which service a command here would speak to, and why'
+  static override summary = 'show the service that commands use here, and why'
   static override examples = ['<%= config.bin %> context show']
 
   async run(): Promise<void> {

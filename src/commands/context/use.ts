@@ -4,7 +4,7 @@ import { requireContext } from '../../cli/contexts.js'
 import { readUserConfig, writeUserConfig } from '../../cli/user-config.js'
 
 export default class ContextUse extends BaseCommand {
-  static override summary = 'choose the service that commands speak to'
+  static override summary = 'select the service that commands use'
   static override examples = ['<%= config.bin %> context use work', '<%= config.bin %> context use local']
   static override args = { name: Args.string({ required: true, description: 'name of the context' }) }
 
@@ -14,6 +14,6 @@ export default class ContextUse extends BaseCommand {
     requireContext(args.name, config)
     config.currentContext = args.name
     writeUserConfig(this.dirs.config, config)
-    this.out.note(`Commands speak to ${args.name} now.`)
+    this.out.note(`Commands now use ${args.name}.`)
   }
 }

@@ -7,7 +7,7 @@ import { runWith, startPrivateDaemon } from '../../cli/private-daemon.js'
 import { typedWords } from '../../cli/words.js'
 
 export default class DaemonExec extends BaseCommand {
-  static override summary = 'run a command with a daemon of its own, and exit as the command does'
+  static override summary = 'run a command with a private daemon, and exit with its exit code'
   static override examples = [
     '<%= config.bin %> daemon exec --temp -- <%= config.bin %> spaces',
     `<%= config.bin %> daemon exec --temp -- sh -euc '<%= config.bin %> ingest ./docs --space example-space --create --wait'`,
@@ -17,14 +17,14 @@ export default class DaemonExec extends BaseCommand {
     command: Args.string({ required: true, description: 'command and its arguments, after --' }),
   }
   static override flags = {
-    temp: Flags.boolean({ description: 'data directory that is removed afterwards', exclusive: ['data-dir'] }),
+    temp: Flags.boolean({ description: 'use a temporary data directory, removed afterwards', exclusive: ['data-dir'] }),
     'data-dir': Flags.string({ helpValue: 'folder', description: 'data directory to use' }),
   }
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(DaemonExec)
     if (!flags.temp && flags['data-dir'] === undefined)
-      throw usageError('say where the data goes: `--temp` or `--data-dir`')
+      throw usageError('give `--temp` or `--data-dir`')
     const dataDir = flags['data-dir'] === undefined ? undefined : resolve(flags['data-dir'])
     const daemon = await startPrivateDaemon(dataDir)
     let code: number

@@ -8,7 +8,7 @@ import { EXIT } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 
 export default class Daemon extends BaseCommand {
-  static override summary = 'show whether the local daemon runs and what it does; exit 8 when it does not run'
+  static override summary = 'show the status of the local daemon; exits with 8 if it does not run'
   static override aliases = ['daemon:status']
   static override examples = ['<%= config.bin %> daemon status', '<%= config.bin %> daemon status --format json']
 
@@ -39,7 +39,7 @@ export default class Daemon extends BaseCommand {
     }
   }
 
-  /** What `ks daemon install` made, and how it is. */
+  /** The service of `ks daemon install` and its state. */
   private async service(): Promise<{ service?: { path: string; state?: string } }> {
     const file = installedService(this.dirs, process.env)
     if (file === undefined) return {}

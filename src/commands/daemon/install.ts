@@ -18,11 +18,11 @@ import {
 import { findDaemon } from '../../client/local-daemon.js'
 
 export default class DaemonInstall extends BaseCommand {
-  static override summary = 'have the service manager of this user run the local daemon'
+  static override summary = 'run the local daemon as a service of this user'
   static override description =
-    'Writes a unit of systemd (Linux) or a job of launchd (macOS, untested), shows it first, keeps a copy of a file that was there, and has systemd start it now and with every session. A daemon that runs meanwhile is stopped in order first. Run it again after Node or ks moved.'
+    'Shows and writes a unit of systemd (Linux) or a job of launchd (macOS, untested), with a backup of an existing file. systemd starts it now and with every session. A running daemon is first shut down. Run this again after Node or ks has moved.'
   static override examples = ['<%= config.bin %> daemon install --dry-run']
-  static override flags = { 'dry-run': Flags.boolean({ description: 'only show what would be written and done' }) }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be written and done, without doing it' }) }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonInstall)
@@ -35,18 +35,18 @@ export default class DaemonInstall extends BaseCommand {
     const commands = commandsFor(kind, path, 'install')
     if (isDry) {
       if (this.out.isJson) return this.out.json({ kind, path, changes, text, commands, written: false })
-      this.out.note(changes ? `${path} would be written` : `${path} says this already`)
+      this.out.note(changes ? `${path} would be written` : `${path} is up to date`)
       this.out.text(text)
       return this.out.note(`then: ${commands.join('; ')}`)
     }
     if (!changes && runs && (await serviceState(kind)) === 'active') {
       if (this.out.isJson) return this.out.json({ kind, path, changes, started: false, commands: [] })
-      return this.out.line(`runs already as a service: ${path}`)
+      return this.out.line(`already runs as a service: ${path}`)
     }
     if (changes) this.out.note(text)
     if (!(await confirm(changes ? `write ${path}` : `start ${UNIT}`, this.prompt))) return
     const backup = changes ? writeKept({ path, text, isNew: before === undefined }) : undefined
-    // a manager reads it, and there is nothing secret in it
+    // The service manager reads it, and it contains no secrets.
     chmodSync(path, 0o644)
     if (runs) await this.begin(changes)
     if (this.out.isJson)
@@ -59,16 +59,16 @@ export default class DaemonInstall extends BaseCommand {
         commands: runs ? [] : commands,
       })
     this.out.line(runs ? `runs as a service: ${path}` : `written: ${path}`)
-    if (backup !== undefined) this.out.note(`what it was: ${backup}`)
+    if (backup !== undefined) this.out.note(`backup: ${backup}`)
     await this.advise(kind, runs ? [] : commands)
   }
 
-  /** Of two daemons on one data directory the second would not start. */
+  /** A second daemon on the same data directory would not start, so the running one is stopped. */
   private async begin(changes: boolean): Promise<void> {
     await systemctl('daemon-reload')
     const daemon = await findDaemon(this.dirs.data)
     if (daemon !== undefined && daemon.file.mode !== 'service') {
-      this.out.note(`stopping the daemon that runs now: pid ${daemon.file.pid}`)
+      this.out.note(`stopping the running daemon: pid ${daemon.file.pid}`)
       await stopDaemon({ dataDir: this.dirs.data, force: false })
     }
     await systemctl('enable', UNIT)
@@ -79,16 +79,16 @@ export default class DaemonInstall extends BaseCommand {
   private async advise(kind: 'systemd' | 'launchd', commands: readonly string[]): Promise<void> {
     if (commands.length > 0) {
       const daemon = await findDaemon(this.dirs.data)
-      if (kind === 'launchd') this.out.note('jobs of launchd are untested: tell us what it does')
+      if (kind === 'launchd') this.out.note('jobs of launchd are untested: please report how it works')
       else this.out.note('systemd does not run for this user here')
       if (daemon !== undefined)
-        this.out.note(`a daemon runs, stop it first: \`ks daemon stop\` (pid ${daemon.file.pid})`)
+        this.out.note(`a daemon is running; stop it first: \`ks daemon stop\` (pid ${daemon.file.pid})`)
       this.out.note(`start it with: ${commands.join('; ')}`)
     }
     this.out.note(
-      `keys of providers go into ${environmentFile(this.dirs)}, one NAME=value a line, for nobody else to read`,
+      `put keys of providers into ${environmentFile(this.dirs)}, one NAME=value per line, readable by you only`,
     )
-    if (kind === 'systemd') this.out.note('`loginctl enable-linger` keeps it running while nobody is logged in')
-    this.out.note('`ks daemon uninstall` takes it away again')
+    if (kind === 'systemd') this.out.note('`loginctl enable-linger` keeps it running after logout')
+    this.out.note('`ks daemon uninstall` removes it')
   }
 }

@@ -4,7 +4,7 @@ import { daemonLogPath, followLines, hasLevel, lastLines, prettyLine } from '../
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
-/** A line of the log; what a crash wrote there is no JSON. */
+/** Parses a line of the log. Output of a crash is not JSON. */
 function asObject(line: string): unknown {
   try {
     return JSON.parse(line)
@@ -17,9 +17,9 @@ export default class DaemonLogs extends BaseCommand {
   static override summary = "print the daemon's log: readable on a terminal, JSON lines in a pipe"
   static override examples = ['<%= config.bin %> daemon logs -n 50', '<%= config.bin %> daemon logs -f --level warn']
   static override flags = {
-    follow: Flags.boolean({ char: 'f', description: 'go on with new lines until Ctrl-C' }),
-    lines: Flags.integer({ char: 'n', min: 0, default: 200, helpValue: 'n', description: 'lines from the end' }),
-    level: Flags.option({ options: LEVELS, description: 'least level' })(),
+    follow: Flags.boolean({ char: 'f', description: 'follow new lines until Ctrl-C' }),
+    lines: Flags.integer({ char: 'n', min: 0, default: 200, helpValue: 'n', description: 'count of lines from the end' }),
+    level: Flags.option({ options: LEVELS, description: 'minimum level' })(),
   }
 
   async run(): Promise<void> {

@@ -2,13 +2,13 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { daemonFlags, daemonWords } from '../../cli/daemon-flags.js'
 
 export default class DaemonRun extends BaseCommand {
-  static override summary = 'run the local daemon in the foreground, the same program as ksd'
+  static override summary = 'run the local daemon in the foreground, like ksd'
   static override examples = ['<%= config.bin %> daemon run --listen 127.0.0.1:0']
   static override flags = daemonFlags
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonRun)
-    // The one place where the terminal loads the daemon: this process becomes it.
+    // The only place where the CLI loads the daemon: this process becomes the daemon.
     const { main } = await import('../../daemon/main.js')
     const ready = this.out.isJson ? ['--ready-json'] : []
     await main(['--data-dir', this.dirs.data, ...daemonWords(flags), ...ready])

@@ -6,7 +6,7 @@ import { findDaemon, type LocalDaemon } from '../../client/local-daemon.js'
 import { startDaemon } from '../../client/start-daemon.js'
 
 export default class DaemonStart extends BaseCommand {
-  static override summary = 'start the local daemon; it stays until it is stopped'
+  static override summary = 'start the local daemon; it runs until it is stopped'
   static override examples = ['<%= config.bin %> daemon start', '<%= config.bin %> daemon start --listen 127.0.0.1:0']
   static override flags = {
     ...daemonFlags,
@@ -29,12 +29,12 @@ export default class DaemonStart extends BaseCommand {
       }))
     if (this.out.isJson) this.out.json(daemon.file)
     else {
-      const state = running === undefined ? 'started' : 'runs already'
+      const state = running === undefined ? 'started' : 'already runs'
       this.out.line(`${state}: pid ${daemon.file.pid}, ${daemon.file.url}`)
     }
   }
 
-  /** Where there is a service of it, that is what is started. */
+  /** Starts the installed service, if there is one. */
   private async byService(): Promise<LocalDaemon | undefined> {
     const service = installedService(this.dirs, process.env)
     if (service === undefined || !(await managerRuns(service.kind))) return undefined

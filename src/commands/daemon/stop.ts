@@ -3,24 +3,24 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { type StopManner, type StoppedDaemon, stopDaemon } from '../../cli/daemon-control.js'
 
 export default class DaemonStop extends BaseCommand {
-  static override summary = 'stop the local daemon and wait until it has left'
+  static override summary = 'stop the local daemon and wait until it has exited'
   static override examples = ['<%= config.bin %> daemon stop', '<%= config.bin %> daemon stop --force']
-  static override flags = { force: Flags.boolean({ description: 'kill it when it has not left after 10 s' }) }
+  static override flags = { force: Flags.boolean({ description: 'kill it if it has not exited after 10 s' }) }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonStop)
     const stopped = await stopDaemon({ dataDir: this.dirs.data, force: flags.force })
     if (this.out.isJson) this.out.json({ stopped: stopped !== undefined, ...(stopped && toJson(stopped)) })
-    else this.out.line(stopped === undefined ? 'no daemon runs' : WORDS[stopped.manner](stopped.pid))
+    else this.out.line(stopped === undefined ? 'no daemon is running' : WORDS[stopped.manner](stopped.pid))
   }
 }
 
-const KEPT = 'nothing that was acknowledged is lost'
+const KEPT = 'acknowledged writes are not lost'
 
 const WORDS: Record<StopManner, (pid: number) => string> = {
   'in-order': (pid) => `stopped: pid ${pid}`,
-  'at-once': (pid) => `stopped: pid ${pid}, before everything was closed in order (its log says why); ${KEPT}`,
-  killed: (pid) => `killed: pid ${pid}, it had not left by itself; ${KEPT}`,
+  'at-once': (pid) => `stopped: pid ${pid}, without a complete shutdown (its log has the reason); ${KEPT}`,
+  killed: (pid) => `killed: pid ${pid}, because it did not exit; ${KEPT}`,
 }
 
 function toJson({ pid, manner }: StoppedDaemon) {

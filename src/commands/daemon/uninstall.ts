@@ -7,9 +7,9 @@ import { commandsFor, isOurs, managerRuns, serviceFile, systemctl, UNIT } from '
 import { EXIT } from '../../contract/errors.js'
 
 export default class DaemonUninstall extends BaseCommand {
-  static override summary = 'stop the service of the local daemon and remove it; data stays'
+  static override summary = 'stop and remove the service of the local daemon; data stays'
   static override examples = ['<%= config.bin %> daemon uninstall --dry-run']
-  static override flags = { 'dry-run': Flags.boolean({ description: 'only say what would be removed' }) }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed, without removing' }) }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonUninstall)
@@ -19,7 +19,7 @@ export default class DaemonUninstall extends BaseCommand {
       throw new CliError(`${path} was not written by \`ks daemon install\``, {
         code: 'conflict',
         exit: EXIT.conflict,
-        hint: 'remove it by hand if nobody needs it',
+        hint: 'remove it by hand if it is not needed',
       })
     const isThere = before !== undefined
     const runs = await managerRuns(kind)

@@ -5,7 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 
 export default class DocsArtifact extends BaseCommand {
   static override pages = true
-  static override summary = 'show what the parser made of a document'
+  static override summary = 'show the parsed elements of a document'
   static override examples = [
     "<%= config.bin %> docs artifact '#a1b2c3d4' --space example-space --text",
     "<%= config.bin %> docs artifact '#a1b2c3d4' --space example-space --format jsonl",
@@ -18,7 +18,7 @@ export default class DocsArtifact extends BaseCommand {
       helpValue: 'n',
       description: 'version of the document (default: the current one)',
     }),
-    text: Flags.boolean({ description: 'only the text' }),
+    text: Flags.boolean({ description: 'print only the text' }),
   }
 
   async run(): Promise<void> {

@@ -6,20 +6,20 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { saveBody } from '../../cli/save-body.js'
 
 export default class DocsAsset extends BaseCommand {
-  static override summary = 'save the bytes of one item of a document'
+  static override summary = 'save the bytes of a document item'
   static override examples = [
     "<%= config.bin %> docs asset '#a1b2c3d4' ITEM --space example-space -o figure.png",
     "<%= config.bin %> docs asset '#a1b2c3d4' ITEM --variant preview --space example-space -o small.jpg",
   ]
   static override args = {
     id: Args.string({ required: true, description: 'path or id of the document' }),
-    item: Args.string({ required: true, description: 'id of the item, as `ks docs items` shows it' }),
+    item: Args.string({ required: true, description: 'id of the item, from `ks docs items`' }),
   }
   static override flags = {
     ...spaceFlag,
     variant: Flags.string({
       helpValue: 'name',
-      description: 'thumbnail, preview, page, or another that the item names',
+      description: 'thumbnail, preview, page, or another variant of the item',
     }),
     output: Flags.string({ char: 'o', helpValue: 'file', description: 'file to write (default: stdout)' }),
   }
@@ -27,7 +27,7 @@ export default class DocsAsset extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DocsAsset)
     if (flags.output === undefined && this.out.isTerminal) {
-      throw usageError('bytes are not written to a terminal', 'give `-o FILE`')
+      throw usageError('binary output is not written to a terminal', 'give `-o FILE`')
     }
     const { id, documentId } = await this.documentNamed(args.id)
     const client = await this.client()

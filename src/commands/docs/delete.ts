@@ -7,11 +7,11 @@ import { confirm } from '../../cli/prompt.js'
 import { plural } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
 
-/** Deleting a few named documents is what the verb says; more than this is worth a question. */
+/** Maximum documents that are deleted without confirmation. */
 const ASK_ABOVE = 10
 
 export default class DocsDelete extends BaseCommand {
-  static override summary = 'delete documents with everything derived from them'
+  static override summary = 'delete documents and all derived data'
   static override examples = [
     '<%= config.bin %> docs delete handbook/on-call.md --space example-space',
     "<%= config.bin %> docs delete '#a1b2c3d4' --space example-space",
@@ -19,7 +19,7 @@ export default class DocsDelete extends BaseCommand {
   ]
   static override strict = false
   static override args = { id: Args.string({ required: true, description: 'paths or ids of documents' }) }
-  static override flags = { ...spaceFlag, 'dry-run': Flags.boolean({ description: 'only say what would be deleted' }) }
+  static override flags = { ...spaceFlag, 'dry-run': Flags.boolean({ description: 'show what would be deleted, without deleting' }) }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocsDelete)

@@ -6,7 +6,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class DocsReindex extends BaseCommand {
-  static override summary = 'compile documents again; old versions answer until the new ones are published'
+  static override summary = 'recompile documents; the old versions stay visible until the new ones are published'
   static override examples = [
     "<%= config.bin %> docs reindex '#a1b2c3d4' --space example-space",
     '<%= config.bin %> docs reindex --all --space example-space --yes',
@@ -14,13 +14,13 @@ export default class DocsReindex extends BaseCommand {
   ]
   static override strict = false
   static override args = { id: Args.string({ description: 'paths or ids of documents' }) }
-  static override flags = { ...spaceFlag, all: Flags.boolean({ description: 'every document of the space' }) }
+  static override flags = { ...spaceFlag, all: Flags.boolean({ description: 'recompile every document of the space' }) }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocsReindex)
     if ((flags.all === true) === argv.length > 0) throw usageError('give ids of documents, or `--all`')
     const { id, documentIds } = await this.documentsNamed(argv)
-    if (flags.all && !(await confirm('compiling every document of the space again', this.prompt))) return
+    if (flags.all && !(await confirm('recompiling every document of the space', this.prompt))) return
     const client = await this.client()
     const body = flags.all ? { all: true } : { documentIds }
     const done = await client.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', { path: { id }, body })
@@ -41,7 +41,7 @@ export default class DocsReindex extends BaseCommand {
     })
     if (rows.length > 0)
       this.out.note(
-        `hint: \`ks jobs bulk ${bulkJobId}\` says how far it is, \`ks jobs wait ${bulkJobId}\` waits for it`,
+        `hint: \`ks jobs bulk ${bulkJobId}\` shows the progress, \`ks jobs wait ${bulkJobId}\` waits for the end`,
       )
   }
 }

@@ -11,7 +11,7 @@ import { saveBody } from '../../cli/save-body.js'
 
 export default class DocsShow extends BaseCommand {
   static override pages = true
-  static override summary = 'show one document: what is known of it, or what it says'
+  static override summary = 'show a document: its metadata or its content'
   static override examples = [
     '<%= config.bin %> docs show handbook/on-call.md --space example-space',
     "<%= config.bin %> docs show '#a1b2c3d4' --space example-space",
@@ -21,7 +21,7 @@ export default class DocsShow extends BaseCommand {
   static override args = { id: Args.string({ required: true, description: 'path or id of the document' }) }
   static override flags = {
     ...spaceFlag,
-    as: Flags.string({ options: FORMS, description: 'what it says, in this form (default: what is known of it)' }),
+    as: Flags.string({ options: FORMS, description: 'content in this form (default: metadata)' }),
   }
 
   async run(): Promise<void> {
@@ -36,7 +36,7 @@ export default class DocsShow extends BaseCommand {
     this.out.record(document, { fields: DOCUMENT_FIELDS })
     if (document.parserStatus !== 'pending') return
     const job = (await readings(client, id)).find((one) => one.documentAssetId === documentId)
-    if (job !== undefined) this.out.note(`It is read: ${progressInWords(job.progress)}.`)
+    if (job !== undefined) this.out.note(`Being parsed: ${progressInWords(job.progress)}.`)
   }
 
   private async show(path: { id: string; documentId: string }, form: Form): Promise<void> {

@@ -10,20 +10,20 @@ export default class DocsTable extends BaseCommand {
   static override pages = true
   static override summary = 'list the tables of a document, or print one as CSV, JSON or Markdown'
   static override description =
-    'Without a number the tables are listed. Cells are printed as the document has them: one that begins with =, +, - or @ is a formula to a spreadsheet, so import CSV of others as text.'
+    'Without a number, lists the tables. Cells are printed unchanged: spreadsheets take a cell that begins with =, +, - or @ for a formula, so import untrusted CSV as text.'
   static override examples = [
     "<%= config.bin %> docs table '#a1b2c3d4' --space example-space",
     "<%= config.bin %> docs table '#a1b2c3d4' 1 --space example-space -o table.csv",
   ]
   static override args = {
     id: Args.string({ required: true, description: 'path or id of the document' }),
-    number: Args.integer({ min: 1, description: 'which of its tables, counted from 1 in reading order' }),
+    number: Args.integer({ min: 1, description: 'number of the table, from 1 in reading order' }),
   }
   static override flags = {
     ...spaceFlag,
     as: Flags.string({
       options: ['csv', 'json', 'md'],
-      description: 'form of the table (default: csv; with `--format json`: json)',
+      description: 'format of the table (default: csv; with `--format json`: json)',
     }),
     output: Flags.string({ char: 'o', helpValue: 'file', description: 'file to write (default: stdout)' }),
   }
@@ -31,7 +31,7 @@ export default class DocsTable extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DocsTable)
     if (args.number === undefined && (flags.as !== undefined || flags.output !== undefined)) {
-      throw usageError('`--as` and `--output` are about one table', 'give its number')
+      throw usageError('`--as` and `--output` apply to one table', 'give its number')
     }
     const { id, documentId } = await this.documentNamed(args.id)
     const client = await this.client()
@@ -46,8 +46,8 @@ export default class DocsTable extends BaseCommand {
     const table = tables[args.number - 1]
     if (table === undefined) {
       throw usageError(
-        `the document has ${tables.length} tables, and no number ${args.number}`,
-        'leave out the number to list them',
+        `the document has ${tables.length} tables and no table ${args.number}`,
+        'omit the number to list the tables',
       )
     }
     const variant = flags.as ?? (this.out.format === 'json' || this.out.format === 'jsonl' ? 'json' : 'csv')
@@ -85,7 +85,7 @@ interface Listed {
   id: string
 }
 
-/** The tables of a document; one in parts is named by its first. */
+/** The tables of a document. A table in several parts is one entry with the id of its first part. */
 function tablesOf(items: readonly MultimodalItem[]): Listed[] {
   const tables: Listed[] = []
   for (const { id, modality, pageNumber, caption, title, textPreview: text, sourceMetadata } of items) {

@@ -5,11 +5,11 @@ import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 import { defined } from '../../lib/defined.js'
 
 const DEFAULT_LIMIT = 200
-/** the service lists no more in one answer, and has no second one */
+/** the service returns at most one page with this many clusters */
 const MOST = 1000
 
 export default class FailedClusters extends BaseCommand {
-  static override summary = 'group failed queries that ask the same in whatever words, most frequent first'
+  static override summary = 'list clusters of failed queries with the same meaning, most frequent first'
   static override examples = ['<%= config.bin %> failed clusters --space example-space --limit 20']
   static override flags = {
     ...spaceFlag,
@@ -17,9 +17,9 @@ export default class FailedClusters extends BaseCommand {
       min: 1,
       max: MOST,
       helpValue: 'n',
-      description: `most clusters to list (default ${DEFAULT_LIMIT} at a terminal, else ${MOST})`,
+      description: `maximum clusters (default ${DEFAULT_LIMIT} at a terminal, else ${MOST})`,
     }),
-    status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'where the queries stand' })(),
+    status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'status of the queries' })(),
   }
 
   async run(): Promise<void> {
@@ -42,9 +42,9 @@ export default class FailedClusters extends BaseCommand {
         { field: 'representative.id', title: 'ID', kind: 'id' },
       ],
       fields: ['clusterKey', 'failedQueryIds', 'representative'],
-      empty: 'No failed queries here.',
+      empty: 'No failed queries.',
     })
     if (clusters.length === limit)
-      this.out.note(`There may be more: ${limit < MOST ? 'give a greater `--limit`' : 'the most are listed'}.`)
+      this.out.note(`There may be more: ${limit < MOST ? 'give a greater `--limit`' : 'this is the maximum'}.`)
   }
 }

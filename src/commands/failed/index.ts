@@ -7,7 +7,7 @@ import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 
 export default class Failed extends BaseCommand {
   static override pages = true
-  static override summary = 'list queries that found no good answer, newest first'
+  static override summary = 'list queries without a good answer, newest first'
   static override aliases = ['failed:list', 'failed:ls']
   static override examples = [
     '<%= config.bin %> failed --space example-space --status pending-triage',
@@ -16,7 +16,7 @@ export default class Failed extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'where it stands' })(),
+    status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'status of the queries' })(),
   }
 
   async run(): Promise<void> {
@@ -29,6 +29,6 @@ export default class Failed extends BaseCommand {
         client.request('GET /knowledge-spaces/{id}/failed-queries', { path: { id }, query: { ...filter, ...page } }),
       { ...this.range(flags), pageSize: 200 },
     )
-    await this.list(failed, { columns: FAILED_COLUMNS, fields: FAILED_FIELDS, empty: 'No failed queries here.' })
+    await this.list(failed, { columns: FAILED_COLUMNS, fields: FAILED_FIELDS, empty: 'No failed queries.' })
   }
 }

@@ -5,11 +5,11 @@ import { LIMITS } from '../../contract/limits.js'
 
 export default class FailedTriage extends BaseCommand {
   static override summary =
-    'sort waiting failed queries by what a wider search finds, and by what the model of the space says'
+    'triage pending failed queries with a wider search and the model of the space'
   static override examples = ['<%= config.bin %> failed triage --space example-space --limit 50']
   static override flags = {
     ...spaceFlag,
-    limit: Flags.integer({ min: 1, max: 200, helpValue: 'n', description: 'most queries to sort (default 50)' }),
+    limit: Flags.integer({ min: 1, max: 200, helpValue: 'n', description: 'maximum queries (default 50)' }),
   }
 
   async run(): Promise<void> {
@@ -21,6 +21,6 @@ export default class FailedTriage extends BaseCommand {
       query: flags.limit === undefined ? {} : { limit: flags.limit },
     })
     this.out.record(report)
-    if (report.triaged >= (flags.limit ?? LIMITS.triageBatch.default)) this.out.note('more may wait: run it again')
+    if (report.triaged >= (flags.limit ?? LIMITS.triageBatch.default)) this.out.note('there may be more: run it again')
   }
 }

@@ -10,7 +10,7 @@ import { FAILED_QUERY_VERDICTS } from '../../contract/values.js'
 import { defined } from '../../lib/defined.js'
 
 export default class FailedVerdict extends BaseCommand {
-  static override summary = 'say why a query failed; retrieval-miss makes a golden question of it'
+  static override summary = 'set the cause of a failed query; retrieval-miss also creates a golden question'
   static override examples = [
     "<%= config.bin %> failed verdict '#a1b2c3d4' retrieval-miss --expect '#9f31c2aa' --space example-space",
     "<%= config.bin %> failed verdict '#a1b2c3d4' irrelevant --space example-space",
@@ -25,7 +25,7 @@ export default class FailedVerdict extends BaseCommand {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'id',
-      description: 'id of a passage that answers; may be given again',
+      description: 'id of a passage that answers it; repeatable',
     }),
     ...expectFlags,
     note: Flags.string({ helpValue: 'text', description: 'remark' }),

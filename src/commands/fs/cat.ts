@@ -9,7 +9,7 @@ export default class FsCat extends BaseCommand {
   static override pages = true
   static override summary = 'print the text of a file of a space'
   static override examples = ['<%= config.bin %> fs cat /knowledge/documents/guide.md --space example-space']
-  static override args = { path: Args.string({ required: true, description: 'path, beginning with a namespace' }) }
+  static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }
   static override flags = { ...spaceFlag }
 
   async run(): Promise<void> {
@@ -33,7 +33,7 @@ export default class FsCat extends BaseCommand {
     if (this.out.isTerminal && end !== '' && end !== '\n') this.out.raw('\n')
   }
 
-  /** The file from start to end, a piece at a time. */
+  /** Reads a file from start to end in parts. */
   private async *parts(id: string, path: string): AsyncGenerator<CatResult> {
     const client = await this.client()
     let offset: number | undefined = 0

@@ -16,13 +16,13 @@ export default class FsFind extends BaseCommand {
     '<%= config.bin %> fs find /knowledge --name report --type document --space example-space',
     '<%= config.bin %> fs find /sources --meta language=en --space example-space',
   ]
-  static override args = { path: Args.string({ required: true, description: 'path to look below' }) }
+  static override args = { path: Args.string({ required: true, description: 'path to search below' }) }
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    name: Flags.string({ helpValue: 'text', description: 'the name contains this' }),
+    name: Flags.string({ helpValue: 'text', description: 'text that the name contains' }),
     type: Flags.option({ options: RESOURCE_TYPES, description: 'type of resource' })(),
-    meta: Flags.string({ helpValue: 'key=value', description: 'metadata the entry has' }),
+    meta: Flags.string({ helpValue: 'key=value', description: 'metadata of the entry' }),
   }
 
   async run(): Promise<void> {

@@ -9,20 +9,20 @@ import { paginate } from '../../client/pages.js'
 
 export default class FsGrep extends BaseCommand {
   static override pages = true
-  static override summary = 'search text below a path; exit 1 when nothing matches, as grep does'
+  static override summary = 'search text below a path; exits with 1 without a match, like grep'
   static override examples = [
     '<%= config.bin %> fs grep "retention policy" /knowledge --space example-space',
     '<%= config.bin %> fs grep "v[0-9]+" /sources --regex --space example-space',
   ]
   static override args = {
-    pattern: Args.string({ required: true, description: 'text; case counts only when it has a capital letter' }),
+    pattern: Args.string({ required: true, description: 'text; case-sensitive only if it has a capital letter' }),
     path: Args.string({ required: true, description: 'path to search below' }),
   }
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    regex: Flags.boolean({ description: 'the pattern is a regular expression' }),
-    'time-limit': Flags.string({ helpValue: '2s', description: 'time one page of the search may take' }),
+    regex: Flags.boolean({ description: 'treat the pattern as a regular expression' }),
+    'time-limit': Flags.string({ helpValue: '2s', description: 'timeout for each page of the search' }),
   }
 
   async run(): Promise<void> {
@@ -50,7 +50,7 @@ export default class FsGrep extends BaseCommand {
       { ...this.range(flags), pageSize: 1000 },
     )
     const found = this.out.isJson ? await this.asJson(matches) : await this.asLines(matches)
-    if (cutShort) this.out.note('The search ran out of time: there may be more.')
+    if (cutShort) this.out.note('The search timed out: there may be more.')
     if (found === 0) throw new ExitWith(1)
   }
 

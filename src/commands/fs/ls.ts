@@ -12,7 +12,7 @@ export default class FsLs extends BaseCommand {
     '<%= config.bin %> fs ls /knowledge/documents --space example-space',
     '<%= config.bin %> fs ls /sources/uploads --space example-space --all --format jsonl',
   ]
-  static override args = { path: Args.string({ required: true, description: 'path, beginning with a namespace' }) }
+  static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }
   static override flags = { ...spaceFlag, ...listFlags }
 
   async run(): Promise<void> {

@@ -4,13 +4,13 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { virtualPath } from '../../cli/fs-path.js'
 
 export default class FsMv extends BaseCommand {
-  static override summary = 'rename or move a file or folder of the workspaces; nothing is overwritten'
+  static override summary = 'rename or move a file or folder in the workspaces; never overwrites'
   static override examples = [
     '<%= config.bin %> fs mv /workspaces/audit/notes.md /workspaces/audit/old/notes.md --space example-space',
   ]
   static override args = {
     old: Args.string({ required: true, description: 'path in /workspaces' }),
-    new: Args.string({ required: true, description: 'path it has from then on' }),
+    new: Args.string({ required: true, description: 'new path in /workspaces' }),
   }
   static override flags = { ...spaceFlag }
 

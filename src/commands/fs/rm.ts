@@ -6,7 +6,7 @@ import { virtualPath } from '../../cli/fs-path.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class FsRm extends BaseCommand {
-  static override summary = 'remove a file of the workspaces, or with --recursive a folder'
+  static override summary = 'remove a file in the workspaces, or a folder with --recursive'
   static override examples = [
     '<%= config.bin %> fs rm /workspaces/audit/notes.md --space example-space',
     '<%= config.bin %> fs rm /workspaces/audit --recursive --yes --space example-space',
@@ -14,13 +14,13 @@ export default class FsRm extends BaseCommand {
   static override args = { path: Args.string({ required: true, description: 'path in /workspaces' }) }
   static override flags = {
     ...spaceFlag,
-    recursive: Flags.boolean({ description: 'remove a folder with all it holds' }),
+    recursive: Flags.boolean({ description: 'remove a folder with its content' }),
   }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsRm)
     const path = virtualPath(args.path)
-    if (flags.recursive && !(await confirm(`removing ${path} with all it holds`, this.prompt))) {
+    if (flags.recursive && !(await confirm(`removing ${path} with its content`, this.prompt))) {
       this.out.note('Nothing was removed.')
       return
     }

@@ -11,21 +11,21 @@ const DEFAULT_LIMIT = 500
 
 export default class FsTree extends BaseCommand {
   static override pages = true
-  static override summary = 'show a folder of a space with what stands below it'
+  static override summary = 'show a folder of a space as a tree'
   static override examples = ['<%= config.bin %> fs tree /sources --depth 2 --space example-space']
-  static override args = { path: Args.string({ required: true, description: 'path, beginning with a namespace' }) }
+  static override args = { path: Args.string({ required: true, description: 'path that begins with a namespace' }) }
   static override flags = {
     ...spaceFlag,
     depth: Flags.integer({
       min: 1,
       helpValue: 'n',
       default: LIMITS.treeDepth,
-      description: `levels to show (default ${LIMITS.treeDepth}, the most there are)`,
+      description: `maximum depth (default ${LIMITS.treeDepth}, the limit)`,
     }),
     limit: Flags.integer({
       min: 1,
       helpValue: 'n',
-      description: `most entries to show (default ${DEFAULT_LIMIT} at a terminal, else ${LIMITS.page.cap})`,
+      description: `maximum entries (default ${DEFAULT_LIMIT} at a terminal, else ${LIMITS.page.cap})`,
     }),
   }
 
@@ -52,7 +52,7 @@ export default class FsTree extends BaseCommand {
       })
     }
     this.tellingLacks(tree)
-    if (tree.truncated) this.out.note('There is more: give a greater `--limit`, or a path further down.')
+    if (tree.truncated) this.out.note('There is more: give a greater `--limit`, or a deeper path.')
   }
 
   private draw(root: VirtualTree): void {

@@ -7,7 +7,7 @@ import { virtualPath } from '../../cli/fs-path.js'
 import { readStdin, readTextFile } from '../../cli/stdin.js'
 
 export default class FsWrite extends BaseCommand {
-  static override summary = "write a file of an agent's workspace; its text comes from stdin, a file or the flag"
+  static override summary = "write a file in an agent's workspace, from stdin, a file or a flag"
   static override examples = [
     '<%= config.bin %> fs write /workspaces/audit/notes.md --text "Start with the contracts." --space example-space',
     '<%= config.bin %> fs write /workspaces/audit/plan.md --from plan.md --space example-space',
@@ -15,10 +15,10 @@ export default class FsWrite extends BaseCommand {
   static override args = { path: Args.string({ required: true, description: 'path below /workspaces/NAME' }) }
   static override flags = {
     ...spaceFlag,
-    text: Flags.string({ helpValue: 'text', description: 'what to write', exclusive: ['from'] }),
+    text: Flags.string({ helpValue: 'text', description: 'text to write', exclusive: ['from'] }),
     from: Flags.string({
       helpValue: 'file|-',
-      description: 'file to write, - for stdin (default where stdin is piped)',
+      description: 'file with the text; - reads stdin (default if stdin is a pipe)',
     }),
   }
 
@@ -26,13 +26,13 @@ export default class FsWrite extends BaseCommand {
     const { args, flags } = await this.parse(FsWrite)
     const path = virtualPath(args.path)
     if (flags.text === undefined && flags.from === undefined && process.stdin.isTTY)
-      throw usageError('there is nothing to write', 'give `--text TEXT` or `--from FILE`, or pipe the text in')
+      throw usageError('no text to write is given', 'give `--text TEXT` or `--from FILE`, or pipe in the text')
     const { from } = flags
     const content =
       flags.text ??
       (from === undefined || from === '-' ? await readStdin('the text') : await readTextFile(from, 'the text'))
     if (content === '' && flags.text === undefined && from === undefined)
-      throw usageError('nothing came from stdin', '`--from -` writes an empty file')
+      throw usageError('stdin is empty', '`--from -` writes an empty file')
     const { id } = await this.space()
     const client = await this.client()
     const item = await client.request('PUT /knowledge-spaces/{id}/fs/write', { path: { id }, body: { path, content } })

@@ -11,22 +11,22 @@ import { defined } from '../../lib/defined.js'
 const several = { multiple: true, multipleNonGreedy: true } as const
 
 export default class GoldenAdd extends BaseCommand {
-  static override summary = 'add a question with the passages that should answer it, and the answer'
+  static override summary = 'add a question with its expected passages and answer'
   static override examples = [
     '<%= config.bin %> golden add "How long are traces kept?" --expect \'#9f31c2aa\' --tag retention --space example-space',
     '<%= config.bin %> golden add "How long is the notice?" --expect-answer "four weeks" --expect-not "two weeks" --space example-space',
   ]
   static override strict = false
-  static override args = { question: Args.string({ required: true, description: 'the question, or - for stdin' }) }
+  static override args = { question: Args.string({ required: true, description: 'question text; - reads stdin' }) }
   static override flags = {
     ...spaceFlag,
     expect: Flags.string({
       ...several,
       helpValue: 'id',
-      description: 'id of a passage that answers; may be given again',
+      description: 'id of a passage that answers it; repeatable',
     }),
     ...expectFlags,
-    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tag; may be given again' }),
+    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tag; repeatable' }),
   }
 
   async run(): Promise<void> {

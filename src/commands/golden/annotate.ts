@@ -17,9 +17,9 @@ export default class GoldenAnnotate extends BaseCommand {
   static override args = { id: Args.string({ required: true, description: 'id of the golden question' }) }
   static override flags = {
     ...spaceFlag,
-    answer: Flags.option({ options: ANSWER_CORRECTNESS, required: true, description: 'how right the answer is' })(),
-    relevant: Flags.string({ ...several, helpValue: 'id', description: 'passage that answers; may be given again' }),
-    irrelevant: Flags.string({ ...several, helpValue: 'id', description: 'passage that does not; may be given again' }),
+    answer: Flags.option({ options: ANSWER_CORRECTNESS, required: true, description: 'correctness of the answer' })(),
+    relevant: Flags.string({ ...several, helpValue: 'id', description: 'id of a passage that answers it; repeatable' }),
+    irrelevant: Flags.string({ ...several, helpValue: 'id', description: 'id of a passage that does not answer it; repeatable' }),
     note: Flags.string({ helpValue: 'text', description: 'remark' }),
   }
 

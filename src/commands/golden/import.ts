@@ -6,10 +6,10 @@ import { paginate } from '../../client/pages.js'
 
 export default class GoldenImport extends BaseCommand {
   static override summary =
-    'add golden questions from a file of JSON lines; those that are there already are left alone'
+    'add golden questions from a JSON Lines file; existing ones are skipped'
   static override examples = ['<%= config.bin %> golden import golden.jsonl --space example-space']
   static override args = {
-    file: Args.string({ required: true, description: 'file with one golden question a line, or - for stdin' }),
+    file: Args.string({ required: true, description: 'file with one golden question per line; - reads stdin' }),
   }
   static override flags = { ...spaceFlag }
 

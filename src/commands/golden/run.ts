@@ -13,9 +13,9 @@ import { defined } from '../../lib/defined.js'
 const CONCURRENCY = 4
 
 export default class GoldenRun extends BaseCommand {
-  static override summary = 'ask reference questions and check their evidence and answers'
+  static override summary = 'run golden questions and check their evidence and answers'
   static override description =
-    'Exits 10 when a check does not hold, 3 when a question could not be run or its label stands nowhere any more, 0 otherwise.'
+    'Exits with 10 if a check fails, with 3 if a question cannot be run or its expected text no longer exists, otherwise with 0.'
   static override examples = [
     '<%= config.bin %> golden run --space example-space --min-recall 0.85',
     '<%= config.bin %> golden run --file golden.yaml --space example-space --baseline golden-baseline.json --junit golden.xml',
@@ -26,13 +26,13 @@ export default class GoldenRun extends BaseCommand {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'file',
-      description: 'questions of a YAML, JSON or JSON lines file, in place of those of the space',
+      description: 'YAML, JSON or JSON Lines file of questions, instead of those of the space',
     }),
-    stored: Flags.boolean({ description: 'the questions of the space too, beside those of --file' }),
+    stored: Flags.boolean({ description: 'also run the questions of the space, in addition to --file' }),
     mode: Flags.option({
       char: 'm',
       options: QUERY_MODES,
-      description: "mode of the questions (default: the space's own)",
+      description: "query mode (default: mode of the space)",
     })(),
     tag: Flags.string({
       multiple: true,
@@ -40,30 +40,30 @@ export default class GoldenRun extends BaseCommand {
       helpValue: 'tag',
       description: 'only questions with one of these tags',
     }),
-    limit: Flags.integer({ min: 1, helpValue: 'n', description: 'only the first questions' }),
+    limit: Flags.integer({ min: 1, helpValue: 'n', description: 'maximum questions' }),
     k: Flags.integer({
       min: 1,
       max: LIMITS.topK,
       helpValue: 'n',
-      description: 'items of evidence looked at (default all)',
+      description: 'count of evidence items to check (default: all)',
     }),
     concurrency: Flags.integer({
       min: 1,
       max: 16,
       helpValue: 'n',
-      description: `questions asked at once (default ${CONCURRENCY})`,
+      description: `concurrent questions (default ${CONCURRENCY})`,
     }),
-    'min-recall': Flags.string({ helpValue: '0..1', description: 'least average share of the expected evidence' }),
-    'min-mrr': Flags.string({ helpValue: '0..1', description: 'least average of one over the first right rank' }),
-    'min-answerable': Flags.string({ helpValue: '0..1', description: 'least share answered or refused rightly' }),
+    'min-recall': Flags.string({ helpValue: '0..1', description: 'minimum average recall of the expected evidence' }),
+    'min-mrr': Flags.string({ helpValue: '0..1', description: 'minimum mean reciprocal rank' }),
+    'min-answerable': Flags.string({ helpValue: '0..1', description: 'minimum fraction correctly answered or refused' }),
     'min-answer': Flags.string({
       helpValue: '0..1',
-      description: 'minimum share of right answers, where one is expected',
+      description: 'minimum fraction of correct answers, where one is expected',
     }),
-    baseline: Flags.string({ helpValue: 'file', description: 'figures of an earlier run, which must be reached' }),
-    'save-baseline': Flags.string({ helpValue: 'file', description: 'keep the figures of this run' }),
-    tolerance: Flags.string({ helpValue: '0..1', description: 'how far an average may fall below the baseline' }),
-    junit: Flags.string({ helpValue: 'file', description: 'write a JUnit report too' }),
+    baseline: Flags.string({ helpValue: 'file', description: 'file with the metrics of an earlier run, to compare with' }),
+    'save-baseline': Flags.string({ helpValue: 'file', description: 'file for the metrics of this run' }),
+    tolerance: Flags.string({ helpValue: '0..1', description: 'maximum drop of an average below the baseline' }),
+    junit: Flags.string({ helpValue: 'file', description: 'file for a JUnit report' }),
   }
 
   async run(): Promise<void> {
@@ -94,7 +94,7 @@ export default class GoldenRun extends BaseCommand {
     const complete = isComplete(report)
     if (flags['save-baseline'] !== undefined) {
       if (complete) writeJson(flags['save-baseline'], baselineOf(results, run))
-      else this.out.warn('ks: the baseline was not saved: not every question could be measured')
+      else this.out.warn('ks: the baseline was not saved: some questions could not be measured')
     }
     if (!report.passed) throw new ExitWith(EXIT.checkFailed)
     if (!complete) throw new ExitWith(EXIT.partial)
@@ -113,7 +113,7 @@ export default class GoldenRun extends BaseCommand {
     const seen = new Set<string>()
     for (const { id } of cases) {
       if (seen.has(id))
-        throw usageError(`two questions have the id ${JSON.stringify(id)}`, 'give each an `id` of its own')
+        throw usageError(`two questions have the id ${JSON.stringify(id)}`, 'give each a unique `id`')
       seen.add(id)
     }
     return cases
@@ -126,7 +126,7 @@ export default class GoldenRun extends BaseCommand {
     const { tag, limit } = flags
     const tagged = tag === undefined ? cases : cases.filter(({ tags }) => tags.some((each) => tag.includes(each)))
     if (tagged.length === 0)
-      throw usageError('there is no question to ask', 'give `--file`, or add questions to the space')
+      throw usageError('there are no questions to run', 'give `--file`, or add questions to the space')
     return tagged.slice(0, limit)
   }
 
@@ -140,7 +140,7 @@ export default class GoldenRun extends BaseCommand {
     const client = await this.client()
     let done = 0
     const { mode, k, concurrency } = run
-    const line = () => `${done} of ${cases.length} questions asked`
+    const line = () => `${done} of ${cases.length} questions run`
     return withProgressLine(this.out, line, () =>
       runCases(client, cases, {
         spaceId,
@@ -172,7 +172,7 @@ export default class GoldenRun extends BaseCommand {
   }
 }
 
-/** @throws CliError exit 2 unless 0 to 1 */
+/** Parses a fraction. @throws CliError exit 2 unless it is a number from 0 to 1 */
 function share(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)

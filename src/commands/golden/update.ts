@@ -11,7 +11,7 @@ import { defined } from '../../lib/defined.js'
 const several = { multiple: true, multipleNonGreedy: true } as const
 
 export default class GoldenUpdate extends BaseCommand {
-  static override summary = 'change a golden question; what is not named stays'
+  static override summary = 'change a golden question; other fields stay unchanged'
   static override examples = [
     "<%= config.bin %> golden update '#a1b2c3d4' --expect '#9f31c2aa' --space example-space",
     "<%= config.bin %> golden update '#a1b2c3d4' --no-tags --space example-space",
@@ -23,16 +23,16 @@ export default class GoldenUpdate extends BaseCommand {
     expect: Flags.string({
       ...several,
       helpValue: 'id',
-      description: 'passages that answer, in place of those before',
+      description: 'ids of expected passages, replacing the previous ones',
     }),
-    'no-expect': Flags.boolean({ description: 'no passage is known to answer', exclusive: ['expect'] }),
+    'no-expect': Flags.boolean({ description: 'expect no passages', exclusive: ['expect'] }),
     ...expectFlags,
     'no-expect-answer': Flags.boolean({
       description: 'expect no particular answer; the other flags replace the expected answer',
       exclusive: Object.keys(expectFlags),
     }),
-    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tags, in place of those before' }),
-    'no-tags': Flags.boolean({ description: 'take all tags away', exclusive: ['tag'] }),
+    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tags, replacing the previous ones' }),
+    'no-tags': Flags.boolean({ description: 'remove all tags', exclusive: ['tag'] }),
   }
 
   async run(): Promise<void> {

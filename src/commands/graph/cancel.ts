@@ -3,7 +3,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { openReading, READING_FIELDS } from '../../cli/graph-reading.js'
 
 export default class GraphCancel extends BaseCommand {
-  static override summary = 'cancel the reading of a whole space for its graph; what was read stays'
+  static override summary = 'cancel the graph extraction of a complete space; results so far stay'
   static override examples = ['<%= config.bin %> graph cancel --space example-space']
   static override flags = { ...spaceFlag }
 
@@ -12,8 +12,8 @@ export default class GraphCancel extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const open = await openReading(client, id)
-    // the state that was asked for is there: a script need not look first
-    if (open === undefined) return this.out.note('No reading of the space is under way.')
+    // The requested state is reached, so scripts need no check beforehand.
+    if (open === undefined) return this.out.note('No graph extraction of the space is running.')
     const ended = await client.request('DELETE /knowledge-spaces/{id}/graph/readings/{readingId}', {
       path: { id, readingId: open.id },
     })

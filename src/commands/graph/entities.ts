@@ -13,8 +13,8 @@ export default class GraphEntities extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    type: Flags.option({ options: ENTITY_TYPES, description: 'only of this type' })(),
-    match: Flags.string({ helpValue: 'text', description: 'only those whose name holds this' }),
+    type: Flags.option({ options: ENTITY_TYPES, description: 'only entities of this type' })(),
+    match: Flags.string({ helpValue: 'text', description: 'only entities whose name contains this text' }),
   }
 
   async run(): Promise<void> {

@@ -10,9 +10,9 @@ import { defined } from '../../lib/defined.js'
 const { default: USUAL, max: MOST } = LIMITS.graphReadingTokens
 
 export default class GraphExtract extends BaseCommand {
-  static override summary = 'read passages of a space for entities and relations'
+  static override summary = 'extract entities and relations from passages of a space'
   static override description =
-    'Without `--all` the next passages are read at once. With it the whole space is read in the background, by the reasoning model of its profile too, where it has one: each text once, until the budget of tokens is spent. Begin again to go on. `ks graph status` tells how far it is, `ks graph cancel` ends it.'
+    'Without `--all`, reads the next passages at once. With it, reads the complete space in the background, also with the reasoning model of its profile, if there is one: each text once, until the token budget is spent. Run it again to continue. `ks graph status` shows the progress, `ks graph cancel` cancels it.'
   static override examples = [
     '<%= config.bin %> graph extract --limit 100 --space example-space',
     '<%= config.bin %> graph extract --all --budget 200000 --wait --space example-space',
@@ -21,16 +21,16 @@ export default class GraphExtract extends BaseCommand {
     ...spaceFlag,
     limit: Flags.integer({
       helpValue: 'n',
-      description: `passages to read, at most ${LIMITS.viewItems.max}`,
+      description: `number of passages to read, at most ${LIMITS.viewItems.max}`,
       exclusive: ['all'],
     }),
-    all: Flags.boolean({ description: 'read the whole space, in the background' }),
+    all: Flags.boolean({ description: 'read the complete space in the background' }),
     budget: Flags.integer({
       helpValue: 'tokens',
       dependsOn: ['all'],
-      description: `tokens that the model may cost, at most ${MOST} (default: ${USUAL})`,
+      description: `maximum tokens for the model, up to ${MOST} (default: ${USUAL})`,
     }),
-    wait: Flags.boolean({ dependsOn: ['all'], description: 'wait for the end; exit 1 when it fails' }),
+    wait: Flags.boolean({ dependsOn: ['all'], description: 'wait for the end; exits with 1 if it fails' }),
   }
 
   async run(): Promise<void> {
@@ -58,7 +58,7 @@ export default class GraphExtract extends BaseCommand {
     const note = resumeNote(last)
     if (note !== undefined) this.out.note(note)
     if (last.state === 'failed' || last.state === 'canceled')
-      throw new CliError(`the space was not read to its end: ${last.error ?? 'the reading was canceled'}`, {
+      throw new CliError(`the graph of the space was not completed: ${last.error ?? 'the extraction was canceled'}`, {
         code: 'reading-failed',
       })
   }

@@ -9,7 +9,7 @@ import { defined } from '../../lib/defined.js'
 
 export default class GraphRelations extends BaseCommand {
   static override pages = true
-  static override summary = 'list relations of the graph, of all entities or of one'
+  static override summary = 'list relations of the graph, of all entities or of one entity'
   static override examples = [
     '<%= config.bin %> graph relations --type depends_on --space example-space',
     '<%= config.bin %> graph relations "Project Falcon" --space example-space',
@@ -18,7 +18,7 @@ export default class GraphRelations extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    type: Flags.option({ options: RELATION_TYPES, description: 'only of this type' })(),
+    type: Flags.option({ options: RELATION_TYPES, description: 'only relations of this type' })(),
   }
 
   async run(): Promise<void> {

@@ -3,7 +3,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { lastReading, READING_FIELDS, resumeNote } from '../../cli/graph-reading.js'
 
 export default class GraphStatus extends BaseCommand {
-  static override summary = 'show how far the last reading of a whole space for its graph is'
+  static override summary = 'show the progress of the last graph extraction of a complete space'
   static override examples = ['<%= config.bin %> graph status --space example-space']
   static override flags = { ...spaceFlag }
 
@@ -13,7 +13,7 @@ export default class GraphStatus extends BaseCommand {
     const last = await lastReading(await this.client(), id)
     if (last === undefined) {
       if (this.out.format === 'json') this.out.json({})
-      else this.out.note('The space was never read as a whole: `ks graph extract --all` begins.')
+      else this.out.note('The complete space was never read; `ks graph extract --all` starts it.')
       return
     }
     this.out.record(last, { fields: READING_FIELDS })

@@ -28,10 +28,10 @@ export default class GraphTraverse extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     format: Flags.string({ helpGroup: 'COMMON', options: [...FORMATS, 'dot'], description: 'output format' }),
-    depth: Flags.integer({ helpValue: 'n', description: `steps to follow, at most ${depth.max}` }),
-    fanout: Flags.integer({ helpValue: 'n', description: `relations to follow of one entity, at most ${fanout.max}` }),
-    'max-nodes': Flags.integer({ helpValue: 'n', description: `entities to show, at most ${maxNodes.max}` }),
-    within: Flags.integer({ helpValue: 'ms', description: `milliseconds to search, at most ${timeoutMs.max}` }),
+    depth: Flags.integer({ helpValue: 'n', description: `maximum steps, up to ${depth.max}` }),
+    fanout: Flags.integer({ helpValue: 'n', description: `maximum relations followed for an entity, up to ${fanout.max}` }),
+    'max-nodes': Flags.integer({ helpValue: 'n', description: `maximum entities, up to ${maxNodes.max}` }),
+    within: Flags.integer({ helpValue: 'ms', description: `timeout in milliseconds, up to ${timeoutMs.max}` }),
   }
 
   async run(): Promise<void> {

@@ -4,7 +4,7 @@ import { resolveId } from '../../cli/resolve.js'
 import { BULK_COLUMNS } from '../../cli/resources.js'
 
 export default class JobsBulk extends BaseCommand {
-  static override summary = 'show how far a bulk job is'
+  static override summary = 'show the progress of a bulk job'
   static override examples = ["<%= config.bin %> jobs bulk '#a1b2c3d4'"]
   static override args = { id: Args.string({ required: true, description: 'id of the bulk job' }) }
 

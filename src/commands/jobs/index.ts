@@ -18,7 +18,7 @@ export default class Jobs extends BaseCommand {
     ...listFlags,
     state: Flags.string({
       options: JOB_STATES,
-      description: 'only jobs on their way, those whose document failed, or those whose file is read now',
+      description: 'only open jobs, jobs of failed documents, or jobs whose file is being parsed',
     }),
   }
 
@@ -62,13 +62,13 @@ export default class Jobs extends BaseCommand {
       },
     )
     if (this.out.format !== 'table') return
-    if (failed) this.out.note('hint: `ks jobs retry ID` tries one again, `--failed` all')
+    if (failed) this.out.note('hint: `ks jobs retry ID` retries one job, `--failed` all failed ones')
     const reading = await openReading(client, id)
     if (reading !== undefined) this.out.note(`${readingLine(reading)} (\`ks graph status\`)`)
   }
 }
 
-/** The same items, each told of first. */
+/** Yields the same items, after calling `note` with each. */
 async function* noting<T>(items: AsyncGenerator<T, string | undefined>, note: (item: T) => unknown) {
   for (;;) {
     const next = await items.next()

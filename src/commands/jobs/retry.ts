@@ -8,14 +8,14 @@ import { JOB_COLUMNS } from '../../cli/resources.js'
 import type { DocumentCompilationJob } from '../../contract/gateway/jobs.js'
 
 export default class JobsRetry extends BaseCommand {
-  static override summary = 'compile documents again whose jobs failed or were canceled; what waits goes on at once'
+  static override summary = 'recompile documents of failed or canceled jobs; waiting jobs are retried at once'
   static override examples = [
     "<%= config.bin %> jobs retry '#a1b2c3d4'",
     '<%= config.bin %> jobs retry --failed --space example-space',
   ]
   static override strict = false
   static override args = { id: Args.string({ description: 'ids of jobs' }) }
-  static override flags = { ...spaceFlag, failed: Flags.boolean({ description: 'every failed document of the space' }) }
+  static override flags = { ...spaceFlag, failed: Flags.boolean({ description: 'retry every failed document of the space' }) }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(JobsRetry)

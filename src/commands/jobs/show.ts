@@ -16,6 +16,6 @@ export default class JobsShow extends BaseCommand {
     const job = await client.request('GET /jobs/{id}', { path: { id } })
     const reading = job.stage === 'queued' ? await readingOf(client, job) : undefined
     this.out.record(job, { columns: JOB_COLUMNS, fields: ['knowledgeSpaceId', 'tenantId', 'queueJobId'] })
-    if (reading !== undefined) this.out.note(`Its file is read: ${reading}.`)
+    if (reading !== undefined) this.out.note(`The file is being parsed: ${reading}.`)
   }
 }

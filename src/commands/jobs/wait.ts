@@ -6,7 +6,7 @@ import { resolveId } from '../../cli/resolve.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class JobsWait extends BaseCommand {
-  static override summary = 'wait until jobs have ended; exit 1 when all failed, 3 when some did'
+  static override summary = 'wait until jobs have ended; exits with 1 if all failed, with 3 if some failed'
   static override examples = ["<%= config.bin %> jobs wait '#a1b2c3d4' --timeout 5m"]
   static override strict = false
   static override args = { id: Args.string({ required: true, description: 'ids of jobs or bulk jobs' }) }

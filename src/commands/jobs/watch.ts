@@ -4,7 +4,7 @@ import { jobChanges, jobLine } from '../../cli/jobs.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class JobsWatch extends BaseCommand {
-  static override summary = 'follow jobs until they end, a line for each change'
+  static override summary = 'follow jobs until they end; prints a line for each change'
   static override examples = [
     "<%= config.bin %> jobs watch '#a1b2c3d4'",
     "<%= config.bin %> jobs watch '#a1b2c3d4' --format jsonl",

@@ -11,9 +11,9 @@ import {
 } from '../../local/ocr-languages.js'
 
 export default class LanguagesAdd extends BaseCommand {
-  static override summary = 'say how text in pictures is read in another language'
+  static override summary = 'show how to install another language for text recognition in pictures'
   static override description =
-    'Nothing is downloaded by this. Codes are those of Tesseract: eng, deu, fra, spa, chi_sim, jpn, jpn_vert, …'
+    'Downloads nothing. Codes are those of Tesseract: eng, deu, fra, spa, chi_sim, jpn, jpn_vert, …'
   static override examples = ['<%= config.bin %> languages add deu', '<%= config.bin %> languages add chi_sim --json']
   static override args = { language: Args.string({ required: true, description: 'code of the language' }) }
 
@@ -21,7 +21,7 @@ export default class LanguagesAdd extends BaseCommand {
     const { args } = await this.parse(LanguagesAdd)
     const { language } = args
     if (!isLanguageCode(language))
-      throw usageError(`${JSON.stringify(language)} is no code of a language`, 'codes are as deu, fra or chi_sim')
+      throw usageError(`${JSON.stringify(language)} is not a language code`, 'codes are such as deu, fra or chi_sim')
     const folder = languagesFolder(this.dirs.data)
     const isInstalled = installedLanguages(folder).includes(language)
     const install = `npm install --prefix ${shellWord(placeOfPackages())} ${LANGUAGE_SCOPE}/${language}`
@@ -34,7 +34,7 @@ export default class LanguagesAdd extends BaseCommand {
     if (isInstalled) this.out.line(`${language} is installed`)
     else {
       this.out.line(install)
-      this.out.note(`or, without npm, put the data of Tesseract there: ${file}`)
+      this.out.note(`or, without npm, put the data file of Tesseract here: ${file}`)
     }
     this.out.note(`then: ${use}, or …=${language} for one space, and \`ks daemon restart\``)
   }

@@ -3,7 +3,7 @@ import { languagesInUse } from '../../cli/ocr-languages.js'
 import { installedLanguages, languagesFolder } from '../../local/ocr-languages.js'
 
 export default class Languages extends BaseCommand {
-  static override summary = 'list the languages in which text in pictures can be read on this machine'
+  static override summary = 'list the languages for text recognition in pictures on this machine'
   static override aliases = ['languages:list', 'languages:ls']
   static override examples = ['<%= config.bin %> languages', '<%= config.bin %> languages --json']
 
@@ -20,9 +20,9 @@ export default class Languages extends BaseCommand {
         { field: 'usedBy', title: 'USED BY' },
       ],
       empty: 'No language is installed.',
-      hint: '`ks languages add deu` says how another one is installed',
+      hint: '`ks languages add deu` shows how to install another one',
     })
     const missing = [...used.keys()].filter((code) => !rows.some(({ language }) => language === code))
-    if (missing.length > 0) this.out.note(`in the settings, but not installed: ${missing.join(', ')}`)
+    if (missing.length > 0) this.out.note(`configured, but not installed: ${missing.join(', ')}`)
   }
 }

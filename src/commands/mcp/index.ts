@@ -4,7 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 export default class Mcp extends BaseCommand {
   static override summary = 'serve the Model Context Protocol on stdin and stdout, for agents'
   static override description =
-    'A client of the service like every other command: a local daemon is started when none answers, also in the middle of a session. Nothing but the protocol is written on stdout. `ks mcp install` writes the configuration of a client that starts this.'
+    'Uses the service like every other command: starts a local daemon if none is reachable, even within a session. Writes only the protocol on stdout. `ks mcp install` configures an MCP client to start this command.'
   static override examples = ['<%= config.bin %> mcp', '<%= config.bin %> mcp --space example-space']
   static override flags = { ...spaceFlag }
 
@@ -20,7 +20,7 @@ export default class Mcp extends BaseCommand {
     const stateDir = this.dirs.state
     await serveStdio({
       version: this.config.version,
-      // what a project or a setting names is a default; only the flag hides the others
+      // A space from a project or setting is only the default; a space from the flag is the only visible one.
       view: space?.origin === 'flag' ? { only: space.value } : { preferred: space?.value },
       mayWrite: true,
       api: () => connection.api,

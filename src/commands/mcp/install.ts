@@ -8,18 +8,18 @@ import { clientNamed, planInstall, serverEntry, write } from '../../cli/mcp/inst
 import { confirm } from '../../cli/prompt.js'
 
 export default class McpInstall extends BaseCommand {
-  static override summary = 'write the configuration of an MCP client, so that it starts `ks mcp`'
+  static override summary = 'configure an MCP client to start `ks mcp`'
   static override description =
-    'What else the file holds stays as it is, comments too, and a copy of the file is kept beside it. Clients: claude, claude-desktop, cursor, vscode, codex, zed, gemini, windsurf.'
+    'Other content of the configuration file stays unchanged, including comments; a backup is stored next to it. Clients: claude, claude-desktop, cursor, vscode, codex, zed, gemini, windsurf.'
   static override examples = [
     '<%= config.bin %> mcp install claude --dry-run',
     '<%= config.bin %> mcp install vscode --project --space example-space --yes',
   ]
-  static override args = { client: Args.string({ required: true, description: 'the client' }) }
+  static override args = { client: Args.string({ required: true, description: 'name of the client' }) }
   static override flags = {
     ...spaceFlag,
     ...installFlags,
-    'dry-run': Flags.boolean({ description: 'only show what would be written' }),
+    'dry-run': Flags.boolean({ description: 'show what would be written, without writing' }),
   }
 
   async run(): Promise<void> {
@@ -33,25 +33,25 @@ export default class McpInstall extends BaseCommand {
     }
     if (this.out.isJson && flags['dry-run'])
       return this.out.json({ client: args.client, path, changes: text !== undefined, text: text ?? null })
-    if (text === undefined) return this.out.line(`${title} starts it already: ${path}`)
+    if (text === undefined) return this.out.line(`${title} already starts it: ${path}`)
     if (flags['dry-run']) {
-      this.out.note(`${title}: ${path} would ${plan.isNew ? 'be made with' : 'get'}`)
+      this.out.note(`${title}: ${path} would ${plan.isNew ? 'be created with' : 'get'}`)
       return this.out.text(shown)
     }
     this.out.note(shown)
     if (!(await confirm(`add this to ${path}`, this.prompt))) return
     const backup = write(plan)
     if (this.out.isJson) return this.out.json({ client: args.client, path, changes: true, backup: backup ?? null })
-    this.out.line(`${title} starts \`ks mcp\` from its next start on: ${path}`)
-    if (backup !== undefined) this.out.note(`what it was: ${backup}`)
-    this.out.note(`\`ks mcp uninstall ${args.client}${flags.project ? ' --project' : ''}\` takes it out again`)
+    this.out.line(`${title} will start \`ks mcp\` at its next start: ${path}`)
+    if (backup !== undefined) this.out.note(`backup: ${backup}`)
+    this.out.note(`\`ks mcp uninstall ${args.client}${flags.project ? ' --project' : ''}\` removes it`)
   }
 
-  /** What is said here about where to go holds for the server, too. A token is never written down. */
+  /** Arguments for the server: the flags that select the service. A token is never written to the file. */
   private serverArgs(space: string | undefined): string[] {
     const { context, url, tokenFile } = this.common.context
     if (url !== undefined && tokenFile === undefined)
-      throw usageError('--url needs --token-file here', '`ks context add` keeps a service with its token under a name')
+      throw usageError('--url needs --token-file here', '`ks context add` stores a service with its token under a name')
     const { place } = this.settings
     if (place.origin === 'environment' && place.value.kind === 'remote')
       throw usageError('a client does not start `ks` with KS_URL or KS_CONTEXT', 'give `--context NAME`')

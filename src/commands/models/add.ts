@@ -16,38 +16,38 @@ import { defined } from '../../lib/defined.js'
 
 export default class ModelsAdd extends BaseCommand {
   static override summary =
-    'add a model provider to the local daemon; its first chat model answers unless another one does'
+    'add a model provider to the local daemon; its first chat model becomes the default if there is none'
   static override description =
-    `Presets: ${Object.keys(PRESETS).join(', ')}. Only a server at an address is asked for its models; keys are in environment variables and are never given here. A daemon that commands or systemd started is restarted.`
+    `Presets: ${Object.keys(PRESETS).join(', ')}. Only a server at a given address is queried for its models. Keys are read from environment variables and are never passed here. A daemon that was started by a command or by systemd is restarted.`
   static override examples = [
     '<%= config.bin %> models add openai --model gpt-5-mini',
     '<%= config.bin %> models add http://127.0.0.1:8000/v1 --provider vllm --context-tokens 32768',
   ]
   static override args = {
-    name: Args.string({ required: true, description: 'name of a preset, or address of a server' }),
+    name: Args.string({ required: true, description: 'name of a preset, or URL of a server' }),
   }
   static override flags = {
-    provider: Flags.string({ description: 'name that references of its models use' }),
-    model: Flags.string({ description: 'its model that answers, unless a default generator is set' }),
-    'key-env': Flags.string({ description: 'environment variable that holds the key' }),
-    'context-tokens': Flags.integer({ min: 1024, description: 'window of its models, in tokens' }),
+    provider: Flags.string({ description: 'name of the provider in model references' }),
+    model: Flags.string({ description: 'model for answers, unless a default generator is set' }),
+    'key-env': Flags.string({ description: 'environment variable with the key' }),
+    'context-tokens': Flags.integer({ min: 1024, description: 'context window of its models, in tokens' }),
   }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ModelsAdd)
     const preset = Object.hasOwn(PRESETS, args.name) ? PRESETS[args.name] : undefined
     const own = Object.hasOwn(OWN_ADDRESS, args.name) ? OWN_ADDRESS[args.name] : undefined
-    if (own !== undefined) throw usageError(`${args.name} has an address of your own`, own)
+    if (own !== undefined) throw usageError(`${args.name} has a URL of your own`, own)
     if (preset === undefined && !/^https?:\/\/|:\d+/.test(args.name))
       throw usageError(
         `there is no preset ${JSON.stringify(args.name)}`,
-        `presets are ${Object.keys(PRESETS).join(', ')}; anything else is the address of a server`,
+        `presets are ${Object.keys(PRESETS).join(', ')}; other names must be URLs of servers`,
       )
     const baseUrl = preset?.baseUrl ?? serverAddress(args.name)
     const provider = checkName(flags.provider ?? (preset === undefined ? new URL(baseUrl).hostname : args.name))
     const apiKeyEnv = flags['key-env'] ?? preset?.apiKeyEnv
     if (apiKeyEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(apiKeyEnv))
-      // it may be the key itself, so it is not repeated
+      // The value may be the key itself, so it is not repeated.
       throw usageError('--key-env must be the name of an environment variable')
     const window = flags['context-tokens'] ?? preset?.contextTokens
     const added = {
@@ -61,15 +61,15 @@ export default class ModelsAdd extends BaseCommand {
     const generator = configureProviders(this.dirs.data, [added], generators)
     if (this.out.isJson) this.out.json({ provider, baseUrl, ...defined({ apiKeyEnv, generator }) })
     else this.out.line(`added ${provider} at ${baseUrl}`)
-    if (generator !== undefined) this.out.note(`${generator} answers questions from now on`)
-    if (apiKeyEnv !== undefined) this.out.note(`hint: the daemon reads the key from ${apiKeyEnv} when it starts`)
+    if (generator !== undefined) this.out.note(`${generator} now answers questions`)
+    if (apiKeyEnv !== undefined) this.out.note(`hint: the daemon reads the key from ${apiKeyEnv} at its start`)
     const { applySettings } = await import('../../cli/daemon-restart.js')
     const isApplied = await applySettings(this.dirs)
-    this.out.note(`hint: \`ks models test\` tries it${isApplied ? '' : ', `ks daemon restart` puts it in force'}`)
+    this.out.note(`hint: \`ks models test\` tests it${isApplied ? '' : ', `ks daemon restart` applies it'}`)
   }
 }
 
-/** The first model of a server that can chat; undefined where it does not answer. */
+/** The first chat model of a server; undefined if the server does not answer. */
 async function firstChatModel({ provider, baseUrl, apiKeyEnv }: NewProvider): Promise<string | undefined> {
   const setting = { pluginId: OPENAI_COMPATIBLE, provider, baseUrl, ...defined({ apiKeyEnv }) }
   const { headers = {} } = serverOf(setting, process.env).server

@@ -6,13 +6,13 @@ import { LOCAL_SERVERS } from '../../cli/models/presets.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class ModelsDetect extends BaseCommand {
-  static override summary = 'find model servers of this machine, show what they can do, and configure them on consent'
+  static override summary = 'find model servers on this machine, show their abilities, and configure them after confirmation'
   static override description =
-    'Asks the usual ports of Ollama, LM Studio, llama.cpp and vLLM on loopback, or the addresses given. Nothing else is asked.'
+    'Queries the default ports of Ollama, LM Studio, llama.cpp and vLLM on loopback, or only the given URLs.'
   static override examples = ['<%= config.bin %> models detect', '<%= config.bin %> models detect --json']
   static override flags = {
-    server: Flags.string({ multiple: true, description: 'address of a server to ask instead of the usual ports' }),
-    provider: Flags.string({ description: 'name of the provider, where one server is asked' }),
+    server: Flags.string({ multiple: true, description: 'URL of a server to query, instead of the default ports' }),
+    provider: Flags.string({ description: 'name of the provider, if one server is queried' }),
   }
 
   async run(): Promise<void> {
@@ -31,16 +31,16 @@ export default class ModelsDetect extends BaseCommand {
         { field: 'use' },
         { field: 'can', kind: 'name' },
         { field: 'contextTokens', title: 'WINDOW', kind: 'count' },
-        { field: 'mostContextTokens', title: 'AT MOST', kind: 'count' },
+        { field: 'mostContextTokens', title: 'MAX WINDOW', kind: 'count' },
       ],
       fields: ['baseUrl'],
       empty: 'No model server answers.',
-      hint: '`ks models detect --server ADDRESS` asks elsewhere',
+      hint: '`ks models detect --server ADDRESS` queries another server',
     })
     if (servers.length === 0) return
     if (rows.some(({ mostContextTokens }) => mostContextTokens !== undefined))
       this.out.note(
-        'hint: a window is what the server loads the model with; with OLLAMA_CONTEXT_LENGTH, or the setting of your server, it takes more',
+        'hint: WINDOW is the context length with which the server loads the model; OLLAMA_CONTEXT_LENGTH, or the setting of your server, increases it',
       )
     const names = servers.map(({ provider }) => provider).join(', ')
     if (!this.prompt.yes && !this.prompt.interactive) {
@@ -53,9 +53,9 @@ export default class ModelsDetect extends BaseCommand {
     )
     const generator = configureProviders(this.dirs.data, servers.map(providerOf), generators)
     this.out.note(`configured ${names}`)
-    if (generator !== undefined) this.out.note(`${generator} answers questions from now on`)
+    if (generator !== undefined) this.out.note(`${generator} now answers questions`)
     const { applySettings } = await import('../../cli/daemon-restart.js')
-    if (!(await applySettings(this.dirs))) this.out.note('hint: `ks daemon restart` puts it in force')
+    if (!(await applySettings(this.dirs))) this.out.note('hint: `ks daemon restart` applies it')
   }
 }
 
@@ -67,7 +67,7 @@ function candidatesOf({ server, provider }: { server?: string[] | undefined; pro
   })
 }
 
-/** Two servers of one kind get names of their own. */
+/** Gives servers of one kind distinct provider names. */
 function distinct(servers: readonly DetectedServer[]): DetectedServer[] {
   const taken = new Set<string>()
   return servers.map((server) => {

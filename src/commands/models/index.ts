@@ -8,7 +8,7 @@ const ANY = '*'
 
 export default class Models extends BaseCommand {
   static override summary =
-    'list the models of providers, their tasks, what they were used for, their windows and budgets'
+    'list the models of providers with their tasks, usage, context windows and budgets'
   static override aliases = ['models:list', 'models:ls']
   static override examples = ['<%= config.bin %> models', '<%= config.bin %> models --json']
 
@@ -16,7 +16,7 @@ export default class Models extends BaseCommand {
     await this.parse(Models)
     const { models } = await (await this.client()).request('GET /daemon/status', { query: {} })
     if (models === undefined)
-      throw new CliError('only the operator of a daemon reads what its models were used for', {
+      throw new CliError('only the operator of a daemon can read the usage of its models', {
         code: 'not-allowed',
         exit: EXIT.notAllowed,
       })
@@ -39,7 +39,7 @@ export default class Models extends BaseCommand {
       ],
       fields: ['baseUrl', 'credential'],
       empty: 'No model provider is configured.',
-      hint: '`ks models detect` finds servers of this machine, `ks models add` adds hosted ones',
+      hint: '`ks models detect` finds servers on this machine, `ks models add` adds hosted ones',
     })
     if (models.providers.length > 0) this.out.note(usedToday(models))
     for (const { slug, counter, used, limit } of models.budgets)
@@ -47,7 +47,7 @@ export default class Models extends BaseCommand {
   }
 }
 
-/** A row for each model that was used since the start or has a task, and one for each other provider. */
+/** A row for each model that was used since the start or has a task, and a row for each other provider. */
 function rowsOf({ providers, defaults }: ModelsInUse) {
   const rows = providers.flatMap(({ pluginId, provider, baseUrl, credential, contextTokens, circuits }) => {
     const own = { pluginId, provider, baseUrl, credential }
@@ -74,7 +74,7 @@ function rowsOf({ providers, defaults }: ModelsInUse) {
   return [...rows, ...own]
 }
 
-/** The tasks of each model, by its name. */
+/** The tasks of each model by its name. */
 function tasksOf(defaults: ModelsInUse['defaults']): Map<string, string> {
   const tasks = new Map<string, string>()
   for (const { model, task } of defaults) tasks.set(model, [tasks.get(model) ?? [], task].flat().join(', '))

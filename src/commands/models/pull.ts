@@ -34,23 +34,23 @@ import { isRuntimeInstalled, RUNTIME } from '../../local/models/runtime.js'
 
 /** Size of the installed runtime, measured on Linux. */
 const RUNTIME_BYTES = 85 * 1024 * 1024
-/** Space that stays free for the daemon. */
+/** Disk space that stays free for the daemon. */
 const SPARE_BYTES = 32 * 1024 * 1024
 const BAR_WIDTH = 24
 
 export default class ModelsPull extends BaseCommand {
-  static override summary = 'fetch a model to this machine, on consent; the local daemon then uses it'
+  static override summary = 'download a model to this machine after confirmation; the local daemon can then use it'
   static override description =
-    'MODEL is a name of the catalogue, the address of a GGUF file, or its path. Size and licence are shown first, and nothing is fetched without a yes. The same command continues a download that was cut off. The first model brings the runtime, from the registry of npm. HF_ENDPOINT names a mirror of the hub; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are honoured.'
+    'MODEL is a name from the catalogue, or the URL or path of a GGUF file. Size and licence are shown first, and nothing is downloaded without confirmation. The same command continues an interrupted download. The first model also installs the runtime from the npm registry. HF_ENDPOINT sets a mirror of the hub; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are honoured.'
   static override examples = [
     '<%= config.bin %> models pull --list',
     '<%= config.bin %> models pull all-minilm-l6-v2',
     '<%= config.bin %> models pull ./my-model.gguf --yes',
   ]
-  static override args = { model: Args.string({ description: 'name of the catalogue, address, or path' }) }
+  static override args = { model: Args.string({ description: 'name from the catalogue, URL, or path' }) }
   static override flags = {
-    list: Flags.boolean({ description: 'list the catalogue and what is on this machine' }),
-    task: Flags.option({ options: TASKS })({ description: 'what the model is for, where its file does not state it' }),
+    list: Flags.boolean({ description: 'list the catalogue and the models on this machine' }),
+    task: Flags.option({ options: TASKS })({ description: 'task of the model, if its file does not state it' }),
   }
 
   async run(): Promise<void> {
@@ -61,7 +61,7 @@ export default class ModelsPull extends BaseCommand {
     const origin = originOf(args.model, process.env)
     if ('path' in origin.from) readHeader(origin, origin.from.path)
     if (flags.task !== undefined) origin.task = flags.task
-    // before any request is sent
+    // Confirmed before any request is sent.
     if (!this.prompt.yes && !this.prompt.interactive) await confirm(`fetching ${origin.name}`, this.prompt)
     const remote = 'url' in origin.from ? await lookAt(origin.from.url) : { bytes: statSync(origin.from.path).size }
     const known = pulledModels(models).find(({ sha256 }) => sha256 === remote.sha256)
@@ -71,7 +71,7 @@ export default class ModelsPull extends BaseCommand {
     this.report(await onDisk(() => this.pull(models, origin, remote, known)))
   }
 
-  /** @param known the pulled model, where only its runtime is missing */
+  /** @param known the pulled model, if only its runtime is missing */
   private async pull(
     models: string,
     origin: Origin,
@@ -124,7 +124,7 @@ export default class ModelsPull extends BaseCommand {
     }
   }
 
-  /** Shows task, size, licence and source of the model before it is fetched. */
+  /** Shows task, size, licence and source of a model before its download. */
   private announce({ name, from, entry, task, license }: Origin, { bytes, sha256 }: RemoteFile, models: string): void {
     const size = bytes ?? entry?.bytes
     const facts = [
@@ -138,7 +138,7 @@ export default class ModelsPull extends BaseCommand {
       this.out.note('its source states no SHA-256: only its size is checked')
     if (!isRuntimeInstalled(models))
       this.out.note(
-        `${RUNTIME.name} ${RUNTIME.version}, which runs it: ${sizeText(RUNTIME_BYTES)}, licence: ${RUNTIME.license}; from the registry of npm`,
+        `${RUNTIME.name} ${RUNTIME.version}, its runtime: ${sizeText(RUNTIME_BYTES)}, licence: ${RUNTIME.license}; from the npm registry`,
       )
   }
 
@@ -189,23 +189,23 @@ export default class ModelsPull extends BaseCommand {
   }
 }
 
-/** Sets task and licence from the header of a file. @throws CliError exit 2 for a file that is no model */
+/** Sets task and licence from the header of a file. @throws CliError exit 2 if the file is not a model */
 function readHeader(origin: Origin, path: string): void {
   try {
     const facts = readGguf(path)
     origin.task = taskOf(facts)
     if (facts.license !== undefined) origin.license = facts.license
   } catch (error) {
-    throw error instanceof GgufError ? usageError(`${path} is no model: it ${error.message}`) : error
+    throw error instanceof GgufError ? usageError(`${path} is not a model: it ${error.message}`) : error
   }
 }
 
-/** Hints to the command that uses a model, by its task. */
+/** A hint to the command that uses a model, by its task. */
 const USES: Readonly<Record<ModelTask, (reference: string) => string>> = {
   embedding: (reference) => `\`ks spaces set-embedding SPACE ${reference}\` uses it in a space`,
   rerank: (reference) => `\`ks spaces set-profile SPACE --rerank-model ${reference}\` uses it in a space`,
   chat: (reference) =>
-    `\`ks config set defaultGenerator ${reference} --daemon\`, then \`ks daemon restart\`, lets it answer`,
+    `\`ks config set defaultGenerator ${reference} --daemon\`, then \`ks daemon restart\`, makes it the default generator`,
 }
 
 function requireRoom(models: string, missing: number): void {
@@ -213,7 +213,7 @@ function requireRoom(models: string, missing: number): void {
   const needed = Math.max(0, missing) + SPARE_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
   const free = bavail * bsize
   if (free >= needed) return
-  throw new CliError(`${sizeText(needed)} must be free on the disk of ${models}, ${sizeText(free)} are`, {
+  throw new CliError(`${sizeText(needed)} must be free on the disk of ${models}, but only ${sizeText(free)} are`, {
     code: 'storage-full',
     exit: EXIT.unavailable,
   })

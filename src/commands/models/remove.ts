@@ -10,7 +10,7 @@ import { pulledModels, referenceOf } from '../../local/models/pulled.js'
 export default class ModelsRemove extends BaseCommand {
   static override summary = 'remove a model from this machine, or its unfinished download'
   static override description =
-    'Queries to spaces that use it as their embedding model are refused until it is pulled again. The runtime is removed with the last model.'
+    'Queries in spaces that use it as their embedding model are rejected until it is pulled again. The runtime is removed with the last model.'
   static override examples = ['<%= config.bin %> models remove all-minilm-l6-v2']
   static override args = {
     model: Args.string({ required: true, description: 'name, NAME@HASH, or reference of the model' }),
@@ -23,10 +23,10 @@ export default class ModelsRemove extends BaseCommand {
     const found = pulledModels(models)
       .map(({ id }) => id)
       .filter((id) => id === name || referenceOf(id) === name || id.startsWith(`${name}@`))
-    if (found.length > 1) throw usageError(`${name} is the name of ${found.join(' and ')}`, 'name one of them')
+    if (found.length > 1) throw usageError(`${name} matches ${found.join(' and ')}`, 'give one of them')
     const folders = [...found, ...(unfinished(models).includes(name) ? [`${name}.part`] : [])]
     if (folders.length === 0)
-      throw new CliError(`no model ${JSON.stringify(args.model)} is on this machine`, {
+      throw new CliError(`this machine has no model ${JSON.stringify(args.model)}`, {
         code: 'not-found',
         exit: EXIT.notFound,
         hint: '`ks models pull --list` lists them',

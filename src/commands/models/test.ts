@@ -21,17 +21,17 @@ interface Row extends Partial<ProbeResult> {
 }
 
 export default class ModelsTest extends BaseCommand {
-  static override summary = 'try what configured models can do, with latencies; exit 10 when one fails at its own work'
+  static override summary = 'test the abilities of configured models, with latencies; exits with 10 if a model fails at its main task'
   static override description =
-    'Makes one small request for each ability: chat, answers (a question about a built-in page), stream, tools, json, vision, embeddings, rerank, audio. Only providers of the local settings are asked.'
+    'Sends one small request for each ability: chat, answers (a question about a built-in page), stream, tools, json, vision, embeddings, rerank, audio. Only providers of the local settings are tested.'
   static override examples = ['<%= config.bin %> models test', '<%= config.bin %> models test --json']
   static override args = {
     name: Args.string({
-      description: 'a provider, or PROVIDER/MODEL; the default models and all providers when absent',
+      description: 'a provider, or PROVIDER/MODEL (default: the default models and all providers)',
     }),
   }
   static override flags = {
-    seconds: Flags.integer({ min: 1, default: TIMEOUT_SECONDS, description: 'longest wait for one answer' }),
+    seconds: Flags.integer({ min: 1, default: TIMEOUT_SECONDS, description: 'timeout for one answer, in seconds' }),
   }
 
   async run(): Promise<void> {
@@ -49,21 +49,21 @@ export default class ModelsTest extends BaseCommand {
         { field: 'note' },
       ],
       empty: 'No model provider is configured.',
-      hint: '`ks models detect` finds servers of this machine, `ks models add` adds hosted ones',
+      hint: '`ks models detect` finds servers on this machine, `ks models add` adds hosted ones',
     })
     const isOwnWork = ({ ability }: Row) =>
       ability === 'chat' || ability === 'answers' || ability === 'embeddings' || ability === 'rerank'
     if (rows.some((row) => isOwnWork(row) && row.result === "doesn't")) throw new ExitWith(EXIT.checkFailed)
   }
 
-  /** The providers to try, and the model of each where one is named. */
+  /** The providers to test, each with a model if one is given. */
   private chosen(name: string | undefined): { setting: ProviderSetting; model?: string }[] {
     const settings = configuredProviders(this.dirs.data).filter(({ pluginId }) => pluginId === OPENAI_COMPATIBLE)
     if (name === undefined) return this.defaults(settings)
     const bare = name.startsWith(`${OPENAI_COMPATIBLE}/`) ? name.slice(OPENAI_COMPATIBLE.length + 1) : name
     const setting = settings.find(({ provider }) => bare === provider || bare.startsWith(`${provider}/`))
     if (setting === undefined)
-      throw new CliError(`no provider of ${JSON.stringify(name)} is configured`, {
+      throw new CliError(`no provider for ${JSON.stringify(name)} is configured`, {
         code: 'not-found',
         exit: EXIT.notFound,
         hint: '`ks config get providers --daemon` lists them',
@@ -85,7 +85,7 @@ export default class ModelsTest extends BaseCommand {
   }
 }
 
-/** Without a model, the first of each use that the server lists. */
+/** Tests a model. Without a model, tests the first model of each use that the server lists. */
 async function tried(setting: ProviderSetting, model: string | undefined, timeoutMs: number): Promise<Row[]> {
   const { provider } = setting
   const { server, missingKeyEnv } = serverOf(setting, process.env)
@@ -102,7 +102,7 @@ async function tried(setting: ProviderSetting, model: string | undefined, timeou
         model: '',
         result: "doesn't",
         ability: 'chat',
-        note: 'it lists no model; name one, as PROVIDER/MODEL',
+        note: 'the server lists no model; give one as PROVIDER/MODEL',
       },
     ]
   const rows: Row[] = []
@@ -115,7 +115,7 @@ function firstOfEach(models: readonly DetectedModel[]): DetectedModel[] {
   return USES.flatMap((use) => models.find((model) => model.use === use) ?? [])
 }
 
-/** A model that its server does not list; its name says what it is for. */
+/** A model that its server does not list; its use is guessed from its name. */
 function guessed(name: string): Pick<DetectedModel, 'name' | 'use'> {
   return { name, use: guessUse(name) }
 }

@@ -4,7 +4,7 @@ import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class ResearchCancel extends BaseCommand {
-  static override summary = 'cancel a research task that has not ended; what it found is kept'
+  static override summary = 'cancel a research task that has not ended; its results so far are kept'
   static override examples = ["<%= config.bin %> research cancel '#a1b2c3d4'"]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }
 

@@ -5,26 +5,26 @@ import { ResearchCommand } from '../../cli/research/research-command.js'
 import { resolveId } from '../../cli/resolve.js'
 
 const DEFAULT_LIMIT = 25
-/** events of one request, at most */
+/** maximum events of one request */
 const PAGE = 100
 
 export default class ResearchEvents extends ResearchCommand {
-  static override summary = 'show the events of a research task; waits for them while it is at work'
+  static override summary = 'show the events of a research task; waits for new ones while it runs'
   static override examples = [
     "<%= config.bin %> research events '#a1b2c3d4' --follow",
     "<%= config.bin %> research events '#a1b2c3d4' --limit 1 --format jsonl",
   ]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }
   static override flags = {
-    follow: Flags.boolean({ description: 'until the task has ended, also over a restart of the daemon' }),
+    follow: Flags.boolean({ description: 'follow until the task has ended, also across a restart of the daemon' }),
     limit: Flags.integer({
       min: 1,
       max: PAGE,
       helpValue: 'n',
       exclusive: ['follow'],
-      description: `leave after so many events (default ${DEFAULT_LIMIT} at a terminal, else all there are)`,
+      description: `maximum events (default ${DEFAULT_LIMIT} at a terminal, else all)`,
     }),
-    cursor: Flags.string({ helpValue: 'cursor', description: 'go on behind this event' }),
+    cursor: Flags.string({ helpValue: 'cursor', description: 'start after this event' }),
   }
 
   async run(): Promise<void> {

@@ -14,13 +14,13 @@ export default class Research extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    stage: Flags.option({ options: RESEARCH_STAGES, description: 'where the tasks stand' })(),
+    stage: Flags.option({ options: RESEARCH_STAGES, description: 'stage of the tasks' })(),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Research)
     const client = await this.client()
-    // without a space named anywhere: those of all spaces
+    // Without a configured space, lists the tasks of all spaces.
     const space = this.settings.space === undefined ? undefined : await this.spaceNamed(this.settings.space.value)
     const filter = {
       ...defined({ knowledgeSpaceId: space?.id, stage: flags.stage }),

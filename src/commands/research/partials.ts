@@ -6,7 +6,7 @@ import { paginate } from '../../client/pages.js'
 
 export default class ResearchPartials extends BaseCommand {
   static override pages = true
-  static override summary = 'list the evidence a research task has found so far, a bundle for each retrieval'
+  static override summary = 'list the evidence that a research task has found so far, one bundle for each retrieval'
   static override examples = ["<%= config.bin %> research partials '#a1b2c3d4' --format jsonl"]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }
   static override flags = { ...listFlags }
@@ -24,10 +24,10 @@ export default class ResearchPartials extends BaseCommand {
         { field: 'sequence', title: 'NO' },
         { field: 'evidenceBundle.state', title: 'STATE', kind: 'state' },
         { field: 'evidenceBundle.items.length', title: 'PASSAGES', kind: 'count' },
-        { field: 'evidenceBundle.query', title: 'LOOKED FOR' },
+        { field: 'evidenceBundle.query', title: 'QUERY' },
       ],
       fields: ['tenantId', 'knowledgeSpaceId', 'researchTaskJobId', 'evidenceBundle'],
-      empty: 'Nothing was found yet.',
+      empty: 'No evidence yet.',
     })
   }
 }

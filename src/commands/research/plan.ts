@@ -6,12 +6,12 @@ import { planLines, STEP_COLUMNS } from '../../cli/research/view.js'
 import { textOfWords } from '../../cli/words.js'
 
 export default class ResearchPlan extends BaseCommand {
-  static override summary = 'estimate what a research task would take, without starting it'
+  static override summary = 'estimate the cost and time of a research task without starting it'
   static override examples = [
     '<%= config.bin %> research plan "compare the two gauges and their accuracy" --space example-space --budget 0.10',
   ]
   static override strict = false
-  static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
+  static override args = { text: Args.string({ required: true, description: 'question; - reads stdin' }) }
   static override flags = { ...spaceFlag, ...askFlags }
 
   async run(): Promise<void> {

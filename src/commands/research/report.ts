@@ -4,7 +4,7 @@ import { resolveId } from '../../cli/resolve.js'
 
 export default class ResearchReport extends ResearchCommand {
   static override pages = true
-  static override summary = 'print the report of a research task that is completed'
+  static override summary = 'print the report of a completed research task'
   static override examples = ["<%= config.bin %> research report '#a1b2c3d4' > report.md"]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }
 

@@ -5,7 +5,7 @@ import { resolveId } from '../../cli/resolve.js'
 
 export default class ResearchShow extends BaseCommand {
   static override pages = true
-  static override summary = 'show one research task: where it stands and what it cost'
+  static override summary = 'show a research task with its stage and cost'
   static override examples = ["<%= config.bin %> research show '#a1b2c3d4'"]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }
 

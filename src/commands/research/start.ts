@@ -7,18 +7,18 @@ import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
 import { textOfWords } from '../../cli/words.js'
 
 export default class ResearchStart extends ResearchCommand {
-  static override summary = 'start a research task, which goes on in the background'
+  static override summary = 'start a research task in the background'
   static override examples = [
     '<%= config.bin %> research start "compare the two gauges and their accuracy" --space example-space --follow',
     '<%= config.bin %> research start - --space example-space --budget 0.25 --time-limit 5m < question.txt',
   ]
   static override strict = false
-  static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
+  static override args = { text: Args.string({ required: true, description: 'question; - reads stdin' }) }
   static override flags = {
     ...spaceFlag,
     ...askFlags,
     ...limitFlags,
-    follow: Flags.boolean({ description: 'show the progress, and the report at the end' }),
+    follow: Flags.boolean({ description: 'show the progress, then the report' }),
   }
 
   async run(): Promise<void> {

@@ -4,7 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { printPolicy, retentionChanges } from '../../cli/retention.js'
 
 export default class RetentionSet extends BaseCommand {
-  static override summary = 'change how long things are kept; what is not named stays'
+  static override summary = 'change retention rules; other rules stay unchanged'
   static override examples = [
     '<%= config.bin %> retention set answerTraceRetentionDays=30 --space example-space',
     '<%= config.bin %> retention set rawDocumentRetentionDays=none parseArtifactVersions=5 --space example-space',
@@ -13,7 +13,7 @@ export default class RetentionSet extends BaseCommand {
   static override args = {
     change: Args.string({
       required: true,
-      description: 'rule=number, one or more; rawDocumentRetentionDays=none: never',
+      description: 'rule=number, repeatable; rawDocumentRetentionDays=none keeps documents for ever',
     }),
   }
   static override flags = { ...spaceFlag }

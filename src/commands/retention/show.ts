@@ -3,7 +3,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { printPolicy } from '../../cli/retention.js'
 
 export default class RetentionShow extends BaseCommand {
-  static override summary = 'show how long things are kept: in a space, or by the policy of the tenant'
+  static override summary = 'show the retention rules of a space or of the tenant'
   static override examples = [
     '<%= config.bin %> retention show --space example-space',
     '<%= config.bin %> retention show --json',

@@ -5,7 +5,7 @@ import type { CatResult } from '../../contract/gateway/fs.js'
 
 export default class SnapshotsCat extends BaseCommand {
   static override pages = true
-  static override summary = 'print a file as a snapshot froze it'
+  static override summary = 'print a file of a snapshot'
   static override examples = ["<%= config.bin %> snapshots cat '#a1b2c3d4' notes.md"]
   static override args = {
     id: Args.string({ required: true, description: 'id of the snapshot' }),

@@ -7,7 +7,7 @@ import { SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
 import { defined } from '../../lib/defined.js'
 
 export default class SnapshotsCreate extends BaseCommand {
-  static override summary = "freeze a workspace's files and the queries of its session"
+  static override summary = "create a snapshot of a workspace's files and of the queries of its session"
   static override examples = [
     '<%= config.bin %> snapshots create audit --name "before the move" --space example-space',
     '<%= config.bin %> snapshots create audit --session last --space example-space',
@@ -15,10 +15,10 @@ export default class SnapshotsCreate extends BaseCommand {
   static override args = { workspace: Args.string({ required: true, description: 'name of the workspace' }) }
   static override flags = {
     ...spaceFlag,
-    name: Flags.string({ helpValue: 'text', description: 'what to call the snapshot' }),
+    name: Flags.string({ helpValue: 'text', description: 'name of the snapshot' }),
     session: Flags.string({
       helpValue: 'last|id',
-      description: 'whose queries are recorded (default: the one the workspace is named after, else your latest)',
+      description: 'session to record queries of (default: the session that names the workspace, else your latest)',
     }),
   }
 

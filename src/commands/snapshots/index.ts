@@ -7,13 +7,13 @@ import { defined } from '../../lib/defined.js'
 
 export default class Snapshots extends BaseCommand {
   static override pages = true
-  static override summary = 'list your own snapshots of workspaces, newest first'
+  static override summary = 'list your snapshots of workspaces, newest first'
   static override aliases = ['snapshots:list', 'snapshots:ls']
   static override examples = ['<%= config.bin %> snapshots --space example-space']
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    workspace: Flags.string({ helpValue: 'name', description: 'only those of this workspace' }),
+    workspace: Flags.string({ helpValue: 'name', description: 'only snapshots of this workspace' }),
   }
 
   async run(): Promise<void> {
@@ -29,7 +29,7 @@ export default class Snapshots extends BaseCommand {
       columns: SNAPSHOT_COLUMNS,
       fields: SNAPSHOT_FIELDS,
       empty: 'No snapshots yet.',
-      hint: '`ks snapshots create WORKSPACE` makes one',
+      hint: '`ks snapshots create WORKSPACE` creates one',
     })
   }
 }

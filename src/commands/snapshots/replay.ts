@@ -5,7 +5,7 @@ import { replayLines } from '../../cli/snapshots.js'
 import type { SnapshotReplay } from '../../contract/gateway/snapshots.js'
 
 export default class SnapshotsReplay extends BaseCommand {
-  static override summary = "run a snapshot's queries again: what evidence was added, lost and kept"
+  static override summary = "rerun the queries of a snapshot, and compare their evidence"
   static override examples = [
     "<%= config.bin %> snapshots replay '#a1b2c3d4'",
     "<%= config.bin %> snapshots replay '#a1b2c3d4' --json",
@@ -42,7 +42,7 @@ export default class SnapshotsReplay extends BaseCommand {
     )
   }
 
-  /** A long replay comes in parts, each on the head of its own moment. */
+  /** Reads a long replay in parts, each on the head at its own time. */
   private async *parts(snapshotId: string): AsyncGenerator<SnapshotReplay> {
     const client = await this.client()
     for (let from: number | undefined = 0; from !== undefined; ) {

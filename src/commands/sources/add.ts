@@ -8,7 +8,7 @@ import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
 import { SOURCE_TYPES } from '../../contract/values.js'
 
 export default class SourcesAdd extends BaseCommand {
-  static override summary = 'register a place that documents come from'
+  static override summary = 'add a source of documents'
   static override examples = [
     '<%= config.bin %> sources add Handbook --uri https://example.com/handbook/ --every 6h --space example-space',
     '<%= config.bin %> sources add Handbook --uri https://example.com/ --daily 02:00 --utc-offset +02:00 --space example-space',
@@ -19,8 +19,8 @@ export default class SourcesAdd extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...metadataFlags,
-    uri: Flags.string({ required: true, helpValue: 'uri', description: 'where the documents are' }),
-    type: Flags.option({ options: SOURCE_TYPES, description: 'kind of the source (default web)' })(),
+    uri: Flags.string({ required: true, helpValue: 'uri', description: 'URI of the documents' }),
+    type: Flags.option({ options: SOURCE_TYPES, description: 'type of the source (default: web)' })(),
   }
 
   async run(): Promise<void> {

@@ -5,7 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 const COUNTS = ['total', 'completed', 'failed', 'imported', 'replaced', 'skipped']
 
 export default class SourcesCrawl extends BaseCommand {
-  static override summary = 'read the pages of a web source now'
+  static override summary = 'crawl the pages of a web source now'
   static override examples = ["<%= config.bin %> sources crawl '#a1b2c3d4' --space example-space"]
   static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
   static override flags = { ...spaceFlag }

@@ -13,7 +13,7 @@ export default class SourcesDelete extends BaseCommand {
   static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
   static override flags = {
     ...spaceFlag,
-    'keep-documents': Flags.boolean({ description: 'leave its documents in the space' }),
+    'keep-documents': Flags.boolean({ description: 'keep its documents in the space' }),
   }
 
   async run(): Promise<void> {

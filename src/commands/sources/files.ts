@@ -5,7 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { defined } from '../../lib/defined.js'
 
 export default class SourcesFiles extends BaseCommand {
-  static override summary = 'list folders and files of a drive'
+  static override summary = 'list the folders and files of a drive'
   static override examples = [
     "<%= config.bin %> sources files '#a1b2c3d4' --space example-space",
     "<%= config.bin %> sources files '#a1b2c3d4' --prefix notes/2026/ --space example-space",
@@ -13,9 +13,9 @@ export default class SourcesFiles extends BaseCommand {
   static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
   static override flags = {
     ...spaceFlag,
-    prefix: Flags.string({ helpValue: 'text', description: 'what the ids begin with; a folder ends in /' }),
-    bucket: Flags.string({ helpValue: 'name', description: 'bucket, where the source does not name one' }),
-    'max-keys': Flags.integer({ min: 1, max: 1000, helpValue: 'n', description: 'most entries (default 1000)' }),
+    prefix: Flags.string({ helpValue: 'text', description: 'prefix of the ids; a folder ends in /' }),
+    bucket: Flags.string({ helpValue: 'name', description: 'bucket, if the source has none' }),
+    'max-keys': Flags.integer({ min: 1, max: 1000, helpValue: 'n', description: 'maximum entries (default 1000)' }),
   }
 
   async run(): Promise<void> {
@@ -29,7 +29,7 @@ export default class SourcesFiles extends BaseCommand {
         ...defined({ prefix, bucket, maxKeys }),
       },
     })
-    // a bucket of which no file was asked for is an entry itself
+    // A bucket whose files were not requested is itself an entry.
     const entries = buckets.flatMap(({ bucket, files }) =>
       files.length === 0 && bucket !== undefined && flags.bucket === undefined && prefix === undefined
         ? [{ id: bucket, name: bucket, type: 'bucket', bucket }]
@@ -45,6 +45,6 @@ export default class SourcesFiles extends BaseCommand {
       fields: ['name'],
       empty: 'There are no files.',
     })
-    if (buckets.some(({ isTruncated }) => isTruncated)) this.out.note('more: name a longer `--prefix`')
+    if (buckets.some(({ isTruncated }) => isTruncated)) this.out.note('more: give a longer `--prefix`')
   }
 }

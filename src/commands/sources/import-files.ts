@@ -8,26 +8,26 @@ import { inBatches, showImport } from '../../cli/sources.js'
 import { defined } from '../../lib/defined.js'
 
 export default class SourcesImportFiles extends BaseCommand {
-  static override summary = 'make documents of files of a drive'
-  static override description = 'Exits 3 when some files failed.'
+  static override summary = 'import files of a drive as documents'
+  static override description = 'Exits with 3 if some files fail.'
   static override examples = [
     "<%= config.bin %> sources import-files '#a1b2c3d4' notes/tides.md notes/winds.pdf --space example-space",
   ]
   static override strict = false
   static override args = {
     id: Args.string({ required: true, description: 'id of the source' }),
-    file: Args.string({ description: 'ids of files, as `sources files` lists them' }),
+    file: Args.string({ description: 'ids of files, from `sources files`' }),
   }
   static override flags = {
     ...spaceFlag,
-    bucket: Flags.string({ helpValue: 'name', description: 'bucket, where the source does not name one' }),
+    bucket: Flags.string({ helpValue: 'name', description: 'bucket, if the source has none' }),
     type: Flags.string({ helpValue: 'type', description: 'media type of the files' }),
   }
 
   async run(): Promise<void> {
     const { args, argv, flags } = await this.parse(SourcesImportFiles)
     const ids = argv.slice(1).map(String)
-    if (ids.length === 0) throw usageError('no files are named', '`ks sources files ID` lists them')
+    if (ids.length === 0) throw usageError('no files are given', '`ks sources files ID` lists them')
     const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const about = defined({ bucket: flags.bucket, mimeType: flags.type })

@@ -7,9 +7,9 @@ import { inBatches, showImport } from '../../cli/sources.js'
 import { defined } from '../../lib/defined.js'
 
 export default class SourcesImport extends BaseCommand {
-  static override summary = 'make documents of pages of a connector source'
+  static override summary = 'import pages of a connector source as documents'
   static override description =
-    'Pages that were not edited since they were imported last are skipped. Exits 3 when some pages failed.'
+    'Pages without edits since their last import are skipped. Exits with 3 if some pages fail.'
   static override examples = [
     "<%= config.bin %> sources import '#a1b2c3d4' docs/start.md docs/tides.md --space example-space",
     "<%= config.bin %> sources import '#a1b2c3d4' --all --space example-space",
@@ -17,15 +17,15 @@ export default class SourcesImport extends BaseCommand {
   static override strict = false
   static override args = {
     id: Args.string({ required: true, description: 'id of the source' }),
-    page: Args.string({ description: 'ids of pages, as `sources pages` lists them' }),
+    page: Args.string({ description: 'ids of pages, from `sources pages`' }),
   }
-  static override flags = { ...spaceFlag, all: Flags.boolean({ description: 'every page that is there' }) }
+  static override flags = { ...spaceFlag, all: Flags.boolean({ description: 'import every page of the source' }) }
 
   async run(): Promise<void> {
     const { args, argv, flags } = await this.parse(SourcesImport)
     const named = new Set(argv.slice(1).map(String))
     const all = flags.all === true
-    if (all === named.size > 0) throw usageError('either pages are named, or `--all` is given')
+    if (all === named.size > 0) throw usageError('give either pages or `--all`')
     const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const { workspaces } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', { path })
@@ -43,7 +43,7 @@ export default class SourcesImport extends BaseCommand {
     const result = await inBatches(wanted, (pages) =>
       client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/import', { path, body: { pages } }),
     )
-    result.failed.push(...strangers.map((filename) => ({ filename, error: 'is not there' })))
+    result.failed.push(...strangers.map((filename) => ({ filename, error: 'does not exist' })))
     await showImport(this.out, result)
   }
 }

@@ -4,7 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
 
 export default class SourcesShow extends BaseCommand {
-  static override summary = 'show one source, and how its last sync went'
+  static override summary = 'show a source and the result of its last synchronization'
   static override examples = ["<%= config.bin %> sources show '#a1b2c3d4' --space example-space"]
   static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
   static override flags = { ...spaceFlag }

@@ -5,8 +5,8 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class SourcesTest extends BaseCommand {
-  static override summary = 'say whether a source can be reached'
-  static override description = 'Exits 10 when it cannot.'
+  static override summary = 'test whether a source can be reached'
+  static override description = 'Exits with 10 if it cannot.'
   static override examples = ["<%= config.bin %> sources test '#a1b2c3d4' --space example-space"]
   static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
   static override flags = { ...spaceFlag }

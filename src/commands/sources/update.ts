@@ -8,7 +8,7 @@ import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
 import { defined } from '../../lib/defined.js'
 
 export default class SourcesUpdate extends BaseCommand {
-  static override summary = 'change a source; what is not named stays'
+  static override summary = 'change a source; other fields stay unchanged'
   static override examples = [
     "<%= config.bin %> sources update '#a1b2c3d4' --daily 02:00,14:00 --space example-space",
     "<%= config.bin %> sources update '#a1b2c3d4' --disable --space example-space",
@@ -18,8 +18,8 @@ export default class SourcesUpdate extends BaseCommand {
     ...spaceFlag,
     ...metadataFlags,
     name: Flags.string({ helpValue: 'text', description: 'new name' }),
-    enable: Flags.boolean({ description: 'let it be synced', exclusive: ['disable'] }),
-    disable: Flags.boolean({ description: 'leave it alone, and end a crawl that runs' }),
+    enable: Flags.boolean({ description: 'enable synchronization', exclusive: ['disable'] }),
+    disable: Flags.boolean({ description: 'disable synchronization, and cancel a running crawl' }),
   }
 
   async run(): Promise<void> {
@@ -35,7 +35,7 @@ export default class SourcesUpdate extends BaseCommand {
       path,
       body: {
         ...defined({ name: flags.name, status }),
-        // the metadata is replaced whole, so nobody may have written it since it was read
+        // The metadata are replaced as a whole, so `expectedVersion` detects concurrent writes.
         ...(changes === undefined
           ? {}
           : { metadata: { ...current.metadata, ...changes }, expectedVersion: current.version }),

@@ -3,11 +3,11 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class SpacesCancelEmbedding extends BaseCommand {
-  static override summary = 'leave a space with its embedding model while it is being moved to another'
+  static override summary = 'cancel the migration of a space to another embedding model'
   static override examples = ["<%= config.bin %> spaces cancel-embedding example-space '#a1b2c3d4'"]
   static override args = {
     space: Args.string({ required: true, description: 'slug or id' }),
-    id: Args.string({ required: true, description: 'id of the move, as `ks spaces set-embedding` prints it' }),
+    id: Args.string({ required: true, description: 'id of the migration, from `ks spaces set-embedding`' }),
   }
 
   async run(): Promise<void> {

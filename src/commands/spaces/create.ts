@@ -11,13 +11,13 @@ export default class SpacesCreate extends BaseCommand {
     '<%= config.bin %> spaces create "Example space" --slug example-space',
     '<%= config.bin %> spaces create Notes --embedding builtin/lsa/lsa-200',
   ]
-  static override args = { name: Args.string({ required: true, description: 'name people will read' }) }
+  static override args = { name: Args.string({ required: true, description: 'display name of the space' }) }
   static override flags = {
     slug: Flags.string({
       helpValue: 'slug',
       description: 'short name for commands and paths (default: from the name)',
     }),
-    description: Flags.string({ helpValue: 'text', description: 'what the space is about' }),
+    description: Flags.string({ helpValue: 'text', description: 'description of the space' }),
     embedding: Flags.string({ helpValue: 'plugin/provider/model', description: 'embedding model' }),
   }
 
@@ -25,7 +25,7 @@ export default class SpacesCreate extends BaseCommand {
     const { args, flags } = await this.parse(SpacesCreate)
     const slug = flags.slug ?? slugOf(args.name)
     if (slug === undefined) {
-      throw usageError(`no slug can be made of the name ${JSON.stringify(args.name)}`, 'give `--slug`')
+      throw usageError(`no slug can be derived from the name ${JSON.stringify(args.name)}`, 'give `--slug`')
     }
     const client = await this.client()
     const space = await client.request('POST /knowledge-spaces', {
@@ -37,6 +37,6 @@ export default class SpacesCreate extends BaseCommand {
       },
     })
     this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })
-    if (this.out.format === 'table') this.out.note(`hint: \`ks ingest PATH --space ${space.slug}\` fills it`)
+    if (this.out.format === 'table') this.out.note(`hint: \`ks ingest PATH --space ${space.slug}\` adds documents`)
   }
 }

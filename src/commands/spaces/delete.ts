@@ -8,7 +8,7 @@ export default class SpacesDelete extends BaseCommand {
   static override examples = ['<%= config.bin %> spaces delete example-space --confirm example-space']
   static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
   static override flags = {
-    confirm: Flags.string({ helpValue: 'slug', description: 'slug of the space, in place of the question' }),
+    confirm: Flags.string({ helpValue: 'slug', description: 'slug of the space, to confirm without a prompt' }),
   }
 
   async run(): Promise<void> {

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 
 export default class SpacesProfile extends BaseCommand {
-  static override summary = 'show how a space is searched'
+  static override summary = 'show the retrieval profile of a space'
   static override examples = ['<%= config.bin %> spaces profile example-space']
   static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
 

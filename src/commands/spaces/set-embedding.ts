@@ -9,9 +9,9 @@ import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrat
 const FIELDS = ['id', 'state', 'filled', 'total', 'refused', 'error'] as const
 
 export default class SpacesSetEmbedding extends BaseCommand {
-  static override summary = 'choose the embedding model of a space'
+  static override summary = 'set the embedding model of a space'
   static override description =
-    'A space with documents is moved: their vectors are made anew beside the old ones, which queries use until all are there. A move that fails leaves the space as it was.'
+    'A space with documents is migrated: new vectors are computed in addition to the old ones, which queries use until the new ones are complete. A failed migration leaves the space unchanged.'
   static override examples = [
     '<%= config.bin %> spaces set-embedding example-space builtin/lsa/lsa-200',
     '<%= config.bin %> spaces set-embedding example-space openai-compatible/ollama/nomic-embed-text --wait',
@@ -21,7 +21,7 @@ export default class SpacesSetEmbedding extends BaseCommand {
     model: Args.string({ required: true, description: 'plugin/provider/model' }),
   }
   static override flags = {
-    wait: Flags.boolean({ description: 'wait until queries use the new model; exit 1 when the move fails' }),
+    wait: Flags.boolean({ description: 'wait until queries use the new model; exits with 1 if the migration fails' }),
   }
 
   async run(): Promise<void> {
@@ -40,7 +40,7 @@ export default class SpacesSetEmbedding extends BaseCommand {
     const last = flags.wait ? await this.follow(id, begun) : begun
     this.out.record(last, { fields: [...FIELDS] })
     if (last.state === 'failed' || last.state === 'canceled')
-      throw new CliError(`the space keeps its embedding model: ${last.error ?? 'the move was canceled'}`, {
+      throw new CliError(`the space keeps its embedding model: ${last.error ?? 'the migration was canceled'}`, {
         code: 'migration-failed',
       })
   }

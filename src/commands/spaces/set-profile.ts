@@ -7,17 +7,17 @@ import type { RetrievalProfileBody } from '../../contract/gateway/retrieval-prof
 import { CONCRETE_MODES } from '../../contract/values.js'
 
 export default class SpacesSetProfile extends BaseCommand {
-  static override summary = 'change how a space is searched; what is not named stays'
+  static override summary = 'change the retrieval profile of a space; other fields stay unchanged'
   static override examples = [
     '<%= config.bin %> spaces set-profile example-space --default-mode deep --top-k 20',
     '<%= config.bin %> spaces set-profile example-space --reasoning-model openai-compatible/local/qwen3',
   ]
   static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
   static override flags = {
-    'default-mode': Flags.option({ options: CONCRETE_MODES, description: 'mode of queries that name none' })(),
-    modes: Flags.string({ helpValue: 'fast,deep', description: 'modes that may be asked for' }),
-    'top-k': Flags.integer({ helpValue: 'n', description: 'passages an answer may use' }),
-    'score-threshold': Flags.string({ helpValue: '0..1', description: 'least score of a passage' }),
+    'default-mode': Flags.option({ options: CONCRETE_MODES, description: 'mode of queries without a mode' })(),
+    modes: Flags.string({ helpValue: 'fast,deep', description: 'modes that queries may use' }),
+    'top-k': Flags.integer({ helpValue: 'n', description: 'maximum passages of an answer' }),
+    'score-threshold': Flags.string({ helpValue: '0..1', description: 'minimum score of a passage' }),
     'reasoning-model': Flags.string({
       helpValue: 'plugin/provider/model',
       description: 'language model; none removes it',
@@ -56,7 +56,7 @@ function modesOf(list: string): RetrievalProfileBody['modes'] {
   return list.split(',').map((name) => {
     const mode = CONCRETE_MODES.find((known) => known === name.trim())
     if (mode === undefined)
-      throw usageError(`--modes may hold ${CONCRETE_MODES.join(', ')}, received ${JSON.stringify(name)}`)
+      throw usageError(`--modes must be a list of ${CONCRETE_MODES.join(', ')}, received ${JSON.stringify(name)}`)
     return mode
   })
 }

@@ -9,7 +9,7 @@ export default class SpacesStats extends BaseCommand {
   static override summary = 'count documents, bytes and projections of a space'
   static override examples = ['<%= config.bin %> spaces stats example-space --window 24h']
   static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
-  static override flags = { window: Flags.string({ helpValue: '60m', description: 'time the counts look back' }) }
+  static override flags = { window: Flags.string({ helpValue: '60m', description: 'period of the counts, up to now' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesStats)

@@ -15,7 +15,7 @@ export default class SpacesStatus extends BaseCommand {
   static override summary = 'show indexes, leases, sessions and failed commits of a space'
   static override examples = ['<%= config.bin %> spaces status example-space --watch']
   static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
-  static override flags = { watch: Flags.boolean({ description: 'show it again every 2 s until Ctrl-C' }) }
+  static override flags = { watch: Flags.boolean({ description: 'refresh every 2 s until Ctrl-C' }) }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesStatus)

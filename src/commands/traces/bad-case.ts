@@ -7,20 +7,20 @@ import { resolveId } from '../../cli/resolve.js'
 import { defined } from '../../lib/defined.js'
 
 export default class TracesBadCase extends BaseCommand {
-  static override summary = 'make a golden question of a query that went wrong'
+  static override summary = 'create a golden question from a query with a bad result'
   static override examples = [
     '<%= config.bin %> traces bad-case \'#9f31c2aa\' --reason "cites the old policy" --tag policy',
     '<%= config.bin %> traces bad-case \'#9f31c2aa\' --expect-answer "four weeks" --expect-not "two weeks"',
   ]
   static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }
   static override flags = {
-    reason: Flags.string({ helpValue: 'text', description: 'what is wrong' }),
+    reason: Flags.string({ helpValue: 'text', description: 'what is wrong with the result' }),
     ...expectFlags,
     tag: Flags.string({
       helpValue: 'tag',
       multiple: true,
       multipleNonGreedy: true,
-      description: 'tag; may be given again',
+      description: 'tag; repeatable',
     }),
   }
 
@@ -34,6 +34,6 @@ export default class TracesBadCase extends BaseCommand {
       body: { traceId, tags: flags.tag ?? [], ...defined({ reason: flags.reason, expect: expectedAnswer(flags) }) },
     })
     this.out.record(question, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
-    if (this.out.format === 'table') this.out.note('hint: `ks golden annotate` says which of its evidence is right')
+    if (this.out.format === 'table') this.out.note('hint: `ks golden annotate` marks relevant evidence')
   }
 }

@@ -7,7 +7,7 @@ import { paginate } from '../../client/pages.js'
 
 export default class TracesEvidence extends BaseCommand {
   static override pages = true
-  static override summary = 'list what a query used as evidence'
+  static override summary = 'list the evidence of a query'
   static override examples = ["<%= config.bin %> traces evidence '#9f31c2aa'"]
   static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }
   static override flags = { ...listFlags }

@@ -4,11 +4,11 @@ import { findMissing, HISTORY_COLUMNS, HISTORY_FIELDS } from '../../cli/quality.
 import { resolveId } from '../../cli/resolve.js'
 
 export default class TracesHistory extends BaseCommand {
-  static override summary = 'list what was decided about a piece of missing evidence'
+  static override summary = 'list the reviews of an item of missing evidence'
   static override examples = ["<%= config.bin %> traces history '#9f31c2aa' missing-1"]
   static override args = {
     id: Args.string({ required: true, description: 'id of the trace' }),
-    item: Args.string({ required: true, description: 'name or key of the item, as `ks traces missing` shows it' }),
+    item: Args.string({ required: true, description: 'name or key of the item, from `ks traces missing`' }),
   }
 
   async run(): Promise<void> {
@@ -23,8 +23,8 @@ export default class TracesHistory extends BaseCommand {
     await this.out.list(items, {
       columns: HISTORY_COLUMNS,
       fields: HISTORY_FIELDS,
-      empty: 'Nothing was decided yet.',
-      hint: '`ks traces review` decides',
+      empty: 'No reviews yet.',
+      hint: '`ks traces review` adds one',
     })
   }
 }

@@ -9,7 +9,7 @@ import { defined } from '../../lib/defined.js'
 
 export default class Traces extends BaseCommand {
   static override pages = true
-  static override summary = 'list your own queries in a space, newest first'
+  static override summary = 'list your queries in a space, newest first'
   static override aliases = ['traces:list', 'traces:ls']
   static override examples = [
     '<%= config.bin %> traces --space example-space --from 7d --status failed',
@@ -18,11 +18,11 @@ export default class Traces extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    from: Flags.string({ helpValue: 'time', description: 'asked at this time or later: a date, or a span such as 7d' }),
-    to: Flags.string({ helpValue: 'time', description: 'asked before this time' }),
-    mode: Flags.option({ char: 'm', options: QUERY_MODES, description: 'mode it was answered in' })(),
-    status: Flags.option({ options: ['completed', 'failed'] as const, description: 'how it ended' })(),
-    query: Flags.string({ helpValue: 'text', description: 'text that occurs in the query' }),
+    from: Flags.string({ helpValue: 'time', description: 'start of the period: a date, or a span such as 7d' }),
+    to: Flags.string({ helpValue: 'time', description: 'end of the period, exclusive' }),
+    mode: Flags.option({ char: 'm', options: QUERY_MODES, description: 'mode of the queries' })(),
+    status: Flags.option({ options: ['completed', 'failed'] as const, description: 'status of the queries' })(),
+    query: Flags.string({ helpValue: 'text', description: 'text that the queries contain' }),
   }
 
   async run(): Promise<void> {
@@ -42,7 +42,7 @@ export default class Traces extends BaseCommand {
     await this.list(traces, {
       columns: QUALITY_TRACE_COLUMNS,
       fields: QUALITY_TRACE_FIELDS,
-      empty: 'No queries of yours here.',
+      empty: 'You have no queries here.',
     })
   }
 }

@@ -8,7 +8,7 @@ import { paginate } from '../../client/pages.js'
 
 export default class TracesMissing extends BaseCommand {
   static override pages = true
-  static override summary = 'list evidence that a query lacked'
+  static override summary = 'list the missing evidence of a query'
   static override examples = ["<%= config.bin %> traces missing '#9f31c2aa'"]
   static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }
   static override flags = { ...listFlags }
@@ -24,7 +24,7 @@ export default class TracesMissing extends BaseCommand {
     await this.list(items, {
       columns: MISSING_COLUMNS,
       fields: VIRTUAL_FIELDS,
-      empty: 'The query lacked no known evidence.',
+      empty: 'The query has no known missing evidence.',
     })
   }
 }

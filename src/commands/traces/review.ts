@@ -7,24 +7,24 @@ import { resolveId } from '../../cli/resolve.js'
 import { defined } from '../../lib/defined.js'
 
 export default class TracesReview extends BaseCommand {
-  static override summary = 'dismiss a piece of missing evidence, or make it count again'
+  static override summary = 'dismiss an item of missing evidence, or activate it again'
   static override examples = [
     '<%= config.bin %> traces review \'#9f31c2aa\' missing-1 --dismiss --reason "not our subject"',
     "<%= config.bin %> traces review '#9f31c2aa' missing-1 --activate",
   ]
   static override args = {
     id: Args.string({ required: true, description: 'id of the trace' }),
-    item: Args.string({ required: true, description: 'name or key of the item, as `ks traces missing` shows it' }),
+    item: Args.string({ required: true, description: 'name or key of the item, from `ks traces missing`' }),
   }
   static override flags = {
-    dismiss: Flags.boolean({ description: 'the gap is none', exclusive: ['activate'] }),
-    activate: Flags.boolean({ description: 'the gap counts' }),
-    reason: Flags.string({ helpValue: 'text', description: 'why' }),
+    dismiss: Flags.boolean({ description: 'ignore the item', exclusive: ['activate'] }),
+    activate: Flags.boolean({ description: 'count the item again' }),
+    reason: Flags.string({ helpValue: 'text', description: 'reason for the decision' }),
   }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TracesReview)
-    if (!flags.dismiss && !flags.activate) throw usageError('nothing is decided', 'give `--dismiss` or `--activate`')
+    if (!flags.dismiss && !flags.activate) throw usageError('no decision is given', 'give `--dismiss` or `--activate`')
     const traceId = resolveId('trace', args.id, this.dirs.cache)
     const client = await this.client()
     const { spaceId, itemKey, revision } = await findMissing(client, traceId, args.item)

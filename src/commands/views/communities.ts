@@ -6,12 +6,12 @@ import { defined } from '../../lib/defined.js'
 
 export default class ViewsCommunities extends BaseCommand {
   static override pages = true
-  static override summary = 'make the communities of entities that belong together'
-  static override description = 'Look at them with `ks fs ls /knowledge/communities`.'
+  static override summary = 'build the communities of related entities'
+  static override description = 'List them with `ks fs ls /knowledge/communities`.'
   static override examples = ['<%= config.bin %> views communities --space example-space']
   static override flags = {
     ...spaceFlag,
-    'view-version': Flags.string({ helpValue: 'text', description: 'name of this version of the views' }),
+    'view-version': Flags.string({ helpValue: 'text', description: 'version name of the views' }),
   }
 
   async run(): Promise<void> {

@@ -5,9 +5,9 @@ import type { Community } from '../../contract/gateway/communities.js'
 
 export default class ViewsCommunity extends BaseCommand {
   static override pages = true
-  static override summary = 'list the communities of a space, or read the report of one'
+  static override summary = 'list the communities of a space, or print the report of one'
   static override description =
-    'A report tells what joins the members, in sentences of the documents with their passages. With a reasoning model in the profile `ks views communities` has it written by the model, from those sentences.'
+    'A report describes how the members are related, with cited sentences from the documents. If the retrieval profile has a reasoning model, `ks views communities` lets the model write the report from these sentences.'
   static override examples = ['<%= config.bin %> views community --space example-space']
   static override args = { slug: Args.string({ description: 'slug of the community' }) }
   static override flags = { ...spaceFlag }
@@ -50,7 +50,7 @@ export default class ViewsCommunity extends BaseCommand {
       })
       this.out.line(`${text} ${marks.join('')}`)
     }
-    if (statements.length === 0) this.out.line('No sentence names two of its members.')
+    if (statements.length === 0) this.out.line('No sentence mentions two of its members.')
     this.out.line('')
     for (const { number, line } of sources.values()) this.out.line(`[${number}] ${line}`)
     this.out.note(

@@ -7,19 +7,19 @@ import { defined } from '../../lib/defined.js'
 
 export default class ViewsTopic extends BaseCommand {
   static override pages = true
-  static override summary = 'make a topic of documents, or all topics of a space'
+  static override summary = 'build a topic from documents, or all topics of a space'
   static override description =
-    'Without a name all topics are derived from what documents have in common. Look at them with `ks fs ls /knowledge/topics`.'
+    'Without a name, all topics are derived from common content of the documents. List them with `ks fs ls /knowledge/topics`.'
   static override examples = [
     '<%= config.bin %> views topic --space example-space',
     '<%= config.bin %> views topic --name "Data retention" --slug retention --space example-space',
   ]
   static override flags = {
     ...spaceFlag,
-    name: Flags.string({ helpValue: 'text', description: 'what the documents are about' }),
-    slug: Flags.string({ helpValue: 'slug', description: 'folder of the topic (default: made of the name)' }),
-    'view-version': Flags.string({ helpValue: 'text', description: 'name of this version of the view' }),
-    limit: Flags.integer({ helpValue: 'n', description: `documents of a topic, at most ${LIMITS.viewItems.max}` }),
+    name: Flags.string({ helpValue: 'text', description: 'subject of the documents' }),
+    slug: Flags.string({ helpValue: 'slug', description: 'folder of the topic (default: from the name)' }),
+    'view-version': Flags.string({ helpValue: 'text', description: 'version name of the view' }),
+    limit: Flags.integer({ helpValue: 'n', description: `maximum documents of a topic, up to ${LIMITS.viewItems.max}` }),
   }
 
   async run(): Promise<void> {

@@ -8,7 +8,7 @@ import { checkFolder } from '../../cli/watch/rules.js'
 import { defined } from '../../lib/defined.js'
 
 export default class WatchAdd extends BaseCommand {
-  static override summary = 'let the local daemon watch a folder, now and after every start'
+  static override summary = 'let the local daemon watch a folder, now and after each start'
   static override examples = ['<%= config.bin %> watch add ~/notes --space example-space']
   static override args = { folder: Args.string({ required: true, description: 'folder to watch' }) }
   static override flags = { ...spaceFlag, ...watchFlags }
@@ -36,6 +36,6 @@ export default class WatchAdd extends BaseCommand {
       },
     })
     this.out.record(watch, { columns: watchColumns })
-    this.out.note('hint: `ks watch list` shows how far it is')
+    this.out.note('hint: `ks watch list` shows its progress')
   }
 }

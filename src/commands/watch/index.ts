@@ -10,7 +10,7 @@ import { pollMsOf, rulesOf, watchFlags } from '../../cli/watch/flags.js'
 import { checkFolder } from '../../cli/watch/rules.js'
 
 export default class WatchFolders extends BaseCommand {
-  static override summary = 'keep a space at what folders hold, until Ctrl-C'
+  static override summary = 'synchronize a space with folders until Ctrl-C'
   static override examples = [
     '<%= config.bin %> watch ~/notes --space example-space',
     '<%= config.bin %> watch ./docs ./specs --space example-space --format jsonl',
@@ -22,8 +22,8 @@ export default class WatchFolders extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...watchFlags,
-    every: Flags.string({ helpValue: '5m', default: '5m', description: 'time between two looks at everything' }),
-    once: Flags.boolean({ description: 'bring the space up to date and end' }),
+    every: Flags.string({ helpValue: '5m', default: '5m', description: 'interval of complete scans' }),
+    once: Flags.boolean({ description: 'update the space once and exit' }),
   }
 
   async run(): Promise<void> {
@@ -31,7 +31,7 @@ export default class WatchFolders extends BaseCommand {
     const folders = [...new Set(argv.map((folder) => resolve(String(folder))))]
     for (const folder of folders) checkFolder(folder, this.dirs)
     const inside = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
-    if (inside !== undefined) throw usageError(`${inside} lies in another folder that is watched too`)
+    if (inside !== undefined) throw usageError(`${inside} is inside another watched folder`)
     const everyMs = parseSpan(flags.every, '--every')
     const pollMs = pollMsOf(flags.poll)
     const { id, space } = await this.space()

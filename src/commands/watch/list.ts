@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { requireLocal, watchColumns } from '../../cli/watch/kept.js'
 
 export default class WatchList extends BaseCommand {
-  static override summary = 'folders that the local daemon watches'
+  static override summary = 'list the folders that the local daemon watches'
   static override aliases = ['watch:ls']
   static override examples = ['<%= config.bin %> watch list', '<%= config.bin %> watch list --json']
 

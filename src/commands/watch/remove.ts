@@ -5,7 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { findWatch, requireLocal } from '../../cli/watch/kept.js'
 
 export default class WatchRemove extends BaseCommand {
-  static override summary = 'let the local daemon watch a folder no longer; its documents stay'
+  static override summary = 'stop watching a folder with the local daemon; its documents stay'
   static override aliases = ['watch:stop']
   static override examples = [
     '<%= config.bin %> watch remove ~/notes',

@@ -86,7 +86,9 @@ const DEFAULTS: Omit<AppFields, 'name'> = {
 const KEY_BYTES = 32
 const HINT_CHARACTERS = 4
 
-/** @throws KsError `not-found` for a space of another tenant, `unavailable` for an unknown model, `capacity-exceeded` */
+/**
+ * @throws KsError `not-found` for a space of another tenant, `unavailable` for an unknown model, `capacity-exceeded`
+ */
 export async function createApp(context: EngineContext, caller: Caller, body: ChatAppBody): Promise<ChatApp> {
   const { db } = context
   return writeAnswer(db, caller, function* () {

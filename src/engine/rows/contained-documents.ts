@@ -1,7 +1,10 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
 
-/* Contained documents. `parent_id` of a document is the id of the document whose file contains its file; NULL for a document that was uploaded directly. */
+/*
+ * Contained documents. `parent_id` of a document is the id of the document whose file contains its file; NULL for a
+ * document that was uploaded directly.
+ */
 
 /** Identifies a parent document. */
 type Owner = Pick<DocumentRow, 'tenant' | 'space_key' | 'id'>

@@ -1,7 +1,10 @@
 import { EXPIRES_AFTER_MS } from '../base/leases.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/* Gateways: the engines that are open on this database. A claim names its gateway, and is valid as long as the gateway has a row here. Times are those of the database's clock: clocks of machines differ. */
+/*
+ * Gateways: the engines that are open on this database. A claim names its gateway, and is valid as long as the gateway
+ * has a row here. Times are those of the database's clock: clocks of machines differ.
+ */
 
 /** The clock of the database, in milliseconds, as SQL. */
 export const DATABASE_NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"

@@ -2,7 +2,10 @@ import { EXPIRES_AFTER_MS, type KnownLease, type Leases } from '../base/leases.j
 import { type Read, sql, type Write } from '../storage/program.js'
 import { othersThan } from './gateways.js'
 
-/* Leases of other gateways, as of their last heartbeats. A lease exists in the memory of its gateway, since queries never write. A deletion waits until every gateway has reported its leases, or is taken for dead. */
+/*
+ * Leases of other gateways, as of their last heartbeats. A lease exists in the memory of its gateway, since queries
+ * never write. A deletion waits until every gateway has reported its leases, or is taken for dead.
+ */
 
 /** The leases of this gateway, and whether the database is shared with others. */
 export interface LeaseView {

@@ -9,22 +9,22 @@ import type { Conversation } from './conversation.js'
 import type { Entry } from './entries.js'
 import { markdownOf } from './exported.js'
 
-/** What commands do with the answers of a conversation. */
+/** Slash commands for the answers of a conversation. */
 
-/** terminals that take a clipboard take no more than this, in base64 */
+/** maximum base64 length that terminals accept for the clipboard */
 const CLIPBOARD_MAX = 74_994
 
 function lastAnswer(conversation: Conversation): Entry | undefined {
   return conversation.state().entries.findLast(({ kind }) => kind === 'answer')
 }
 
-/** What the model thought before its last answer. */
+/** Shows the thoughts of the model before its last answer. */
 export function showThoughts(conversation: Conversation): void {
   const { thought } = lastAnswer(conversation) ?? {}
-  conversation.note(thought === undefined ? 'Nothing was thought aloud before the last answer.' : thought.trim())
+  conversation.note(thought === undefined ? 'The last answer has no thoughts.' : thought.trim())
 }
 
-/** What an agent did before its last answer. */
+/** Shows the steps of an agent before its last answer. */
 export function showSteps(conversation: Conversation): void {
   const { steps = [] } = lastAnswer(conversation) ?? {}
   const parts = steps.map(({ thought, tool, input, observation }, index) =>
@@ -33,7 +33,7 @@ export function showSteps(conversation: Conversation): void {
       ...[thought, input, observation].filter((text) => text.trim() !== '').map((text) => `   ${text.trim()}`),
     ].join('\n'),
   )
-  conversation.note(parts.length === 0 ? 'No steps came before the last answer.' : parts.join('\n'))
+  conversation.note(parts.length === 0 ? 'The last answer has no steps.' : parts.join('\n'))
 }
 
 export async function showVariables(conversation: Conversation): Promise<void> {
@@ -55,14 +55,14 @@ export async function rate(conversation: Conversation, rating: 'like' | 'dislike
   conversation.note(rating === 'like' ? 'Rated: like.' : 'Rated: dislike.')
 }
 
-/** Sends one of the suggested questions. */
+/** Sends one of the suggested questions by its number. */
 export function ask(conversation: Conversation, word: string) {
   const { suggestions } = conversation.state()
   const question = suggestions[Number(word) - 1]
   if (question === undefined) {
     const said =
       suggestions.length === 0
-        ? 'No question is suggested now.'
+        ? 'There are no suggested questions.'
         : `/ask takes a number from 1 to ${suggestions.length}.`
     return conversation.note(said)
   }
@@ -88,23 +88,23 @@ export async function attach(conversation: Conversation, word: string): Promise<
   const { imageInput } = await import('../files.js')
   const input = await imageInput(conversation.chat, word)
   conversation.change({ images: [...conversation.state().images, { name: word, input }] })
-  conversation.note(`${word} goes with the next message.`)
+  conversation.note(`${word} is attached to the next message.`)
 }
 
-/** Asks the terminal to keep the last answer in its clipboard; whether it did, no terminal says. */
+/** Copies the last answer to the terminal's clipboard. Terminals do not report whether they did so. */
 export function copy(conversation: Conversation) {
   const { text = '' } = lastAnswer(conversation) ?? {}
   if (text === '') return conversation.note('There is no answer to copy yet.')
   const encoded = Buffer.from(text).toString('base64')
   if (encoded.length > CLIPBOARD_MAX)
     return conversation.note(
-      'The last answer is too long for the clipboard of a terminal: /export writes it to a file.',
+      'The last answer is too long for the clipboard of a terminal; /export writes it to a file.',
     )
   writeControls(process.stdout, `\u001b]52;c;${encoded}\u0007`)
-  conversation.note(`Gave the last answer to the terminal's clipboard; one that does not allow that ignores it.`)
+  conversation.note(`Sent the last answer to the terminal's clipboard; some terminals ignore this.`)
 }
 
-/** Writes the whole conversation, as the service keeps it, to a file that is not there yet. */
+/** Exports the complete conversation from the service to a new file. */
 export async function exportTo(conversation: Conversation, argument: string): Promise<void> {
   const isForced = /^-f\s/.test(argument)
   const file = isForced ? argument.slice(2).trim() : argument.trim()
@@ -112,11 +112,11 @@ export async function exportTo(conversation: Conversation, argument: string): Pr
   if (file === '') return conversation.note('/export needs the name of a file.')
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   if (!isForced && existsSync(file))
-    return conversation.note(`${file} is there already: /export -f ${file} replaces it.`)
+    return conversation.note(`${file} exists already; /export -f ${file} replaces it.`)
   await conversation.settled()
   const messages = await messagesOf(conversation.chat, conversationId, undefined)
   const text = file.endsWith('.json') ? `${JSON.stringify(messages, null, 2)}\n` : markdownOf(name, messages)
-  // made here, so that nobody's file of that moment is replaced
+  // Created exclusively, so that a file that appears meanwhile is not replaced.
   if (!isForced) closeSync(openSync(file, 'wx'))
   await saveText(text, file)
   conversation.note(tty(`Wrote ${file}: ${messages.length} message${messages.length === 1 ? '' : 's'}.`))

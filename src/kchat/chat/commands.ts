@@ -2,25 +2,25 @@ import { ask, attach, copy, exportTo, rate, showSteps, showThoughts, showVariabl
 import type { Conversation } from './conversation.js'
 import { openConversation, removeConversation, renameConversation, searchConversations } from './kept.js'
 
-/** What the view does after a command. */
+/** What the view does after a slash command. */
 export type Outcome =
   | undefined
   | { leave: true }
-  /** the text is to be edited in the line */
+  /** the text to edit in the input line */
   | { draft: string }
-  /** the text is to be edited with `$EDITOR` */
+  /** the text to edit with `$EDITOR` */
   | { edit: string }
 
 interface Command {
   readonly name: string
   readonly argument?: string
   readonly what: string
-  /** its argument names a file: Tab completes it */
+  /** whether the argument names a file, so that Tab completes it */
   readonly takesFile?: true
   run(conversation: Conversation, argument: string): Promise<Outcome> | Outcome
 }
 
-/** A command that leaves the line as it is. */
+/** Makes a command that leaves the input line unchanged. */
 const plain =
   (work: (conversation: Conversation, argument: string) => Promise<void> | void): Command['run'] =>
   async (conversation, argument) => {
@@ -28,20 +28,20 @@ const plain =
     return undefined
   }
 
-/** Every command, as `/help` lists them and Tab completes them. */
+/** Every slash command, in the order of `/help` and Tab. */
 export const COMMANDS: readonly Command[] = [
   { name: 'new', what: 'begin a new conversation', run: plain(beginNew) },
   { name: 'open', argument: '[N|ID]', what: 'list conversations, or open one', run: plain(openConversation) },
   {
     name: 'search',
     argument: 'WORDS',
-    what: 'find conversations by name or what was said',
+    what: 'find conversations by name or content',
     run: plain(searchConversations),
   },
   {
     name: 'rename',
     argument: '[NAME]',
-    what: 'name this conversation, or have it named',
+    what: 'name this conversation; without a name, generate one',
     run: plain(renameConversation),
   },
   {
@@ -57,7 +57,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'resend',
-    what: 'change the last message and send that',
+    what: 'edit the last message and send it',
     run: (conversation) => ({ draft: conversation.state().sent.at(-1) ?? '' }),
   },
   {
@@ -71,56 +71,56 @@ export const COMMANDS: readonly Command[] = [
     name: 'image',
     argument: 'FILE',
     takesFile: true,
-    what: 'send an image or its address with the next message',
+    what: 'attach an image file or URL to the next message',
     run: plain(attach),
   },
-  { name: 'copy', what: 'last answer to the clipboard, by OSC 52', run: plain(copy) },
+  { name: 'copy', what: 'copy the last answer to the clipboard, by OSC 52', run: plain(copy) },
   {
     name: 'export',
     argument: '[-f] FILE',
     takesFile: true,
-    what: 'write it all as Markdown, or as .json; -f replaces',
+    what: 'export the conversation as Markdown or .json; -f replaces',
     run: plain(exportTo),
   },
-  { name: 'steps', what: 'what an agent did before the last answer', run: plain(showSteps) },
-  { name: 'thoughts', what: 'what the model thought before the last answer', run: plain(showThoughts) },
-  { name: 'vars', what: 'what the conversation keeps', run: plain(showVariables) },
-  { name: 'like', what: 'rate the last answer', run: plain((conversation) => rate(conversation, 'like')) },
-  { name: 'dislike', what: 'rate the last answer', run: plain((conversation) => rate(conversation, 'dislike')) },
+  { name: 'steps', what: 'show the steps of the agent before the last answer', run: plain(showSteps) },
+  { name: 'thoughts', what: 'show the thoughts of the model before the last answer', run: plain(showThoughts) },
+  { name: 'vars', what: 'show the variables of the conversation', run: plain(showVariables) },
+  { name: 'like', what: 'rate the last answer as good', run: plain((conversation) => rate(conversation, 'like')) },
+  { name: 'dislike', what: 'rate the last answer as bad', run: plain((conversation) => rate(conversation, 'dislike')) },
   {
     name: 'speak',
     argument: '[FILE]',
     takesFile: true,
     what: 'read the last answer aloud, or into a file',
-    // it goes on while other things are done
+    // Runs in the background while other input is handled.
     run: plain(
       (conversation, file) => void speak(conversation, file).catch((error: unknown) => conversation.failed(error)),
     ),
   },
-  { name: 'help', what: 'this text', run: plain((conversation) => conversation.note(help())) },
-  { name: 'quit', what: 'leave; the service keeps the conversation', run: () => ({ leave: true }) },
+  { name: 'help', what: 'show this help', run: plain((conversation) => conversation.note(help())) },
+  { name: 'quit', what: 'exit; the service keeps the conversation', run: () => ({ leave: true }) },
 ]
 
-/** Another word for a command. */
+/** Synonyms of commands. */
 const OTHER_WORDS: Readonly<Record<string, string>> = { exit: 'quit' }
 
-const KEYS = `Enter sends, Ctrl-J or Alt-Enter begins another line, Tab completes, ↑ and ↓ call messages back, Ctrl-R searches them.
-A message sent while an answer comes waits for its end. Ctrl-C stops an answer and keeps what was said; at an empty line it leaves when pressed twice. Ctrl-D leaves at once.
-Ctrl-N begins a new conversation, Ctrl-O lists them, Ctrl-X Ctrl-E opens $EDITOR.`
+const KEYS = `Enter sends, Ctrl-J or Alt-Enter inserts a line break, Tab completes, ↑ and ↓ recall sent messages, Ctrl-R searches them.
+A message sent during an answer is queued. Ctrl-C stops an answer and keeps its text so far; pressed twice at an empty line, it exits. Ctrl-D exits at once.
+Ctrl-N begins a new conversation, Ctrl-O lists conversations, Ctrl-X Ctrl-E opens $EDITOR.`
 
-/** What `/help` shows. */
+/** The text of `/help`. */
 export function help(): string {
   return [...described(COMMANDS), '', KEYS].join('\n')
 }
 
-/** What a line that begins with a slash could become, or what the command in it takes. */
+/** Usage lines of the commands that a line with a slash may become, or of the command in it. */
 export function hintsFor(text: string): string[] {
   const [, name = '', space = ''] = /^\/(\w*)(\s?)/.exec(text) ?? []
   if (!text.startsWith('/') || text.startsWith('//')) return []
   return described(COMMANDS.filter((command) => (space === '' ? command.name.startsWith(name) : command.name === name)))
 }
 
-/** A line for each: how it is written, and what it does. */
+/** One line for each command: its usage and description. */
 function described(commands: readonly Command[]): string[] {
   const usages = commands.map(({ name, argument }) => `/${name}${argument === undefined ? '' : ` ${argument}`}`)
   const width = Math.max(...usages.map((usage) => usage.length))
@@ -133,12 +133,12 @@ export async function runCommand(line: string, conversation: Conversation): Prom
   const name = OTHER_WORDS[word] ?? word
   const command = COMMANDS.find((one) => one.name === name)
   if (command !== undefined) return await command.run(conversation, argument)
-  conversation.note(`There is no command /${word}: /help lists them. A message that begins with a slash: //…`)
+  conversation.note(`There is no command /${word}; /help lists the commands. To send a message that begins with a slash, type //…`)
   return undefined
 }
 
 async function beginNew(conversation: Conversation): Promise<void> {
-  // messages that were sent before belong to the conversation of before
+  // Messages that are still queued belong to the previous conversation.
   await conversation.settled()
   conversation.reset()
 }

@@ -3,19 +3,20 @@ import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { COMMANDS } from './commands.js'
 
-/** What Tab makes of a line, and what else it could be. */
+/** The result of Tab: the completed line, and the other candidates. */
 export interface Completed {
   readonly text: string
   readonly candidates: readonly string[]
 }
 
-/** names that are read of a folder */
+/** maximum file names from a folder */
 const CANDIDATES = 40
 
 /**
- * Completes a line up to the cursor: a command, a file that it takes, or, on an empty line, the next suggested question.
+ * Completes a line up to the cursor: a command, the file of a command, or, in an empty line, the next suggested
+ * question.
  *
- * @returns undefined where there is nothing to complete
+ * @returns undefined if there is nothing to complete
  */
 export function complete(text: string, suggestions: readonly string[]): Completed | undefined {
   const at = suggestions.indexOf(text)
@@ -33,7 +34,7 @@ export function complete(text: string, suggestions: readonly string[]): Complete
   return takesFile ? completed(head, path, filesFor(path), '') : undefined
 }
 
-/** As much as all candidates have in common. */
+/** Completes to the longest common prefix of all candidates. */
 function completed(head: string, typed: string, candidates: readonly string[], end: string): Completed | undefined {
   const [first, ...more] = candidates
   if (first === undefined) return undefined
@@ -54,7 +55,7 @@ function filesFor(path: string): string[] {
       .map((entry) => `${before}${entry.name}${entry.isDirectory() ? '/' : ''}`)
       .sort()
   } catch {
-    // a folder that is not there has nothing to complete
+    // A missing folder has no candidates.
     return []
   }
 }

@@ -12,24 +12,24 @@ export interface State {
   readonly entries: readonly Entry[]
   readonly name: string
   readonly phase: 'idle' | 'answering' | 'stopping'
-  /** when the answer was asked for, in milliseconds since the epoch */
+  /** when the last message was sent, in milliseconds since the epoch */
   readonly askedAt: number
-  /** the tool that an agent uses now */
+  /** the tool that an agent is using */
   readonly activity: string
   readonly conversationId: string | undefined
   /** of the last answer */
   readonly messageId: string | undefined
-  /** messages that are sent when the answers before them are there */
+  /** queued messages, which are sent after the current answer */
   readonly waiting: readonly string[]
-  /** messages that can be called back */
+  /** messages that can be recalled */
   readonly sent: readonly string[]
-  /** images that go with the next message */
+  /** images of the next message */
   readonly images: readonly Image[]
-  /** an answer is being read aloud */
+  /** whether an answer is being read aloud */
   readonly isSpeaking: boolean
-  /** questions that could be asked next */
+  /** suggested next questions */
   readonly suggestions: readonly string[]
-  /** what is done where the next line says yes */
+  /** the action that the next line confirms with yes */
   readonly confirm: { question: string; run: () => Promise<void> } | undefined
 }
 
@@ -38,12 +38,12 @@ interface Image {
   input: object
 }
 
-/** The conversation that the view shows: every change makes a new state and tells the listeners. */
+/** The conversation that the view shows. Every change creates a new state and notifies the listeners. */
 export class Conversation {
   readonly chat: ChatService
   readonly #inputs: Record<string, string>
   readonly #listeners = new Set<() => void>()
-  /** An answer may come in more pieces than can be drawn; the newest state is what is drawn then. */
+  /** An answer may stream faster than frames can be drawn; each frame shows the newest state. */
   readonly #tell = paced(() => {
     for (const listener of this.#listeners) listener()
   }, FRAME_MS)
@@ -68,7 +68,7 @@ export class Conversation {
   #suggests = false
   /** images of the last message */
   #imagesBefore: readonly Image[] = []
-  /** conversations that were listed last, in their order */
+  /** ids of the conversations that were listed last, in order */
   listed: readonly string[] = []
 
   constructor(chat: ChatService, inputs: Record<string, string>) {
@@ -83,7 +83,10 @@ export class Conversation {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Says what the application is, and shows the conversation it goes on with. @throws ApiError, ConnectionError */
+  /**
+   * Shows the opening message of the application, and an existing conversation if one is given. @throws ApiError,
+   * ConnectionError
+   */
   async begin(conversationId: string | undefined): Promise<void> {
     const user = encodeURIComponent(this.chat.user)
     const [info, parameters] = await Promise.all([
@@ -102,14 +105,14 @@ export class Conversation {
     if (conversationId !== undefined) await this.load(conversationId)
   }
 
-  /** Sends a message, or, while an answer is under way, once that is there: messages go out in the order they came. */
+  /** Sends a message, or queues it during an answer. Messages are sent in order. */
   async send(query: string): Promise<void> {
     this.change({ waiting: [...this.#state.waiting, query] })
     this.#sending ??= this.#sendWaiting()
     await this.#sending
   }
 
-  /** Sends the last message once more, with its images; the service keeps both answers. */
+  /** Sends the last message again, with its images; the service keeps both answers. */
   async regenerate(): Promise<void> {
     const last = this.#state.sent.at(-1)
     if (last === undefined) return this.note('There is no message to send again yet.')
@@ -117,7 +120,7 @@ export class Conversation {
     await this.send(last)
   }
 
-  /** Resolves when every message that was sent has its answer. */
+  /** Resolves when every sent message has its answer. */
   async settled(): Promise<void> {
     await this.#sending
   }
@@ -130,14 +133,14 @@ export class Conversation {
     this.#sending = undefined
   }
 
-  /** Messages that wait are not sent. @returns them */
+  /** Removes all queued messages. @returns the removed messages */
   takeBack(): readonly string[] {
     const { waiting } = this.#state
     if (waiting.length > 0) this.change({ waiting: [] })
     return waiting
   }
 
-  /** One turn. What goes wrong is shown; the conversation goes on. */
+  /** Runs one turn. An error is shown; the conversation continues. */
   async #answer(query: string): Promise<void> {
     this.hush()
     const turn = new Turn(this.chat)
@@ -146,7 +149,7 @@ export class Conversation {
     this.#imagesBefore = images
     this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
     this.change({ phase: 'answering', askedAt: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
-    // in its place before anything else is said meanwhile
+    // The entry is added first, so that later notes follow it.
     this.#add({ kind: 'answer', text: '', isGrowing: true })
     const growing = this.#growing(this.#state.entries.length - 1)
     const files = images.length === 0 ? {} : { files: images.map(({ input }) => input) }
@@ -172,7 +175,7 @@ export class Conversation {
     if (this.#suggests && !turn.isStopping) void this.#suggest()
   }
 
-  /** The entry of an answer while it comes. */
+  /** Updates the entry of an answer while it streams. */
   #growing(at: number) {
     let text = ''
     let steps: readonly Step[] = []
@@ -202,39 +205,39 @@ export class Conversation {
         },
       },
       end: show,
-      /** what was said before a failure stays */
+      /** the text before a failure stays */
       breakOff: () => {
         if (this.#state.entries[at]?.isGrowing === true) show(text, thoughtOf(thinking))
       },
     }
   }
 
-  /** Questions that could follow the last answer; where there are none to be had, nobody misses them. */
+  /** Loads suggestions after the last answer; failures are ignored, because suggestions are optional. */
   async #suggest(): Promise<void> {
     const { messageId } = this.#state
     if (messageId === undefined) return
     const path = `/messages/${messageId}/suggested?user=${encodeURIComponent(this.chat.user)}`
     const reply = await this.chat.call('GET', path).catch(() => undefined)
-    // another answer may be under way meanwhile
+    // Another answer may have started meanwhile.
     if (messageId !== this.#state.messageId || this.#state.phase !== 'idle') return
     this.change({ suggestions: isRecord(reply) ? textsOf(reply.data) : [] })
   }
 
-  /** Stops the answer that is under way; what was said stays. */
+  /** Stops the current answer; its text so far stays. */
   stop(): void {
     if (this.#turn === undefined) return
     this.change({ phase: 'stopping' })
     this.#turn.stop().catch((error: unknown) => this.failed(error))
   }
 
-  /** A new conversation; the one before stays with the service. */
+  /** Starts a new conversation; the service keeps the previous one. */
   reset(): void {
     this.hush()
     this.#add({ kind: 'rule', text: 'new conversation' })
     this.change({ messageId: undefined, conversationId: undefined, images: [], suggestions: [] })
   }
 
-  /** Shows a conversation that the service keeps, and goes on with it. */
+  /** Shows an existing conversation and continues it. */
   async load(id: string): Promise<void> {
     const messages = await messagesOf(this.chat, id, PAGE)
     const sent = messages.map(({ query }) => textOf(query) ?? '')
@@ -247,7 +250,7 @@ export class Conversation {
     })
   }
 
-  /** What reads an answer aloud works until it is told to end; one voice at a time. */
+  /** Runs `work`, which reads an answer aloud until its signal aborts. Only one runs at a time. */
   async speaking(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.hush()
     const voice = new AbortController()
@@ -260,7 +263,7 @@ export class Conversation {
     }
   }
 
-  /** Ends what is being read aloud. */
+  /** Stops reading aloud. */
   hush(): void {
     this.#voice?.abort()
     this.#voice = undefined

@@ -9,26 +9,27 @@ import { EXIT } from '../../contract/errors.js'
 const MINE = 0o600
 
 /**
- * Has a text edited with the program that `VISUAL` or `EDITOR` names, in a file that only this user reads.
+ * Edits a text with the program of `VISUAL` or `EDITOR`, in a file that only this user can read.
  *
- * @returns the text, without the line breaks at its end
- * @throws CliError exit 9 where the program is not to be run or fails
+ * @returns the text, without trailing line breaks
+ * @throws CliError exit 9 if the program cannot be run or fails
  */
 export async function edited(text: string): Promise<string> {
   const program = process.env.VISUAL || process.env.EDITOR || 'vi'
   const folder = mkdtempSync(join(tmpdir(), 'kchat-'))
   const file = join(folder, 'message.md')
-  // Ctrl-C in the editor is the editor's
+  // Ctrl-C belongs to the editor.
   process.on('SIGINT', nothing)
   try {
     writeFileSync(file, text, { mode: MINE })
-    // by the shell, since the variable may hold arguments; the file is no part of what the shell reads
+    // Run by the shell, because the variable may contain arguments. The file is passed as an argument, not as shell
+    // text.
     const child = spawn('/bin/sh', ['-c', `${program} "$1"`, program, file], { stdio: 'inherit' })
     const [code, signal] = await once(child, 'exit')
     if (code !== 0)
-      throw new CliError(`${program} ended with ${code ?? signal}: the message is as it was`, {
+      throw new CliError(`${program} exited with ${code ?? signal}; the message is unchanged`, {
         exit: EXIT.notConfigured,
-        hint: 'EDITOR names another program',
+        hint: 'set EDITOR to another program',
       })
     return readFileSync(file, 'utf8').replace(/\s+$/, '')
   } finally {

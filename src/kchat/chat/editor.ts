@@ -1,7 +1,7 @@
-/** A text that is being typed, and where the cursor stands: between two characters as people see them. */
+/** An edited text and its cursor, which is between two grapheme clusters. */
 export interface Draft {
   readonly text: string
-  /** in UTF-16 units */
+  /** offset in UTF-16 units */
   readonly cursor: number
 }
 
@@ -25,7 +25,7 @@ export function right({ text, cursor }: Draft): Draft {
   return { text, cursor: after(text, cursor) }
 }
 
-/** To the beginning of a word, and behind its end. */
+/** Moves to the start of a word, or to its end. */
 export function wordLeft({ text, cursor }: Draft): Draft {
   return { text, cursor: text.slice(0, cursor).replace(/\S*\s*$/u, '').length }
 }
@@ -35,7 +35,7 @@ export function wordRight({ text, cursor }: Draft): Draft {
   return { text, cursor: cursor + passed.length }
 }
 
-/** To the line above or below, as far from its beginning. @returns undefined where there is none */
+/** Moves to the previous or next line, keeping the column. @returns undefined without such a line */
 export function toLine(draft: Draft, step: -1 | 1): Draft | undefined {
   const { text } = draft
   const from = home(draft).cursor
@@ -50,7 +50,7 @@ export function toLine(draft: Draft, step: -1 | 1): Draft | undefined {
   return { text, cursor: begin + kept.reduce((sum, { segment }) => sum + segment.length, 0) }
 }
 
-/** To the beginning of the line, and to its end. */
+/** Moves to the start of the line, or to its end. */
 export function home({ text, cursor }: Draft): Draft {
   return { text, cursor: text.lastIndexOf('\n', cursor - 1) + 1 }
 }
@@ -64,7 +64,7 @@ export function backspace({ text, cursor }: Draft): Draft {
   return cut(text, before(text, cursor), cursor)
 }
 
-/** The character behind the cursor goes. */
+/** Deletes the character after the cursor. */
 export function deleteNext({ text, cursor }: Draft): Draft {
   return cut(text, cursor, after(text, cursor))
 }
@@ -100,10 +100,10 @@ function after(text: string, cursor: number): number {
   return text.length
 }
 
-/** Messages that were sent, to be called back. The draft that was being typed waits at the end. */
+/** Sent messages that can be recalled. The current draft is after the last one. */
 export interface Recall {
   readonly sent: readonly string[]
-  /** of what is shown; `sent.length` is the draft */
+  /** index of the shown message; `sent.length` is the draft */
   readonly at: number
   readonly draft: string
 }
@@ -112,7 +112,7 @@ export function recallOf(sent: readonly string[]): Recall {
   return { sent, at: sent.length, draft: '' }
 }
 
-/** One step back (-1) or forth (1). @returns undefined where there is nothing further */
+/** Moves one step back (-1) or forward (1). @returns undefined at the end of the messages */
 export function recall(
   { sent, at, draft }: Recall,
   step: -1 | 1,

@@ -11,25 +11,25 @@ export interface Step {
   readonly observation: string
 }
 
-/** What an answer took. */
+/** Resources that an answer used. */
 export interface Usage {
   readonly tokens: number
-  /** as the service counts it, a decimal number */
+  /** as reported by the service, a decimal number */
   readonly price: string
   readonly currency: string
   readonly seconds: number
 }
 
-/** Something that stands in the view. */
+/** An entry of the view. */
 export interface Entry {
   readonly kind: 'question' | 'answer' | 'note' | 'error' | 'rule'
   readonly text: string
   /** passages that an answer cites */
   readonly sources?: readonly Source[]
   readonly isStopped?: true
-  /** more of it is to come */
+  /** whether more text will follow */
   readonly isGrowing?: true
-  /** what the model thought before it said anything */
+  /** thoughts of the model before its answer */
   readonly thought?: string
   readonly steps?: readonly Step[]
   readonly usage?: Usage
@@ -39,14 +39,14 @@ export function thoughtOf({ thought }: Thinking): { thought?: string } {
   return thought.trim() === '' ? {} : { thought }
 }
 
-/** A whole answer: what was said, and what was thought before, where anything was. */
+/** Splits a complete answer into its text and the thoughts before it, if any. */
 export function partsOfAnswer(answer: string): { said: string; thought?: string } {
   const thinking = new Thinking()
   const said = thinking.add(answer) + thinking.end()
   return { said, ...thoughtOf(thinking) }
 }
 
-/** Question and answer of a message that the service keeps. */
+/** Question and answer of a stored message. */
 export function entriesOf(message: Record<string, unknown>): Entry[] {
   const { said, ...thought } = partsOfAnswer(textOf(message.answer) ?? '')
   const steps = Array.isArray(message.agent_thoughts) ? message.agent_thoughts.filter(isRecord).map(stepOf) : []
@@ -72,13 +72,13 @@ export function stepOf(event: Record<string, unknown>): Step {
   }
 }
 
-/** The steps with one more, or with what became of one of them. */
+/** Adds a step, or replaces the one with its id. */
 export function withStep(steps: readonly Step[], step: Step): Step[] {
   const at = steps.findIndex(({ id }) => id === step.id)
   return at === -1 ? [...steps, step] : steps.toSpliced(at, 1, step)
 }
 
-/** What the last event of an answer says that it took; nothing where no model answered. */
+/** Usage from the last event of an answer; empty if no model answered. */
 export function usageOf({ metadata }: Record<string, unknown>): { usage?: Usage } {
   const usage = isRecord(metadata) ? metadata.usage : undefined
   if (!isRecord(usage) || typeof usage.total_tokens !== 'number' || typeof usage.latency !== 'number') return {}
@@ -95,7 +95,7 @@ export function usageOf({ metadata }: Record<string, unknown>): { usage?: Usage 
 /** `1,204 tokens · 0.0031 USD · 2.4 s` */
 export function usageLine({ tokens, price, currency, seconds }: Usage): string {
   const parts = [`${tokens.toLocaleString('en-US')} token${tokens === 1 ? '' : 's'}`]
-  // a model without a price is not free
+  // A model without a price is not free.
   if (Number(price) > 0) parts.push(`${Number(price).toPrecision(2)} ${currency}`.trim())
   parts.push(`${seconds.toFixed(1)} s`)
   return parts.join(' · ')

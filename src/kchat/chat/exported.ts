@@ -3,7 +3,7 @@ import type { Item } from '../pages.js'
 import { citedBy, sourcesOf } from '../turn.js'
 import { partsOfAnswer } from './entries.js'
 
-/** A conversation as Markdown: each question a quotation, its answer below, with what that rests on. */
+/** Formats a conversation as Markdown: each question as a quotation, then its answer with sources. */
 export function markdownOf(application: string, messages: readonly Item[]): string {
   const turns = messages.map((message) => {
     const { said } = partsOfAnswer(textOf(message.answer) ?? '')

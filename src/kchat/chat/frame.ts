@@ -2,22 +2,25 @@ import type { ReadStream, WriteStream } from 'node:tty'
 import stringWidth from 'string-width'
 import { writeControls } from '../../cli/terminal-writer.js'
 
-/** What ink draws below the scrollback, kept in step with terminals that wrap lines anew when they get narrower. */
+/**
+ * The part of the terminal below the scrollback, which ink redraws. Handles terminals that rewrap lines when they get
+ * narrower.
+ */
 
-/** more than any terminal has */
+/** more rows than any terminal has */
 const ENDLESS = 1_000_000
 const CLEAR_LINE_AND_GO_UP = '\u001b[2K\u001b[1A'
 
 let drawn: readonly string[] = []
 
-/** Tells what stands in the terminal below what was said. */
+/** Records the current lines of the view below the scrollback. */
 export function keepFrame(lines: readonly string[]): void {
   drawn = lines
 }
 
 /**
- * The terminal as ink is to see it: without end. Where a view is as high as the terminal, which a smaller window makes of any
- * view, ink would clear the terminal with all of its scrollback, that of other programs, too.
+ * Reports an endless terminal to ink. If a view is as high as the terminal, which any view is in a small window, ink
+ * would clear the terminal with the complete scrollback, including that of other programs.
  */
 export function inkStdout(stdout: WriteStream): WriteStream {
   return new Proxy(stdout, {
@@ -29,7 +32,7 @@ export function inkStdout(stdout: WriteStream): WriteStream {
   })
 }
 
-/** Ink calls DEL, which terminals send for the backspace key, by the name of the other key that deletes. */
+/** Ink reports DEL, which terminals send for the backspace key, as the delete key. */
 export function inkStdin(stdin: ReadStream): ReadStream {
   return new Proxy(stdin, {
     get(target, name) {
@@ -45,10 +48,10 @@ function backspaced(chunk: unknown): unknown {
 }
 
 /**
- * Where the terminal gets narrower, lines of the view take more than one each; ink clears as many as it wrote. Clears the
- * others before.
+ * Clears the extra rows of the view when the terminal gets narrower. Wrapped lines take several rows, but ink clears
+ * only as many rows as it wrote.
  *
- * @returns what ends that
+ * @returns a function that ends this
  */
 export function clearFrame(stdout: WriteStream): () => void {
   let columns = stdout.columns

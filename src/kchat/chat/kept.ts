@@ -7,18 +7,18 @@ import { idOf } from '../ids.js'
 import { dataOf, type Item, pagedItems } from '../pages.js'
 import type { Conversation } from './conversation.js'
 
-/** What commands do with conversations that the service keeps. */
+/** Slash commands for the conversations that the service stores. */
 
-/** conversations that `/open` lists */
+/** count of conversations that `/open` lists */
 const LISTED = 20
-/** conversations whose names are searched, and of those the newest, whose messages are */
+/** maximum conversations whose names are searched, and of these the newest ones whose messages are searched */
 const NAMES_SEARCHED = 1000
 const MESSAGES_SEARCHED = 20
 const FOUND_MAX = 20
-/** characters of what was said that are shown around what was found */
+/** characters before and after a match in a message */
 const AROUND = 30
 
-/** Lists the latest conversations, or opens one of them by its number or id. */
+/** Lists the latest conversations, or opens one of them by number or id. */
 export async function openConversation(conversation: Conversation, word: string): Promise<void> {
   if (word !== '') {
     await conversation.settled()
@@ -37,7 +37,7 @@ export async function openConversation(conversation: Conversation, word: string)
   )
 }
 
-/** Conversations whose name has the words, and those of the newest in which they were said. */
+/** Searches the names of conversations, and the messages of the newest ones. */
 export async function searchConversations(conversation: Conversation, words: string): Promise<void> {
   if (words === '') return conversation.note('/search needs words.')
   const { chat } = conversation
@@ -58,11 +58,11 @@ export async function searchConversations(conversation: Conversation, words: str
       if (said !== undefined) found.push({ item, said })
     }
   }
-  const scope = looked > MESSAGES_SEARCHED ? ` (what was said: in the newest ${MESSAGES_SEARCHED})` : ''
-  list(conversation, found, `No conversation has ${JSON.stringify(words)}${scope}.`)
+  const scope = looked > MESSAGES_SEARCHED ? ` (messages: only the newest ${MESSAGES_SEARCHED} conversations)` : ''
+  list(conversation, found, `No conversation contains ${JSON.stringify(words)}${scope}.`)
 }
 
-/** Where a conversation has the words, with a little of what stands around them. */
+/** Finds a text in a conversation. @returns the match with the text before and after it */
 async function saidIn(conversation: Conversation, id: string, wanted: string): Promise<string | undefined> {
   for (const message of await messagesOf(conversation.chat, id, 100)) {
     for (const text of [textOf(message.query) ?? '', textOf(message.answer) ?? '']) {
@@ -82,17 +82,17 @@ function list(conversation: Conversation, found: readonly { item: Item; said: st
   conversation.note(lines.length === 0 ? empty : [...lines, '/open N opens one, /delete N deletes one'].join('\n'))
 }
 
-/** Names the conversation that is open. */
+/** Renames the open conversation. */
 export async function renameConversation(conversation: Conversation, name: string): Promise<void> {
   const { conversationId } = conversation.state()
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
   const how = name === '' ? { auto_generate: true } : { name }
   const made = await chat.call('POST', `/conversations/${conversationId}/name`, { ...how, user: chat.user })
-  conversation.note(`The conversation is called ${JSON.stringify(isRecord(made) ? textOf(made.name) : name)} now.`)
+  conversation.note(`The conversation is now called ${JSON.stringify(isRecord(made) ? textOf(made.name) : name)}.`)
 }
 
-/** Deletes a conversation once that is confirmed. */
+/** Deletes a conversation after confirmation. */
 export async function removeConversation(conversation: Conversation, word: string): Promise<void> {
   const { conversationId } = conversation.state()
   const id = word === '' ? conversationId : named(conversation, word)
@@ -105,7 +105,7 @@ export async function removeConversation(conversation: Conversation, word: strin
     if (id === conversation.state().conversationId) conversation.reset()
   }
   const which = word === '' || id === conversationId ? 'this conversation' : `conversation ${word}`
-  conversation.change({ confirm: { question: `Delete ${which} with its messages? y deletes it.`, run } })
+  conversation.change({ confirm: { question: `Delete ${which} with its messages? [y/N]`, run } })
 }
 
 /** @throws CliError exit 5 */
@@ -114,7 +114,7 @@ function named(conversation: Conversation, word: string): string {
   if (!/^\d{1,3}$/.test(word)) return idOf('conversation', word)
   const id = listed[Number(word) - 1]
   if (id !== undefined) return id
-  throw new CliError(`there is no conversation ${word} in the list`, {
+  throw new CliError(`the list has no conversation ${word}`, {
     code: 'not-found',
     exit: EXIT.notFound,
     hint: '/open lists them',

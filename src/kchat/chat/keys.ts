@@ -16,7 +16,7 @@ import {
   wordRight,
 } from './editor.js'
 
-/** What a key asks for, where it does not only change the draft. */
+/** What a key triggers if it does not only change the draft. */
 export type Action =
   | 'submit'
   | 'interrupt'
@@ -36,14 +36,14 @@ export type Typed = { action: Action } | { edit: (draft: Draft) => Draft }
 const PASTE_BEGINS = '[200~'
 const PASTE_ENDS = '[201~'
 
-/** Tells what was typed. It remembers whether a paste is under way: line breaks in one do not send. */
+/** Interprets keys. Remembers whether a paste is in progress: its line breaks do not send. */
 export class Keyboard {
   #pasting = false
   #isFirst = true
-  /** Ctrl-X was pressed: the next key says what for */
+  /** whether Ctrl-X was pressed, so that the next key completes the chord */
   #isChord = false
 
-  /** @param input one key, a paste, or several keys that came at once */
+  /** @param input one key, a paste, or several keys at once */
   read(input: string, key: Key): Typed[] {
     const isFirst = this.#isFirst
     this.#isFirst = false
@@ -60,7 +60,7 @@ export class Keyboard {
     if (key.ctrl) return this.#control(input)
     // Alt with a letter
     if (key.meta) return this.#unchorded(META[input] ?? [])
-    // what was typed before the view was there ends its lines as a terminal does that edits lines itself
+    // Lines that were typed before the view started end with `\n`, as in a terminal's line mode.
     return this.#plain(isFirst ? input.replaceAll('\n', '\r') : input)
   }
 
@@ -77,7 +77,7 @@ export class Keyboard {
     return typed === undefined ? [] : [typed]
   }
 
-  /** Keys that a fast typist, or a program, sent in one go come as one text. */
+  /** Reads several keys that a fast typist or a program sent as one text. */
   #plain(input: string): Typed[] {
     const typed: Typed[] = []
     for (const part of input.match(/[^\u0000-\u001f\u007f]+|[\u0000-\u001f\u007f]/g) ?? []) {
@@ -91,7 +91,7 @@ export class Keyboard {
   }
 }
 
-/** `inkStdin` has made the backspace key of it that ink knows: what it calls delete is the key of that name. */
+/** `inkStdin` maps DEL to the backspace key, so `key.delete` is the delete key. */
 function namedKey(key: Key): Typed | undefined {
   const isByWord = key.ctrl || key.meta
   if (key.return) return key.meta ? NEW_LINE : { action: 'submit' }

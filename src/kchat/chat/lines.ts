@@ -3,7 +3,7 @@ import { type Entry, type Step, usageLine } from './entries.js'
 import { markdownLines } from './markdown.js'
 import { wrap } from './wrap.js'
 
-/** One line of the view, already as wide as it may be. */
+/** One line of the view, already fitted to its width. */
 export interface Line {
   readonly text: string
   readonly style: 'question' | 'answer' | 'dim' | 'error'
@@ -15,7 +15,7 @@ const RULE = UNICODE ? '─' : '-'
 const FOLDED = UNICODE ? '▸' : '>'
 const BLANK: Line = { text: '', style: 'answer' }
 
-/** The lines of an entry, with an empty one after them; of an answer that says nothing there are none. */
+/** The lines of an entry and an empty line after them; empty for an answer without text. */
 export function linesOf(entry: Entry, width: number): Line[] {
   const { text, kind } = entry
   switch (kind) {
@@ -50,12 +50,12 @@ export function answerLines(text: string, width: number): Line[] {
   return markdownLines(text, width).map((line): Line => ({ text: line, style: 'answer' }))
 }
 
-/** What stands above an answer. */
+/** The lines above an answer. */
 export function headOf(entry: Entry): Line[] {
   return entry.thought === undefined ? [] : [{ text: foldedThought(entry), style: 'dim' }]
 }
 
-/** What stands below an answer: how it was found, what it rests on, and what it took. */
+/** The lines below an answer: steps, sources and usage. */
 export function footOf({ isStopped, steps, sources, usage }: Entry, width: number): Line[] {
   const dim = (text: string) => wrap(text, width).map((line): Line => ({ text: line, style: 'dim' }))
   return [

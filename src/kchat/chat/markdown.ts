@@ -5,18 +5,18 @@ import { tableLines } from './table-lines.js'
 import { wrap } from './wrap.js'
 
 /**
- * Markdown as terminals show it. HTML stands as it was written; so do definitions of addresses, which would otherwise be
- * known only when the whole text is there. Addresses of links and images are shown, and nothing is fetched.
+ * Renders Markdown for terminals. HTML stays as text. So do link definitions, which would otherwise need the complete
+ * text. Addresses of links and images are shown; nothing is fetched.
  */
 const parser = new MarkdownIt({ html: false, linkify: false }).disable('reference')
 const BULLET = hasUnicode(process.env) ? '•' : '-'
 const BAR = hasUnicode(process.env) ? '│ ' : '| '
 const RULE = hasUnicode(process.env) ? '─' : '-'
-/** more is no answer that anybody reads; it is shown as it stands */
+/** maximum characters of a rendered text; a longer one is shown as it is */
 const LONGEST = 400_000
 const NARROWEST = 8
 
-/** The lines of a text, safe for the terminal, each of at most `width` columns as far as its words allow. */
+/** Renders a text, safe for the terminal, to lines of at most `width` columns if its words allow it. */
 export function markdownLines(text: string, width: number): string[] {
   const safe = tty(text)
   if (safe.length > LONGEST) return wrap(safe, width)
@@ -24,25 +24,25 @@ export function markdownLines(text: string, width: number): string[] {
   return lines
 }
 
-/** A part of a text that is shown below the one before. */
+/** A block of a text, shown below the previous one. */
 export interface Part {
-  /** where it begins in the text */
+  /** its offset in the text */
   readonly at: number
-  /** no empty line stands before it: an item after another of its list */
+  /** whether no empty line precedes it: an item after another one of its list */
   readonly isNext: boolean
 }
 
 /**
- * The blocks of a text, and the items of its lists. All but the last one stay as they are, whatever is added to the text.
+ * Splits a text into its blocks and list items. If text is appended, only the last one changes.
  *
  * @param text with no line breaks but `\n`
- * @returns at least one, which begins at 0
+ * @returns at least one, the first at offset 0
  */
 export function partsOf(text: string): Part[] {
   const rows = new Map<number, boolean>([[0, false]])
   for (const { level, map, type } of parser.parse(text, {})) {
     if (map === null || (level !== 0 && !(level === 1 && type === 'list_item_open'))) continue
-    // the first item begins where its list does
+    // The first item begins where its list begins.
     if (!rows.has(map[0])) rows.set(map[0], level === 1)
   }
   const starts = [0]
@@ -52,17 +52,17 @@ export function partsOf(text: string): Part[] {
 
 interface Drawn {
   lines: string[]
-  /** of the token after what was drawn */
+  /** index of the token after the rendered ones */
   next: number
 }
 
-/** Blocks up to the end of the one they stand in. */
+/** Renders blocks up to the end of their parent. */
 function blocks(tokens: readonly Token[], from: number, width: number): Drawn {
   const lines: string[] = []
   let at = from
   let wasTight = false
   for (let token = tokens[at]; token !== undefined && token.nesting !== -1; token = tokens[at]) {
-    // items stand together, and so does a list below the one line of an item
+    // No empty line between items, nor before a list below the single line of an item.
     if (lines.length > 0 && token.type !== 'list_item_open' && !wasTight) lines.push('')
     wasTight = token.hidden
     const drawn = block(tokens, at, Math.max(NARROWEST, width))
@@ -106,14 +106,14 @@ function block(tokens: readonly Token[], at: number, width: number): Drawn {
   }
 }
 
-/** Code is not wrapped between words, but where the line ends, so that all of it is seen. */
+/** Code is not wrapped between words, but at the line width, so that all of it is visible. */
 function codeLines(token: Token, width: number): string[] {
   const head = token.info.trim() === '' ? [] : [painted(`  ${token.info.trim().slice(0, width - 2)}`, { isDim: true })]
   const code = token.content.replace(/\n$/, '').split('\n')
   return [
     ...head,
     ...code.flatMap((line) =>
-      // a space that does not break keeps words of a line together
+      // Non-breaking spaces keep the words of a line together.
       wrap(line.replaceAll('\t', '  ').replaceAll(' ', '\u00a0'), Math.max(1, width - 2)).map(
         (piece) => `  ${painted(piece.replaceAll('\u00a0', ' '), { isCode: true })}`,
       ),
@@ -135,7 +135,7 @@ function table(tokens: readonly Token[], from: number, width: number): Drawn {
   return { lines: tableLines(rows, alignments, width), next: at + 1 }
 }
 
-/** What stands in a block, in pieces of one look each. */
+/** The text of a block as spans of one style each. */
 function inline(token: Token | undefined, look: Look): Span[] {
   const spans: Span[] = []
   const looks: Look[] = [look]
@@ -172,7 +172,7 @@ function inline(token: Token | undefined, look: Look): Span[] {
       case 'link_close': {
         looks.pop()
         const address = addresses.pop() ?? ''
-        // an address in angle brackets is its own text
+        // An address in angle brackets is its own text.
         if (child.info !== 'auto') push(` (${address})`, { ...look, isDim: true })
         break
       }
@@ -181,7 +181,7 @@ function inline(token: Token | undefined, look: Look): Span[] {
         push(` (${tty(child.attrGet('src') ?? '')})`, { ...look, isDim: true })
         break
       default:
-        // entities such as &#27; are decoded by the parser
+        // The parser decodes entities such as &#27;.
         push(tty(child.content))
     }
   }

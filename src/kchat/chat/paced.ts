@@ -1,9 +1,9 @@
-/** between two drawings: 30 a second are smooth, more cost what keys and the answer need */
+/** interval of frames: 30 a second look smooth; more would delay keys and the answer */
 export const FRAME_MS = 34
 
 /**
- * Calls a function at once, but never more often than every `ms` milliseconds: what is asked for in between is done once,
- * when they are over. The event loop is free until then, so that keys are read between two drawings.
+ * Throttles a function: the first call runs at once, further calls within `ms` milliseconds run once afterwards. The
+ * event loop is free in between, so that keys are read between two frames.
  */
 export function paced(work: () => void, ms: number): () => void {
   let last = Number.NEGATIVE_INFINITY
@@ -11,7 +11,7 @@ export function paced(work: () => void, ms: number): () => void {
   const now = () => {
     timer = undefined
     work()
-    // from its end: drawing that takes long is no reason to draw all the time
+    // Measured from the end, so that slow drawing does not occupy the event loop.
     last = performance.now()
   }
   return () => {

@@ -11,8 +11,8 @@ import type { ChatService } from '../service.js'
 import { Turn } from '../turn.js'
 
 /**
- * Each line of stdin that is not blank is a message of one conversation; its answer goes to stdout before the next line
- * is read. With `--json`, each answer is one line of JSON. The first failure ends it with its exit code.
+ * Sends each nonblank line of stdin as a message of one conversation. Its answer is written to stdout before the next
+ * line is read. With `--json`, each answer is one line of JSON. The first failure ends the run with its exit code.
  */
 export async function pipeChat(
   chat: ChatService,
@@ -25,10 +25,10 @@ export async function pipeChat(
   process.on('SIGINT', onInterrupt)
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   let conversationId = conversation
-  // a person at a terminal that shows no view
+  // a person at a terminal without a view
   const isTyped = process.stdin.isTTY === true && process.stderr.isTTY === true && options.quiet !== true
   const prompt = () => isTyped && writeErr('> ')
-  if (isTyped) writeErr('Each line is a message; Ctrl-D ends.\n')
+  if (isTyped) writeErr('Each line is a message; Ctrl-D exits.\n')
   prompt()
   try {
     for await (const line of lines) {

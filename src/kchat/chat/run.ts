@@ -5,14 +5,14 @@ import { openChat } from '../service.js'
 import { conversationNamed } from '../turn.js'
 
 export interface ChatOptions extends Common {
-  /** in a pipe, print what the model thinks aloud as well */
+  /** in a pipe, also print the model's thoughts */
   thoughts?: boolean
   conversation?: string
   input?: string[]
 }
 
 /**
- * `kchat chat`: a view where stdin and stdout are terminals, else a pipe. Ink is loaded for the view alone.
+ * `kchat chat`: a view if stdin and stdout are terminals, else a pipe. Ink is loaded for the view only.
  *
  * @throws CliError, ApiError, ConnectionError
  */
@@ -24,7 +24,7 @@ export async function chat(options: ChatOptions): Promise<void> {
   try {
     const conversation = await conversationNamed(service, options.conversation)
     if (isView) {
-      // ink draws nothing before the end where these are set; this is a terminal, whatever they say
+      // With these variables, ink draws only at the end. This is a terminal, so they are removed.
       for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]
       const { showChat } = await import('./view.js')
       const exit = await showChat(service, { inputs, conversation })

@@ -10,11 +10,11 @@ import type { Piece, Transcript } from './transcript.js'
 import type { Typing, TypingState } from './typing.js'
 import { wrap } from './wrap.js'
 
-/** lines of a draft that are shown; the rest of a long one is above */
+/** maximum lines of a draft that are shown; earlier lines are hidden */
 const DRAFT_LINES = 6
-/** queued messages, suggested questions and candidates that are shown of many */
+/** maximum queued messages, suggested questions and candidates that are shown */
 const LISTED = 4
-const LEAVE_HINT = 'Ctrl-C again leaves, any other key stays'
+const LEAVE_HINT = 'Ctrl-C again exits, any other key stays'
 const SMALLEST = { columns: 20, rows: 6 }
 const SECOND_MS = 1000
 const ELLIPSIS = hasUnicode(process.env) ? '…' : '...'
@@ -23,11 +23,14 @@ interface ViewProps {
   conversation: Conversation
   typing: Typing
   transcript: Transcript
-  /** for a while: nothing is drawn below what was said; for ever: what was about to be said stays as it is */
+  /**
+   * `while`: the view is suspended and draws nothing below the scrollback; `ever`: it has ended and finishes open
+   * entries
+   */
   left: 'no' | 'while' | 'ever'
 }
 
-/** What was said, which is written once, and below it what changes: the answer that comes, and the line that is typed. */
+/** The transcript, which is written once, and below it what changes: the streaming answer and the input line. */
 export function ChatView({ conversation, typing, transcript, left }: ViewProps): ReactElement {
   const state = useSyncExternalStore(conversation.subscribe, conversation.state)
   const typed = useSyncExternalStore(typing.subscribe, typing.state)
@@ -38,7 +41,7 @@ export function ChatView({ conversation, typing, transcript, left }: ViewProps):
   useEverySecond(state.phase !== 'idle')
   const { lines: draft, place } = draftLines(typed.draft, columns - 2)
   const below = belowLines(state, typed, columns)
-  // the line below the last one is where the cursor rests
+  // The cursor rests on the line below the last one.
   const room = Math.max(1, rows - draft.length - below.length - 2)
   const lines = open.slice(-room)
   const status = cutTo(
@@ -78,13 +81,13 @@ const LOOKS: Readonly<Record<Line['style'], object>> = {
   answer: {},
 }
 
-/** It is drawn anew only where another line stands. */
+/** Redrawn only when its line changes. */
 const TranscriptLine = memo(({ text, style }: Line): ReactElement => {
-  // an empty text has no height
+  // An empty text has no height.
   return h(Text, { ...LOOKS[style], wrap: 'truncate' }, text === '' ? ' ' : text)
 })
 
-/** Draws again every second, for what says how long something takes. */
+/** Redraws every second while a duration is shown. */
 function useEverySecond(isOn: boolean): void {
   const [, drawAgain] = useState({})
   useEffect(() => {
@@ -104,16 +107,21 @@ function useSize(): { columns: number; rows: number } {
       stdout.off('resize', onResize)
     }
   }, [stdout])
-  // ink is told of a terminal without end
+  // Ink is given an endless terminal, so the size comes from the process.
   const { columns, rows } = process.stdout
   return { columns: Math.max(SMALLEST.columns, columns ?? 80), rows: Math.max(SMALLEST.rows, rows ?? 24) }
 }
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-/** a private character stands for the cursor while the draft is wrapped: no line breaks within its codes */
+/**
+ * A private-use character that marks the cursor while the draft is wrapped, so that no line breaks within its codes.
+ */
 const CURSOR = '\ue000'
 
-/** The draft as it is shown, the character at its cursor inverted; and where in it the cursor is, where not all of it is shown. */
+/**
+ * The shown lines of the draft with the character at the cursor inverted, and the cursor's line number if lines are
+ * hidden.
+ */
 function draftLines({ text, cursor }: Draft, width: number): { lines: string[]; place: string } {
   const rest = text.slice(cursor)
   const [next] = characters.segment(rest)
@@ -127,7 +135,7 @@ function draftLines({ text, cursor }: Draft, width: number): { lines: string[]; 
   return { lines: shown, place: lines.length > DRAFT_LINES ? `line ${at + 1} of ${lines.length}` : '' }
 }
 
-/** Messages that wait, questions that could be asked, what Tab could mean, and what a command does. */
+/** Queued messages, suggested questions, Tab candidates, command hints and the confirmation question. */
 function belowLines(state: State, { candidates, draft }: TypingState, columns: number): string[] {
   const waiting = listed(state.waiting.map((text) => `queued: ${text}`))
   const isAsked =
@@ -149,7 +157,7 @@ function cutTo(line: string, columns: number): string {
   return more.length === 0 ? first : `${wrap(line, columns - ELLIPSIS.length)[0] ?? ''}${ELLIPSIS}`
 }
 
-/** One line below the conversation; names of applications and tools are what others wrote. */
+/** The status line below the conversation. Names of applications and tools are untrusted. */
 export function statusOf(
   { phase, name, images, activity, isSpeaking, waiting, suggestions, askedAt }: State,
   { search }: Pick<TypingState, 'search'>,
@@ -157,15 +165,15 @@ export function statusOf(
   place = '',
 ): string {
   if (search !== undefined)
-    return `searching for ${ttyLine(search.words.text)}_ · Ctrl-R looks further back, Enter takes it`
+    return `searching for ${ttyLine(search.words.text)}_ · Ctrl-R finds the previous match, Enter accepts it`
   const parts = [ttyLine(name)]
   if (phase === 'answering') parts.push(ttyLine(activity), 'answering, Ctrl-C stops')
-  else if (phase === 'stopping') parts.push('stopping, Ctrl-C leaves')
-  else parts.push(isSpeaking ? 'reading aloud, Ctrl-C ends it' : '/help')
+  else if (phase === 'stopping') parts.push('stopping, Ctrl-C exits')
+  else parts.push(isSpeaking ? 'reading aloud, Ctrl-C stops' : '/help')
   const seconds = Math.floor((now - askedAt) / SECOND_MS)
   if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
   parts.push(place)
-  if (waiting.length > 0) parts.push(`${waiting.length} message${waiting.length === 1 ? '' : 's'} to be sent after it`)
+  if (waiting.length > 0) parts.push(`${waiting.length} message${waiting.length === 1 ? '' : 's'} queued`)
   if (images.length > 0) parts.push(`${images.length} image${images.length === 1 ? '' : 's'} attached`)
   if (phase === 'idle' && suggestions.length > 0) parts.push('Tab takes a question')
   return parts.filter((part) => part !== '').join(' · ')

@@ -1,13 +1,13 @@
 import { wantsColour } from '../../cli/terminal.js'
 import { wrap } from './wrap.js'
 
-/** A piece of a text and how it looks. */
+/** A range of text with one style. */
 export interface Span {
   readonly text: string
   readonly look: Look
 }
 
-/** How text looks; every part of it is a switch of the terminal. */
+/** A text style; each member is a terminal attribute. */
 export interface Look {
   readonly isBold?: boolean
   readonly isItalic?: boolean
@@ -23,7 +23,7 @@ const COLOURED = wantsColour({ isTTY: process.stdout.isTTY === true, env: proces
 const CYAN = '36'
 const RESET = '\u001b[0m'
 
-/** Text as the terminal shows it in a look. What it holds must be safe already. */
+/** Text with the escape codes of a style. The text must already be safe for the terminal. */
 export function painted(text: string, look: Look): string {
   const codes = [
     look.isBold === true ? '1' : '',
@@ -36,14 +36,14 @@ export function painted(text: string, look: Look): string {
   return codes.length === 0 || text === '' ? text : `\u001b[${codes.join(';')}m${text}${RESET}`
 }
 
-/** The lines of a text of several looks, of at most `width` columns; nothing is left out but spaces where a line ends. */
+/** Wraps styled text to lines of at most `width` columns. Only spaces at line ends are dropped. */
 export function wrapSpans(spans: readonly Span[], width: number): string[] {
   const whole = spans.map(({ text }) => text.replaceAll('\t', '  ')).join('')
   const lines: string[] = []
   let at = 0
   let [span, used] = [0, 0]
   for (const line of wrap(whole, width)) {
-    // only spaces and line breaks are passed over
+    // Only spaces and line breaks are skipped.
     const begins = line === '' ? at : whole.indexOf(line, at)
     ;[span, used] = forward(spans, span, used, begins - at)
     const [shown, ...end] = taken(spans, span, used, line.length)
@@ -63,7 +63,9 @@ function forward(spans: readonly Span[], span: number, used: number, by: number)
   return end
 }
 
-/** So many units of the text from a place on, painted. @returns where it ends, too */
+/**
+ * Takes `count` UTF-16 units of styled text from a position. @returns the text with escape codes, and the end position
+ */
 function taken(spans: readonly Span[], from: number, usedBefore: number, count: number): [string, number, number] {
   let [span, used, left] = [from, usedBefore, count]
   let shown = ''

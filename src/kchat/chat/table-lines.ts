@@ -3,16 +3,16 @@ import { hasUnicode } from '../../cli/terminal.js'
 import { painted, type Span, wrapSpans } from './spans.js'
 
 const GAP = 2
-/** a column that is narrower breaks most words */
+/** minimum width of a column; a narrower one breaks most words */
 const NARROWEST = 6
 const RULE = hasUnicode(process.env) ? '─' : '-'
 
 type Cell = readonly Span[]
 
 /**
- * A table in columns that fit; where they do not, each row as lines of `title: cell`.
+ * Renders a table in columns that fit; otherwise each row as lines of `title: cell`.
  *
- * @param rows the first one has the titles
+ * @param rows the first row has the titles
  */
 export function tableLines(rows: readonly (readonly Cell[])[], alignments: readonly string[], width: number): string[] {
   const [titles = [], ...body] = rows
@@ -28,12 +28,12 @@ function widthOf(cell: Cell): number {
   return stringWidth(cell.map(({ text }) => text).join(''))
 }
 
-/** Takes from the widest columns until all fit. @returns undefined where they would be too narrow */
+/** Narrows the widest columns until all fit. @returns undefined if columns would be too narrow */
 function fitted(natural: readonly number[], room: number): number[] | undefined {
   const total = natural.reduce((sum, size) => sum + size, 0)
   if (total <= room) return [...natural]
   if (natural.length * NARROWEST > room) return undefined
-  // the largest width that, as the most a column may have, lets all of them fit
+  // Finds the largest maximum width with which all columns fit.
   let [low, high] = [NARROWEST, Math.max(...natural)]
   while (low < high) {
     const most = Math.ceil((low + high) / 2)

@@ -3,17 +3,17 @@ import type { Entry } from './entries.js'
 import { answerLines, footOf, headOf, type Line, linesOf } from './lines.js'
 import { partsOf } from './markdown.js'
 
-/** Lines that are written once, and from then on belong to the terminal. */
+/** Lines that are written once and then belong to the terminal. */
 export interface Piece {
   readonly key: number
   readonly lines: readonly Line[]
 }
 
 interface Growth {
-  /** as much of the answer, safe for the terminal, as was written */
+  /** the written text of the answer, safe for the terminal */
   written: string
   isHeadWritten: boolean
-  /** as much of the rest as was looked at for parts that are whole */
+  /** length of the remaining text that was already searched for complete blocks */
   looked: number
 }
 
@@ -21,23 +21,23 @@ const NOTHING: Growth = { written: '', isHeadWritten: false, looked: 0 }
 const BLANK: Line = { text: '', style: 'answer' }
 
 /**
- * The conversation as lines: what no longer changes goes to the scrollback, once, a paragraph of an answer at a time; what
- * still grows is drawn anew.
+ * The conversation as lines. Final lines go to the scrollback once, an answer paragraph by paragraph; growing ones are
+ * redrawn.
  */
 export class Transcript {
   pieces: readonly Piece[] = []
   #keys = 0
-  /** entries that were written whole */
+  /** count of entries that were written completely */
   #done = 0
   #growth: Growth = { ...NOTHING }
 
-  /** Pieces that are on the screen are let go. */
+  /** Drops the written pieces. */
   forget(): void {
     this.pieces = []
   }
 
   /**
-   * Writes what is whole by now.
+   * Writes everything that is complete.
    *
    * @returns the lines of the rest
    */
@@ -57,7 +57,7 @@ export class Transcript {
     if (lines.length > 0) this.pieces = [...this.pieces, { key: this.#keys++, lines }]
   }
 
-  /** What is not yet written of an answer that is whole now. */
+  /** The unwritten lines of an answer that is now complete. */
   #restOf(entry: Entry, width: number): Line[] {
     const text = this.#goneOn(tty(entry.text).trimEnd())
     const rest = text.trim() === '' ? [] : [...answerLines(text, width), BLANK]
@@ -65,7 +65,7 @@ export class Transcript {
     return [...rest, ...(foot.length === 0 ? [] : [...foot, BLANK])]
   }
 
-  /** The text behind what was written; all of it where the service took back what it said. */
+  /** The text after the written part; the complete text if the service replaced the answer. */
   #goneOn(text: string): string {
     const { written } = this.#growth
     if (text.startsWith(written)) return text.slice(written.length)
@@ -76,7 +76,7 @@ export class Transcript {
   }
 
   #grown(entry: Entry, width: number): Line[] {
-    // what follows a carriage return decides what it is
+    // The character after a carriage return decides its meaning.
     const safe = tty(entry.text.endsWith('\r') ? entry.text.slice(0, -1) : entry.text)
     let rest = this.#goneOn(safe)
     const lastBreak = rest.lastIndexOf('\n')
@@ -88,7 +88,7 @@ export class Transcript {
     return [...head, ...(rest.trim() === '' ? [] : answerLines(rest, width))]
   }
 
-  /** Writes the parts that no longer change. @returns the last one */
+  /** Writes the blocks that no longer change. @returns the last block */
   #writeWhole(entry: Entry, rest: string, width: number): string {
     const parts = partsOf(rest)
     const last = parts.at(-1)?.at ?? 0

@@ -10,30 +10,30 @@ import { FRAME_MS, paced } from './paced.js'
 export interface TypingState {
   readonly draft: Draft
   readonly recall: Recall
-  /** exit code of the next Ctrl-C: one was pressed at an empty line, or has stopped an answer; any other key takes it back */
+  /** exit code of the next Ctrl-C, after one at an empty line or one that stopped an answer; any other key clears it */
   readonly leaving: number | undefined
-  /** messages of before are searched for what is typed */
+  /** the search in sent messages, while it is active */
   readonly search: Search | undefined
-  /** what Tab could have made of the line */
+  /** candidates of Tab */
   readonly candidates: readonly string[]
 }
 
 interface Search {
   readonly words: Draft
-  /** what stood in the line before */
+  /** the draft before the search */
   readonly before: Draft
-  /** matches that were passed over */
+  /** count of skipped matches */
   readonly skipped: number
 }
 
-/** What typing can end in. */
+/** Ways to leave the input line. */
 export interface Ends {
   leave(exit: number): void
-  /** a text is to be edited with `$EDITOR` */
+  /** edits a text with `$EDITOR` */
   edit(text: string): void
 }
 
-/** What is typed, and what follows from it. */
+/** Handles the keys of the input line. */
 export class Typing {
   readonly #conversation: Conversation
   readonly #ends: Ends
@@ -59,7 +59,7 @@ export class Typing {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Several keys may come before the next drawing. */
+  /** Several keys may arrive before the next frame. */
   readonly read = (input: string, key: Key): void => {
     for (const typed of this.#keyboard.read(input, key)) {
       const isInterrupt = 'action' in typed && typed.action === 'interrupt'
@@ -71,7 +71,7 @@ export class Typing {
     }
   }
 
-  /** Puts a text into the line, such as one that comes back from an editor. */
+  /** Puts a text into the line, such as one from an editor. */
   put(text: string): void {
     this.#set({ draft: draftOf(text), search: undefined })
   }
@@ -124,19 +124,19 @@ export class Typing {
     }
   }
 
-  /** @returns whether that was all the key is for */
+  /** @returns whether the key is used up */
   #inSearch(action: Action, search: Search): boolean {
     if (action === 'search') this.#find({ ...search, skipped: search.skipped + 1 })
     else if (action === 'cancel' || action === 'interrupt') this.#set({ draft: search.before, search: undefined })
     else {
-      // what was found stands in the line, to be changed or sent
+      // The match stays in the line, to be edited or sent.
       this.#set({ search: undefined })
       return action === 'submit' || action === 'complete'
     }
     return true
   }
 
-  /** Shows the newest message that has the words, but for those that were passed over; where there is none, the last match. */
+  /** Shows the newest message that contains the search text, after the skipped ones; otherwise the last match. */
   #find(search: Search): void {
     const words = search.words.text.toLowerCase()
     const sent = new Set(this.#conversation.state().sent.toReversed())
@@ -163,16 +163,16 @@ export class Typing {
     this.#run(text)
   }
 
-  /** What was asked for is done, or not. */
+  /** Runs or cancels the action that awaits confirmation. */
   #confirm(text: string) {
     const { confirm } = this.#conversation.state()
     this.#set({ draft: EMPTY })
     this.#conversation.change({ confirm: undefined })
-    if (!/^y(es)?$/i.test(text)) return this.#conversation.note('Nothing was done.')
+    if (!/^y(es)?$/i.test(text)) return this.#conversation.note('Cancelled.')
     confirm?.run().catch((error: unknown) => this.#conversation.failed(error))
   }
 
-  /** One command after another, and a message after the commands before it. */
+  /** Runs commands one after another, and sends a message after the commands before it. */
   #run(text: string): void {
     const conversation = this.#conversation
     const isCommand = text.startsWith('/') && !text.startsWith('//')
@@ -193,8 +193,8 @@ export class Typing {
   }
 
   /**
-   * Ctrl-C: stops an answer, and gives back the messages that were to follow it; then it leaves. It ends what is read aloud,
-   * clears a line that is being typed, and at an empty one leaves when it is pressed twice.
+   * Ctrl-C: stops an answer and returns its queued messages to the line; a second one exits. Also stops reading aloud,
+   * and clears the line. At an empty line, two of them exit.
    */
   #interrupt(): void {
     const { draft, leaving } = this.#state
@@ -204,7 +204,7 @@ export class Typing {
     else if (phase === 'answering') {
       const back = conversation.takeBack()
       if (back.length > 0) this.put([...back, draft.text].filter((text) => text !== '').join('\n'))
-      // the answer may have ended before the second one comes; what was given back is cleared first
+      // The answer may end before the second Ctrl-C. Returned messages are cleared first.
       else if (draft.text === '') this.#set({ leaving: EXIT.interrupted })
       conversation.stop()
     } else if (phase === 'stopping') this.#ends.leave(EXIT.interrupted)

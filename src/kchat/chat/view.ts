@@ -13,15 +13,14 @@ import { Typing } from './typing.js'
 
 const PASTES_ARE_MARKED = '\u001b[?2004h'
 const AS_BEFORE = '\u001b[?2004l\u001b[?25h'
-/** what a shell gives for SIGHUP */
+/** exit code of shells for SIGHUP */
 const HANGUP = 129
 
-/** What ends a time of the view: it is left, or a text is edited elsewhere. */
+/** Why the view ends: it exits, or a text is edited elsewhere. */
 type End = { exit: number } | { text: string }
 
 /**
- * The conversation in the terminal: what was said goes into its scrollback and stays there, below it is the line that is
- * typed.
+ * Runs the conversation view: the transcript stays in the terminal's scrollback, the input line is below it.
  *
  * @returns the exit code
  */
@@ -48,11 +47,11 @@ export async function showChat(
   process.stdin.unref()
   const { conversationId } = conversation.state()
   if (conversationId !== undefined)
-    writeErr(`\`kchat chat --conversation ${ttyLine(conversationId)}\` goes on with this conversation.\n`)
+    writeErr(`\`kchat chat --conversation ${ttyLine(conversationId)}\` continues this conversation.\n`)
   return exit
 }
 
-/** The view, and whatever editor it is left for, until it is left for good. */
+/** Shows the view, and editors in between, until the user exits. */
 async function untilLeft(conversation: Conversation): Promise<number> {
   const transcript = new Transcript()
   let end: (how: End) => void = () => undefined
@@ -67,7 +66,7 @@ async function untilLeft(conversation: Conversation): Promise<number> {
       }
     })
     if ('exit' in how) return how.exit
-    // the editor is to get all that is typed from here on
+    // The editor gets all input from here on.
     process.stdin.pause()
     await edited(how.text).then(
       (text) => typing.put(text),
@@ -79,16 +78,16 @@ async function untilLeft(conversation: Conversation): Promise<number> {
   }
 }
 
-/** Draws the view. @returns what takes it away, for good or for a while */
+/** Draws the view. @returns a function that removes it, for good or for a while */
 function shown(
   conversation: Conversation,
   typing: Typing,
   transcript: Transcript,
   onEnd: () => void,
 ): (isForGood: boolean) => void {
-  // what a terminal answered to another program is nothing that was typed
+  // Discards pending input: a terminal's replies to another program are not typed text.
   process.stdin.read()
-  // ink does this after its first frame; the terminal would echo keys that are typed before it
+  // Ink enables raw mode only after its first frame; keys typed before would be echoed.
   process.stdin.setRawMode(true)
   writeControls(process.stdout, PASTES_ARE_MARKED)
   const stopClearing = clearFrame(process.stdout)

@@ -1,10 +1,12 @@
 import stringWidth from 'string-width'
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-/** Each of these takes one column; most words are made of nothing else. */
+/** One column per character; most words match. */
 const PLAIN = /^[\x20-\x7e]*$/
 
-/** Cuts a text into lines of at most `width` columns, at spaces where a word fits into a line. Nothing is left out but those spaces. */
+/**
+ * Wraps a text to lines of at most `width` columns, at spaces if a word fits in a line. Only those spaces are dropped.
+ */
 export function wrap(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrapLine(line.replaceAll('\t', '  '), Math.max(1, width)))
 }
@@ -41,7 +43,7 @@ function columnsOf(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text)
 }
 
-/** Pieces of a word that fit, cut between characters. */
+/** Splits a word between characters into pieces that fit. */
 function cut(word: string, width: number): string[] {
   const pieces: string[] = []
   let piece = ''

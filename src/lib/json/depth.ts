@@ -1,4 +1,4 @@
-/** Whether JSON is nested deeper than so many levels: what walks over deeper values later would overflow its stack. */
+/** Whether JSON is nested deeper than `maxDepth` levels. Later recursion over such a value would overflow the stack. */
 export function nestsDeeperThan(json: string, most: number): boolean {
   let depth = 0
   for (let at = 0; at < json.length; at++) {
@@ -11,7 +11,9 @@ export function nestsDeeperThan(json: string, most: number): boolean {
   return false
 }
 
-/** Whether the arrays and objects of JSON have more than `max` members: parsed, each takes many times its text. */
+/**
+ * Whether the arrays and objects of JSON have more than `max` members. Each parsed member takes many times its text.
+ */
 export function hasMoreValuesThan(json: string, max: number): boolean {
   let values = 0
   for (let at = 0; at < json.length; at++) {
@@ -22,7 +24,7 @@ export function hasMoreValuesThan(json: string, max: number): boolean {
   return false
 }
 
-/** @param start index of the opening quote. @returns index of the closing one, or past the end */
+/** @param start index of the opening quote. @returns index of the closing quote, or an index after the end */
 function endOfString(json: string, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const code = json.charCodeAt(at)

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Bytes that are parsed at once: some milliseconds. */
+/** Bytes that are parsed without a pause: some milliseconds. */
 const SLICE_BYTES = 512 * 1024
 
 const QUOTE = 0x22
@@ -12,23 +12,23 @@ const OPEN = new Set([0x5b, 0x7b])
 const CLOSE = new Set([0x5d, 0x7d])
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d])
 
-/** A value within the text, from its first byte to the one behind its last. */
+/** The range of a value in bytes, end exclusive. */
 interface Span {
   from: number
   to: number
 }
 
 export interface ParseSlicing {
-  /** bytes that are parsed at once, about */
+  /** approximate bytes that are parsed without a pause */
   sliceBytes?: number
-  /** lets others have their turn */
+  /** yields to other work */
   pause?: () => Promise<unknown>
 }
 
 /**
- * `JSON.parse` of UTF-8 text that may be long: others get their turn between its slices.
+ * `JSON.parse` for long UTF-8 text: other work runs between its slices.
  *
- * @throws SyntaxError where it is not JSON
+ * @throws SyntaxError if the text is not JSON
  */
 export async function parseInSlices(text: Buffer, slicing: ParseSlicing = {}): Promise<unknown> {
   const { sliceBytes = SLICE_BYTES, pause = () => nextTurn() } = slicing
@@ -39,7 +39,7 @@ class Parsing {
   readonly #text: Buffer
   readonly #most: number
   readonly #pause: () => Promise<unknown>
-  /** bytes gone over since the last pause */
+  /** bytes scanned since the last pause */
   #since = 0
 
   constructor(text: Buffer, most: number, pause: () => Promise<unknown>) {
@@ -61,7 +61,7 @@ class Parsing {
     return this.#small(span)
   }
 
-  /** What one call parses, as it stands or between two signs. */
+  /** Parses a range in one call, optionally enclosed in brackets or quotes. */
   #small({ from, to }: Span, before = '', after = ''): unknown {
     return JSON.parse(`${before}${this.#text.toString('utf8', from, to)}${after}`)
   }
@@ -70,7 +70,7 @@ class Parsing {
     const found: unknown[] = []
     for await (const group of this.#groups(span)) {
       if (group.to - group.from > this.#most) found.push(await this.#value(group))
-      // a parsed array of one slice is no longer than a call may have arguments for
+      // One slice has no more values than a call may have arguments.
       else for (const value of this.#small(group, '[', ']') as unknown[]) found.push(value)
     }
     return found
@@ -87,14 +87,14 @@ class Parsing {
         const key: unknown = this.#small({ from: group.from, to: end })
         const colon = this.#trimmed({ from: end, to: group.to })
         if (typeof key !== 'string' || this.#text[colon.from] !== COLON)
-          throw new SyntaxError('a key of an object is none')
+          throw new SyntaxError('a key of an object is not a string')
         put(key, await this.#value(this.#trimmed({ from: colon.from + 1, to: colon.to })))
       } else for (const [key, value] of Object.entries(this.#small(group, '{', '}') as object)) put(key, value)
     }
     return found
   }
 
-  /** Neighbouring members of an array or object that one call parses; one that is longer comes alone. */
+  /** Adjacent members of an array or object that one call parses. A longer member is a group of its own. */
   async *#groups(span: Span): AsyncIterable<Span> {
     let group: Span | undefined
     for await (const member of this.#members(span)) {
@@ -107,7 +107,7 @@ class Parsing {
     if (group !== undefined) yield group
   }
 
-  /** The members of an array or object, without blanks around them; of an empty one none. */
+  /** The members of an array or object without surrounding white space. */
   async *#members({ from, to }: Span): AsyncIterable<Span> {
     let depth = 0
     let start = from + 1
@@ -131,12 +131,12 @@ class Parsing {
         await this.#pause()
       }
     }
-    // an array closes with the bracket of an array; its code follows that of the opening by two
+    // The code of the closing bracket is that of the opening bracket plus two.
     if (depth !== 0 || start !== to || this.#text[to - 1] !== (this.#text[from] ?? 0) + 2)
       throw new SyntaxError('an array or object does not end where it should')
   }
 
-  /** The place behind the closing quote of the string that begins at `from`. */
+  /** The offset after the closing quote of the string that starts at `from`. */
   #stringEnd(from: number): number {
     for (let at = from + 1; ; ) {
       const end = this.#text.indexOf(QUOTE, at)
@@ -148,7 +148,7 @@ class Parsing {
     }
   }
 
-  /** A long string, piece by piece; no piece ends within an escape or a character. */
+  /** Parses a long string in pieces. No piece ends within an escape or a character. */
   async #string({ from, to }: Span): Promise<string> {
     if (this.#stringEnd(from) !== to) throw new SyntaxError('a string does not end where it should')
     let text = ''

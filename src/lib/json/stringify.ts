@@ -1,23 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** UTF-16 units that are written at once: some milliseconds. */
+/** UTF-16 units that are written without a pause: some milliseconds. */
 const SLICE_UNITS = 256 * 1024
-/** What a value weighs beside its text, in the same unit. */
+/** Cost of a value in addition to its text, in UTF-16 units. */
 const VALUE_UNITS = 8
 
 export interface StringifySlicing {
-  /** UTF-16 units that are written at once, about */
+  /** approximate UTF-16 units that are written without a pause */
   sliceUnits?: number
-  /** lets others have their turn */
+  /** yields to other work */
   pause?: () => Promise<unknown>
 }
 
-/** Whether `JSON.stringify` of a value takes long enough to be done in slices. */
+/** Whether `JSON.stringify` of a value takes long enough to need slices. */
 export function isLongJson(value: unknown, sliceUnits = SLICE_UNITS): boolean {
   return left(value, sliceUnits) < 0
 }
 
-/** What is left of `units` after a value; negative as soon as it is more. */
+/** `units` less the cost of a value; stops at the first negative result. */
 function left(value: unknown, units: number): number {
   let rest = units - VALUE_UNITS
   if (typeof value === 'string') return rest - value.length
@@ -40,7 +40,7 @@ function hasOwnForm(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function'
 }
 
-/** `JSON.stringify` of plain data as UTF-8; others get their turn between its slices. */
+/** `JSON.stringify` of plain data as UTF-8. Other work runs between its slices. */
 export async function stringifyInSlices(value: unknown, slicing: StringifySlicing = {}): Promise<Uint8Array> {
   const { sliceUnits = SLICE_UNITS, pause = () => nextTurn() } = slicing
   const parts: Buffer[] = []
@@ -91,12 +91,12 @@ function* pieces(value: unknown, most: number): Iterable<string> {
   }
 }
 
-/** What JSON knows; of an object, other members are left out. */
+/** Whether JSON can represent a value. Other members of objects are omitted. */
 function isWritten(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol'
 }
 
-/** A long text; no piece ends between the halves of a character. */
+/** Writes a long text in pieces. No piece ends within a surrogate pair. */
 function* piecesOfText(text: string, most: number): Iterable<string> {
   yield '"'
   for (let at = 0; at < text.length; ) {

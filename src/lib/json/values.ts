@@ -3,7 +3,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object of a JSON text; nothing where it is another value, or no JSON. */
+/** Parses JSON text as an object; undefined if it is another value or not JSON. */
 export function recordIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -13,7 +13,7 @@ export function recordIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** A text that is not empty. */
+/** The value if it is a string that is not empty. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

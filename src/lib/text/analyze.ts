@@ -8,15 +8,15 @@ import { emitContentPairs, emitLone, emitPairs, hasKana } from './unspaced.js'
 import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from './words.js'
 
 /**
- * The one text analyser: what the text index, the embedder and the reranker all mean by a term.
+ * The only text analyser: it defines the terms of the text index, the embedder and the reranker.
  *
- * NFKC, accents folded, lower case, runs of letters and digits. Every word has a term that hangs on the word alone: its
- * stem in the first language of its script, English (Porter) for Latin letters. A document in another language gives
- * the stem of that language first and the other one at its end; a question gives the stem of its language where that is
- * certain, and otherwise the term that every document holds. So they meet whatever is made of their languages.
- * Scripts written without spaces become overlapping pairs of characters (`unspaced.ts`). Identifiers (`camelCase`,
- * `snake_case`) and names with signs (`C++`, `AT&T`) give the whole and their parts. A change here asks for a new
- * `ANALYZER_VERSION`, since indexes hold these terms.
+ * NFKC, accents folded, lower case, runs of letters and digits. Every word has a language-independent term: its stem in
+ * the first language of its script, English (Porter) for Latin letters. A document in another language has the stems of
+ * that language first and the language-independent terms at its end. A question has the stems of its language if that
+ * is certain, otherwise the language-independent terms. So both match whatever language is detected. Scripts without
+ * spaces become overlapping pairs of characters (`unspaced.ts`). Identifiers (`camelCase`, `snake_case`) and names with
+ * signs (`C++`, `AT&T`) give the complete name and its parts. Any change here needs a new `ANALYZER_VERSION`, because
+ * indexes contain these terms.
  */
 export const ANALYZER_VERSION = 4
 
@@ -24,13 +24,13 @@ type Emit = (term: string) => void
 /** Language of each script of a text. */
 type Languages = ReadonlyMap<Script, Language>
 
-/** A stretch of text that has one language. */
+/** An analysed part of a text that has one language. */
 interface Part {
   tokens: Token[]
-  /** words that speak for English, and those that speak for others: most texts need no more to be told */
+  /** votes for English and for other languages; for most texts these counts decide */
   english: number
   foreign: number
-  /** whether it has words of other alphabets that several languages share */
+  /** whether it has words of a non-Latin alphabet that several languages share */
   isMixed: boolean
 }
 
@@ -39,7 +39,7 @@ const ENGLISH: Languages = new Map([['latin', 'en']])
 function partOf(text: string): Part {
   const tokens = tokensOf(normalise(text))
   let [english, foreign, isMixed] = [0, 0, false]
-  // by place: this loop sees every word of every document
+  // An indexed loop: it visits every word of every document.
   for (let i = 0; i < tokens.length; i++) {
     const word = tokens[i]
     if (word === undefined || typeof word === 'string') continue
@@ -62,7 +62,7 @@ function vote({ tokens }: Part, ballot: LanguageVotes, scripts: Set<Script>): vo
 /** Used between two awaits only. */
 const counted = new LanguageVotes()
 
-/** Languages of a text that is cut into parts. */
+/** Detects the languages of a text from all of its parts. */
 function languagesOf(parts: readonly Part[]): Languages {
   let [english, foreign, isMixed] = [0, 0, false]
   for (const part of parts) {
@@ -77,7 +77,7 @@ function languagesOf(parts: readonly Part[]): Languages {
   return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, undefined)]))
 }
 
-/** Languages of a part of a text, which may be another one than that around it. */
+/** Detects the languages of a part, which may differ from those of the enclosing text. */
 function languagesIn(part: Part, around: Languages): Languages {
   const isClear = around === ENGLISH && !part.isMixed && part.foreign < 2 + 2 * part.english
   if (isClear || part.tokens.length < PART_TOKENS) return around
@@ -87,7 +87,7 @@ function languagesIn(part: Part, around: Languages): Languages {
   return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, around.get(script))]))
 }
 
-/** Terms of a part in reading order; what its words are in every language follows at the end. */
+/** Emits the terms of a part in reading order; language-independent terms follow at the end. */
 function emitPart(part: Part, languages: Languages, emit: Emit): void {
   const after: string[] = []
   for (const token of part.tokens) {
@@ -102,7 +102,7 @@ function emitPart(part: Part, languages: Languages, emit: Emit): void {
   for (const term of after) emit(term)
 }
 
-/** By place: this loop sees every word of every document. */
+/** An indexed loop: it visits every word of every document. */
 function emitAll(terms: readonly string[], emit: Emit): void {
   for (let i = 0; i < terms.length; i++) emit(terms[i] ?? '')
 }
@@ -122,7 +122,7 @@ function isFirst(script: Script | undefined, language: Language): boolean {
   return script === undefined || SCRIPTS[script][0] === language
 }
 
-/** Lines are parts of their own: a document may change its language between them. */
+/** Lines are separate parts: a document may change its language between them. */
 function linesOf(text: string): Part[] {
   return text.split('\n').map(partOf)
 }
@@ -132,8 +132,8 @@ function emitLines(lines: readonly Part[], around: Languages, emit: Emit): void 
 }
 
 /**
- * Calls `emit` with each term of a document in reading order, stop words left out. Unlike `analyzeDocument` it gives no
- * single characters of unspaced scripts: this is the form for embedding and reranking.
+ * Calls `emit` with each term of a document in reading order, without stop words. Unlike `analyzeDocument`, it emits no
+ * single characters of unspaced scripts: this form is for embedding and reranking.
  */
 export function forEachTerm(text: string, emit: Emit): void {
   const lines = linesOf(text)
@@ -141,9 +141,10 @@ export function forEachTerm(text: string, emit: Emit): void {
 }
 
 /**
- * As `forEachTerm`, for a text that comes in parts, as sentences of one passage: all of them tell what language it is in.
+ * Like `forEachTerm`, for a text in parts, such as the sentences of one passage. All parts together decide the
+ * language.
  *
- * @param ended called after the last term of each part
+ * @param onPartEnd called after the last term of each part
  */
 export function forEachTermOf(parts: readonly string[], emit: Emit, ended: (part: number) => void): void {
   const all = parts.map(partOf)
@@ -154,7 +155,7 @@ export function forEachTermOf(parts: readonly string[], emit: Emit, ended: (part
   }
 }
 
-/** Each distinct character of unspaced scripts, so that a query of one character can be found. */
+/** Each distinct character of unspaced scripts, so that a query of one character matches. */
 function charactersOf(lines: readonly Part[]): Set<string> {
   const characters = new Set<string>()
   for (const line of lines)
@@ -171,15 +172,15 @@ function indexTerms(lines: readonly Part[], around: Languages): string[] {
 }
 
 /**
- * Terms of a document for the text index, in reading order, stop words left out. Each distinct character of unspaced
- * scripts follows at the end. No term holds whitespace.
+ * Terms of a document for the text index, in reading order, without stop words. Each distinct character of unspaced
+ * scripts follows at the end. No term contains white space.
  */
 export function analyzeDocument(text: string): string[] {
   const lines = linesOf(text)
   return indexTerms(lines, languagesOf(lines))
 }
 
-/** As `analyzeDocument`, for a title and the text below it, which tells what language the title is in. */
+/** Like `analyzeDocument`, for a title and its body. The body decides the language of the title. */
 export function analyzeTitled(title: string, body: string): { title: string[]; body: string[] } {
   const [titles, lines] = [linesOf(title), linesOf(body)]
   const around = languagesOf(lines)
@@ -190,7 +191,7 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
  * Terms of a question without its question and stop words.
  *
  * @param keepsOrder see `QuestionForm`
- * @param isCommon those that every document holds, whatever its language
+ * @param isCommon whether to return the language-independent terms
  */
 function contentTerms(text: string, keepsOrder: boolean, isCommon = false): string[] {
   const { part, reading } = parseQuestion(text)
@@ -203,14 +204,14 @@ function contentTerms(text: string, keepsOrder: boolean, isCommon = false): stri
   return terms
 }
 
-/** How the words of a question are read. */
+/** How the words of a question are interpreted. */
 interface Reading {
   languages: Languages
-  /** stop words of a language that documents are not stemmed in */
+  /** stop words of languages that are neither detected in documents nor stemmed */
   dropped: ReadonlySet<Word>
 }
 
-/** The last question, parsed: several steps of a search analyse the same one. */
+/** The last question, parsed: several steps of a search analyse the same question. */
 let lastQuestion: { text: string; part: Part; reading: Reading } | undefined
 
 function parseQuestion(text: string): { part: Part; reading: Reading } {
@@ -234,7 +235,7 @@ function readQuestion(part: Part): Reading {
   return { languages, dropped: new Set(words.filter((_, index) => stopped.has(index))) }
 }
 
-/** The language of a question as its words tell: English where they do not. */
+/** Detects the language of a question; English if uncertain. */
 export function languageOfQuestion(text: string): Language {
   counted.clear()
   vote(partOf(text), counted, new Set())
@@ -249,7 +250,7 @@ function contentOf(word: Word, { languages, dropped: others }: Reading, isCommon
   return isCommon || isFirst(word.script, language) ? word.terms : [formIn(word, language).stem]
 }
 
-/** Every term of a question, as documents give them. */
+/** Every term of a question in the language-independent form. */
 function allTerms(text: string): string[] {
   const terms: string[] = []
   for (const token of partOf(text).tokens) {
@@ -260,8 +261,8 @@ function allTerms(text: string): string[] {
 }
 
 /**
- * Terms of a query in order, repeats kept (a term asked twice weighs twice), question and stop words of its language
- * left out. A query of nothing but such words keeps all of them.
+ * Terms of a query in order. Repeats stay, because a repeated term has twice the weight. Question and stop words of its
+ * language are removed, unless the query has no other words.
  */
 export function analyzeQuery(text: string): string[] {
   const terms = contentTerms(text, true)
@@ -269,16 +270,16 @@ export function analyzeQuery(text: string): string[] {
 }
 
 /**
- * Terms of a query that say what it is about: as `analyzeQuery`, but none of a query of question and stop words alone,
- * and no Chinese pairs that hold grammar.
+ * Content terms of a query: like `analyzeQuery`, but empty for a query of question and stop words alone, and without
+ * Chinese pairs that contain grammar.
  */
 export function analyzeContent(text: string): string[] {
   return contentTerms(text, false)
 }
 
 /**
- * The words of a query that may be compounds or parts of one; nothing for one in English or another language that writes
- * none, or without such words.
+ * The words of a query that may be compounds or parts of one. Undefined if there are none, or if the language, such as
+ * English, has no compounds.
  */
 export function analyzeCompounds(text: string): CompoundQuestion | undefined {
   const part = partOf(text)
@@ -289,21 +290,21 @@ export function analyzeCompounds(text: string): CompoundQuestion | undefined {
   const languages = COMPOUND_LANGUAGES.filter((one) => (said === 'en' ? counted.count(one) >= english : one === said))
   if (languages.length === 0) return undefined
   const reading: Reading = { languages: new Map([['latin', said]]), dropped: new Set() }
-  const words = part.tokens.flatMap((token) => {
+  const words = part.tokens.flatMap((token): CompoundQuestion['words'] => {
     if (typeof token === 'string' || token.script !== 'latin') return []
     return contentOf(token, reading, false).map((term) => ({ said: token.said, term }))
   })
   return words.length === 0 ? undefined : { words, languages, isCertain: said !== 'en' }
 }
 
-/** A content word of a query, in lower case with its accents, and the term that it is searched by. */
+/** A content word of a query in lower case with its accents, and its search term. */
 export interface QueryWord {
   said: string
   term: string
   script: Script
 }
 
-/** The content words of a query that consist of letters of one alphabet. */
+/** The content words of a query whose letters are of one alphabet. */
 export function analyzeWords(text: string): QueryWord[] {
   const { part, reading } = parseQuestion(text)
   return part.tokens.flatMap((token): QueryWord[] => {
@@ -313,15 +314,21 @@ export function analyzeWords(text: string): QueryWord[] {
   })
 }
 
-/** The words of a document, each with the term that does not depend on the language. */
-export function documentWords(text: string): { said: string; term: string }[] {
+/** A word of a document in lower case with its accents, and its term that does not depend on the language. */
+interface DocumentWord {
+  said: string
+  term: string
+}
+
+/** Analyses the words of a document. */
+export function documentWords(text: string): DocumentWord[] {
   return tokensOf(normalise(text)).flatMap((token) => {
     if (typeof token === 'string') return []
     return { said: token.said, term: token.terms[0] ?? '' }
   })
 }
 
-/** Terms of a query in order as `analyzeQuery` gives them, each in the form that every document holds. */
+/** Terms of a query in the order of `analyzeQuery`, each in the language-independent form. */
 export function analyzeCommon(text: string): string[] {
   return contentTerms(text, true, true)
 }

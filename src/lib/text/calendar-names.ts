@@ -1,18 +1,18 @@
 import { once } from '../once.js'
 
-/** Languages of which names of months, days, units and currencies are read. */
+/** Languages whose names of months, days, units and currencies are recognized. */
 export const NAMED_LANGUAGES = 'en de fr es it pt nl sv da no pl tr ru zh ja'.split(' ')
 
 /** 1 January 2024, a Monday, at noon */
 const FIRST_MONDAY = Date.UTC(2024, 0, 1, 12)
 const DAY_MS = 86_400_000
 
-/** The month that a word names in one of the languages, 1 to 12; short forms too. */
+/** The month that a word names in one of the languages, 1 to 12. Short forms count. */
 export function monthNamed(word: string): number | undefined {
   return names().months.get(keyOf(word))
 }
 
-/** The day of the week that a word names, 0 is Monday; `Mondays` and `lundis` too, short forms not. */
+/** The weekday that a word names, 0 is Monday. `Mondays` and `lundis` count, short forms do not. */
 export function weekdayNamed(word: string): number | undefined {
   const key = keyOf(word)
   const { weekdays } = names()
@@ -23,7 +23,7 @@ function keyOf(word: string): string {
   return word.toLowerCase().replace(/\.$/u, '')
 }
 
-/** From the locale data of the runtime: forms within a date, and those alone. */
+/** Names from the locale data of the runtime, as used within a date and alone. */
 const names = once((): { months: Map<string, number>; weekdays: Map<string, number> } => {
   const months = new Map<string, number>()
   const weekdays = new Map<string, number>()

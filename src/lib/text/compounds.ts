@@ -4,14 +4,13 @@ import { englishStem, stemIn } from './stems.js'
 import { questionStopWords } from './stop-words.js'
 
 /**
- * Compounds, as German and its neighbours write them in one word: `Urlaubsanspruch` is what `Anspruch auf Urlaub` says.
- * Neither a dictionary nor another index is needed: what words a space holds says where a word is cut, and which compound
- * of two words there is. A word is cut where both parts are words of the space, in the place where the geometric mean of
- * their frequencies is largest, and only where that is not below the frequency of the whole (Koehn and Knight, Empirical
- * Methods for Compound Splitting, EACL 2003).
+ * Compounds of German and its neighbours: `Urlaubsanspruch` means `Anspruch auf Urlaub`. The vocabulary of the space
+ * replaces a dictionary: it decides where a word is split and whether the compound of two words exists. A word is split
+ * where both parts are terms of the space and the geometric mean of their frequencies is largest, and only if that mean
+ * is not below the frequency of the compound (Koehn and Knight, Empirical Methods for Compound Splitting, EACL 2003).
  */
 
-/** What stands between the parts; most of it their stemmers take for an ending. */
+/** Letters that link the two parts. Stemmers take most of them for an ending. */
 const LINKS = {
   de: ['', 's', 'es', 'n', 'en', 'er', 'e', 'ens', 'ns'],
   nl: ['', 's', 'en', 'n', 'e', 'er'],
@@ -33,7 +32,9 @@ const ENDINGS: Readonly<Record<CompoundLanguage, readonly string[]>> = {
   fi: ['n', 'nen', 'en'],
 }
 
-/** Words that stand in most texts of a language and in few of others: they tell whether a space holds that language. */
+/**
+ * Words that are in most texts of a language and in few of others. They show whether a space contains that language.
+ */
 const TELLING: Readonly<Record<CompoundLanguage, readonly string[]>> = {
   de: ['und', 'der', 'das', 'nicht', 'ist', 'für', 'auf'],
   nl: ['een', 'het', 'van', 'niet', 'voor', 'zijn'],
@@ -42,11 +43,11 @@ const TELLING: Readonly<Record<CompoundLanguage, readonly string[]>> = {
   no: ['og', 'ikke', 'til', 'ble', 'på', 'ved'],
   fi: ['ja', 'ei', 'että', 'tai', 'ovat', 'myös'],
 }
-/** Occurrences of those words for each passage of a space, for it to hold the language. */
+/** Minimum occurrences of these words for each passage of a space that contains the language. */
 const TELLING_SHARE = 0.05
 const TELLING_LEAST = 2
 
-/** Endings that make a word of another. None is a part of a compound, though a text may hold it as a word. */
+/** Derivational endings. None is a part of a compound, although texts may contain it as a word. */
 const AFFIXES = new Set(
   (
     'heit keit schaft ung ungen lich liche lichen isch ische ischen chen lein bar sam haft los lose fach mäßig weise ' +
@@ -55,34 +56,34 @@ const AFFIXES = new Set(
   ).split(' '),
 )
 
-/** Letters of a part, of which one may be short, and of a compound. */
+/** Minimum letters of the parts of a compound, one of which may be short, and of the compound. */
 const PART = 4
 const SHORT_PART = 3
 const COMPOUND = PART + SHORT_PART
-/** Longer words are noise. */
+/** Maximum letters; longer words are noise. */
 const LONGEST = 40
-/** Content words of a question that are looked at, and how far two of them stand apart that make a compound. */
+/** Maximum content words of a question that are considered, and maximum distance of two words that form a compound. */
 const MOST_WORDS = 16
 const NEAR = 2
 const MOST_REWORDINGS = 16
 
-/** A word of a question: lower case with its accents, and the term that it is asked by. */
+/** A word of a question in lower case with its accents, and its search term. */
 interface AskedWord {
   said: string
   term: string
 }
 
-/** The words of a question that may be compounds, or parts of one. */
+/** The words of a question that may be compounds or parts of one. */
 export interface CompoundQuestion {
   words: readonly AskedWord[]
-  /** which it may be in; where it does not tell, the space has to hold the language */
+  /** possible languages; if uncertain, the space has to contain the language */
   languages: readonly CompoundLanguage[]
   isCertain: boolean
-  /** rewordings that were found by other means: corrections of typos */
+  /** rewordings by other means: corrections of typos */
   given?: readonly Rewording[]
 }
 
-/** Terms that say together what terms of the question say: the parts of a compound, or the compound of two parts. */
+/** Document terms that together mean the same as query terms: the parts of a compound, or the compound of two parts. */
 export interface Rewording {
   asked: readonly string[]
   told: readonly string[]
@@ -91,10 +92,10 @@ export interface Rewording {
 export const COMPOUND_LANGUAGES: readonly CompoundLanguage[] = ['de', 'nl', 'sv', 'da', 'no', 'fi']
 
 /**
- * What a space says in other words than a question.
+ * Finds rewordings of a question in the vocabulary of a space.
  *
- * @param frequencyOf how many passages of the space hold a term
- * @param passages of the space
+ * @param frequencyOf number of passages of the space that contain a term
+ * @param passages number of passages of the space
  */
 export function rewordingsOf(
   { words, languages, isCertain, given = [] }: CompoundQuestion,
@@ -121,7 +122,7 @@ function keyOf({ asked, told }: Rewording): string {
   return `${asked.join(' ')}=${[...told].sort().join(' ')}`
 }
 
-/** Adds to the terms that a text holds those that it says in other words. */
+/** Adds to the terms of a text the query terms that it contains in other words. */
 export function withReworded(held: Set<string>, rewordings: readonly Rewording[] = []): void {
   const said = rewordings.filter(({ told }) => told.every((term) => held.has(term)))
   for (const { asked } of said) for (const term of asked) held.add(term)
@@ -133,7 +134,7 @@ function holds(language: CompoundLanguage, frequency: (term: string) => number, 
   return sum >= Math.max(TELLING_LEAST, TELLING_SHARE * passages)
 }
 
-/** Compounds of the question, each cut where its parts are words of the space. */
+/** Splits compounds of the question into terms of the space. */
 function partsAsked(
   words: readonly AskedWord[],
   language: CompoundLanguage,
@@ -156,7 +157,7 @@ function partsAsked(
   })
 }
 
-/** Terms of the first part of a compound, with and without what links it to the second. */
+/** Terms of the first part of a compound, with and without the link to the second part. */
 function modifiersIn(left: string, right: string, language: CompoundLanguage): Set<string> {
   const terms = new Set<string>()
   for (const link of LINKS[language]) {
@@ -171,7 +172,7 @@ function isPart(part: string, language: CompoundLanguage): boolean {
   return part.length >= SHORT_PART && !AFFIXES.has(part) && !questionStopWords(language).has(part)
 }
 
-/** Compounds of two words of the question that the space holds. */
+/** Compounds of two words of the question that the space contains. */
 function compoundsAsked(
   words: readonly AskedWord[],
   language: CompoundLanguage,
@@ -188,7 +189,7 @@ function compoundsAsked(
   return found
 }
 
-/** `parkeren` in `parkeerkosten`: a closed syllable doubles its vowel. */
+/** `parkeren` in `parkeerkosten`: the vowel of a closed syllable is doubled. */
 const DUTCH_VERB = /(?<![aeiou])([aeou])([bdfgklmnprt])en$/
 
 function joinedOf(modifier: AskedWord, head: AskedWord, language: CompoundLanguage): Set<string> {
@@ -206,7 +207,10 @@ function joinedOf(modifier: AskedWord, head: AskedWord, language: CompoundLangua
   return terms
 }
 
-/** What a stemmer leaves of the second part: it reads an ending within its word, which is longer than the part. */
+/**
+ * The second part after stemming of the compound. The stemmer may find a longer ending in the compound than in the
+ * part.
+ */
 function endOf(first: string, second: string, language: CompoundLanguage): string {
   const [stem, start] = [termOf(first + second, language), foldAccents(first)]
   return stem.startsWith(start) ? stem.slice(start.length) : termOf(second, language)

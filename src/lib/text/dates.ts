@@ -1,6 +1,6 @@
 import { monthNamed, weekdayNamed } from './calendar-names.js'
 
-/** A date in a text: the parts that are written; offsets in UTF-16 units. */
+/** A date in a text with only the parts that are written; offsets in UTF-16 units. */
 export interface WrittenDate {
   year?: number
   /** 1 to 12 */
@@ -34,7 +34,7 @@ const NAMED = new RegExp(
 )
 const CANDIDATE = /(?<![\p{L}\p{N}])(?:\d|\p{L})/gu
 
-/** Dates of a text in order: numbers, names of months and days of the week in the languages of `calendar-names.ts`. */
+/** Finds dates in a text, in order: numbers, names of months and weekdays in the languages of `calendar-names.ts`. */
 export function datesIn(text: string): WrittenDate[] {
   const found: WrittenDate[] = []
   let from = 0
@@ -64,7 +64,7 @@ function numericAt(text: string, at: number): { parts: Parts; end: number } | un
   if (q !== undefined) return { parts: { ...ofYear, quarter: Number(q) }, end }
   const [month, day] = [Number(m ?? m2 ?? m3), Number(d ?? d2 ?? d3)]
   if (Number.isNaN(month)) return { parts: ofYear, end }
-  // 5/3 is May here and March there
+  // 5/3 is May in some countries and March in others.
   if (mark2 === '/' && day <= 12 && month <= 12 && day !== month) return { parts: ofYear, end }
   const swapped = mark2 === '/' && month > 12 && day <= 12
   return isDay(year, swapped ? day : month, swapped ? month : day)

@@ -4,21 +4,21 @@ import { LANGUAGES, type Language, SCRIPTS, type Script } from './languages.js'
 import { QUERY_STOP_WORDS } from './stop-words.js'
 
 /**
- * Which language words are in, by counting: each word votes for the languages that use it as a function word, that it is
- * telling of, or that alone write a letter of it. A vote is a bit, so that a word can carry its votes with it.
+ * Detects the language of words by votes. A word votes for the languages that use it as a function word, for which it
+ * is typical, or whose special letters it contains. A vote is a bit, so that a word can store its votes.
  */
 
-/** Telling English words that are content all the same. */
+/** Typical English words that are nevertheless content. */
 const ENGLISH_COMMON =
   'one two three four five six seven eight nine ten hundred day days hour hours week weeks month months year years monday tuesday wednesday thursday friday saturday sunday every always after before into out off up all none much many cost costs'
-/** Words of other languages that stand in English texts too: alone they are no sign of their language. */
+/** Words of other languages that are also in English texts: alone they are no evidence of their language. */
 const WEAK =
   'die man war hat hay per come van von der den des dan pot bin art son sin tan para mine sur dove due sole fine cent plus chat mission me do pro fat gut rot tag tage hut bald fast arm wand gift chef band land stand hand plan test pain main sale tour point mode type air base date case pan once dial red real sea tempo media data ben mar ran bed bad god lag fin tre min men var under hus de la el le los las du un une et al il lo di da si se e y ja je os em com vs via op ora mai mi ma tu ti te va ve bu ki on ya kan i u s t d l m n c x ni ci par dos mil era eres o a as no in am an is it so'
 
 const PLACES: ReadonlyMap<Language, number> = new Map(LANGUAGES.map((language, place) => [language, place]))
 const bitOf = (language: Language): number => 1 << (PLACES.get(language) ?? 0)
 
-/** beside the bits of the languages */
+/** in addition to the bits of the languages */
 const WEAK_BIT = 1 << 30
 
 const WORDS = new Map<string, number>()
@@ -37,14 +37,14 @@ for (const language of LANGUAGES) {
 for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) add(word, bitOf('en'))
 for (const word of WEAK.split(' ')) add(word, WEAK_BIT)
 
-/** Whether a word is listed as telling of a language. */
+/** Whether a word is in the lists of any language. */
 export function isListed(word: string): boolean {
   return WORDS.has(word)
 }
 
 const NON_ASCII = /[^\x00-\x7f]/
 
-/** Votes of a word, lower case with its accents. One that only has the letters of a language may be a name. */
+/** Votes of a word in lower case with its accents. A word with only the letters of a language may be a name. */
 export function votesOf(word: string): number {
   const known = WORDS.get(word)
   if (known !== undefined || !NON_ASCII.test(word)) return known ?? 0
@@ -53,12 +53,12 @@ export function votesOf(word: string): number {
   return votes === 0 ? 0 : votes | WEAK_BIT
 }
 
-/** Whether a word is an English function word or telling of English. */
+/** Whether a word is an English function word or typical of English. */
 export function speaksForEnglish(votes: number): boolean {
   return (votes & 1) !== 0
 }
 
-/** Whether it is so for any other language. */
+/** Whether a word is a function word or typical of another language. */
 export function speaksForOthers(votes: number): boolean {
   return (votes & ~(WEAK_BIT | 1)) !== 0
 }
@@ -66,13 +66,13 @@ export function speaksForOthers(votes: number): boolean {
 interface Best {
   language: Language
   votes: number
-  /** of them those of words that are no English ones as well */
+  /** votes of words that are not English as well */
   strong: number
-  /** votes of the second */
+  /** votes of the runner-up */
   second: number
 }
 
-/** Counts of votes, a place for each of `LANGUAGES`, and how many words they are of. */
+/** Vote counts by index in `LANGUAGES`, and the count of the words. */
 export class LanguageVotes {
   readonly #counts = new Int32Array(LANGUAGES.length)
   readonly #strong = new Int32Array(LANGUAGES.length)
@@ -102,7 +102,7 @@ export class LanguageVotes {
     return this.#counts[PLACES.get(language) ?? 0] ?? 0
   }
 
-  /** The language of a script with the most votes, the first where several have as many. */
+  /** The language of a script with the most votes; the first one of equals. */
   best(script: Script): Best {
     const [first] = SCRIPTS[script]
     const best: Best = { language: first, votes: this.count(first), strong: 0, second: -1 }
@@ -118,23 +118,24 @@ export class LanguageVotes {
   }
 }
 
-/** Share of a document's words that vote for its language at least; a stray foreign word in a long text is no proof. */
+/**
+ * Minimum fraction of a document's words that vote for its language. A stray foreign word in a long text is no proof.
+ */
 const DOCUMENT_SHARE = 0.06
 /**
- * The same of texts and of their parts that are long enough to be counted. Manual pages of eighteen languages have
- * shares of .25 to .6 (Indonesian .15); names, program text and invented words reach .1 by the words that some language
- * happens to have.
+ * The same for long texts and for their parts. Manual pages of eighteen languages have fractions of .25 to .6
+ * (Indonesian .15). Names, program text and invented words reach .1, because some language happens to have such words.
  */
 const LONG_TEXT = { words: 30, share: 0.12 }
 const PART_SHARE = 0.2
-/** A question of more words than these needs two votes. */
+/** A question with more words than this needs two votes. */
 const SHORT_QUESTION = 6
 
 /**
- * Language of a document's words of one script. A vote is enough in a short text: documents hold the terms of an
- * unknown language as well, so that a wrong guess loses nothing.
+ * Language of a document's words of one script. One vote is enough in a short text: documents also have the terms of an
+ * unknown language, so a wrong guess loses nothing.
  *
- * @param around language of the text that this is a part of, which more than one vote has to speak against
+ * @param around language of the enclosing text; more than one vote is needed to differ from it
  */
 export function documentLanguage(ballot: LanguageVotes, script: Script, around: Language | undefined): Language {
   const { language, votes, strong } = ballot.best(script)
@@ -149,8 +150,8 @@ export function documentLanguage(ballot: LanguageVotes, script: Script, around: 
 }
 
 /**
- * Language of a question's words of one script, the script's first where it is not certain: then the terms are those
- * that documents hold whatever their language.
+ * Language of a question's words of one script; the script's first language if uncertain, because every document has
+ * its terms.
  */
 export function questionLanguage(ballot: LanguageVotes, script: Script): Language {
   const { language, votes, strong, second } = ballot.best(script)

@@ -1,9 +1,9 @@
 import type { Language } from './languages.js'
 
 /**
- * Words by which a language is recognised, lower case. `said` are function and question words, which say nothing of
- * what a question is about; `common` are telling words (numbers, days, units) that are content all the same: short
- * sentences often hold no other. `letters` are letters that few other languages write.
+ * Words that identify a language, in lower case. `functionWords` are function and question words without content.
+ * `common` are typical words with content (numbers, days, units): short sentences often have no others. `letters` are
+ * letters that few other languages write.
  */
 interface Marks {
   said: string
@@ -11,7 +11,10 @@ interface Marks {
   letters?: RegExp
 }
 
-/** All but English, whose lists are in `stop-words.ts`. Question words are complete, the rest is what is most frequent. */
+/**
+ * All languages except English, whose lists are in `stop-words.ts`. Question words are complete; the others are the
+ * most frequent ones.
+ */
 export const MARKS: Readonly<Record<Exclude<Language, 'en'>, Marks>> = {
   de: {
     said: 'der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine keinen mit von vom zu zum zur im in ins an am auf aus bei beim für fürs über unter nach vor bis durch ist sind war waren wird werden wurde wurden hat haben kann können muss müssen darf dürfen soll sollte man ich wir uns unser unsere sie er es mein meine ihr ihre sich auch noch nur wie was wer wen wem wessen wo wann warum weshalb wieso woher wohin womit wofür woraus worauf wovon welche welcher welches welchen welchem wieviel wieviele viel viele gibt als wenn dass diese dieser dieses diesem diesen ob',

@@ -18,23 +18,23 @@ import {
   type Word,
 } from './words.js'
 
-/** FNV-1a of a term, 32 bits. */
+/** FNV-1a hash of a term, 32 bits. */
 export function hashOf(term: string): number {
   let hash = HASH_START
   for (let i = 0; i < term.length; i++) hash = hashUnit(hash, term.charCodeAt(i))
   return hash
 }
 
-/** Sets of places, a power of two; what meets in one set gives way to each other. */
+/** Count of sets, a power of two. Entries of one set evict each other. */
 const SETS = 16_384
 const WAYS = 4
-/** Of a place: a hash of a spelling and another one, the hash of its term, what it is, its votes, … */
+/** Fields of an entry: two hashes of the spelling, the hash of its term, its flags, its votes, … */
 const FIELDS = 8
 const SECOND = 1
 const TERM = 2
 const IS = 3
 const VOTES = 4
-/** … and of the language that it was asked for in last its number, the hash of its form there, and whether its term is another. */
+/** … and for the language that was requested last: its number, the hash of the form, and whether its term differs. */
 const IN = 5
 const FORM = 6
 const REST = 7
@@ -45,29 +45,29 @@ const KNOWN = 1
 const STOPPED = 2
 const ENGLISH = 4
 const FOREIGN = 8
-/** has an alphabet, the Latin one, so that its language counts */
+/** in the Latin alphabet, so that its language counts */
 const LATIN = 16
-/** an identifier, which gives its parts too */
+/** an identifier, which has terms for its parts as well */
 const SEVERAL = 32
-/** gives no term at all */
+/** has no term */
 const NOTHING = 64
-/** of another alphabet */
+/** in another alphabet */
 const OTHER = 128
 
 /**
- * What spellings stand for, side by side in one piece of memory: a word that is met again costs one look there, where its
- * spelling, its object and its terms would be four in as many places. A spelling is told by two hashes of 32 bits; nobody
- * knows the second one before the process has begun, so that no text can be made to be taken for another.
+ * Cache of analysed spellings in one block of memory: a known word costs one access, instead of four for its spelling,
+ * object and terms. Two hashes of 32 bits identify a spelling. The second one is seeded at random in each process, so
+ * that no text can be crafted to collide with another.
  */
 let table = new Int32Array(0)
 let words: (Word | undefined)[] = []
 let firstTerms: string[] = []
 const SECOND_START = randomInt(2 ** 31) | 1
 const SECOND_PRIME = (randomInt(2 ** 29) * 4 + 5) | 0
-/** a known word gave its place to another */
+/** whether a known word was evicted from its entry */
 let displaced = false
 
-/** Places of the words of the text that is read, those of each part up to an end; used between two awaits only, as all here. */
+/** Table offsets of the words of the current text. Like all state here, it is used between two awaits only. */
 let read = new Int32Array(1024)
 let written = 0
 const counted = new LanguageVotes()
@@ -78,7 +78,10 @@ interface Part {
   foreign: number
 }
 
-/** Takes what a text holds: terms of words in their first form, a form in another language, and all terms of an identifier. */
+/**
+ * Receives the contents of a text: terms of words in their first form, forms in another language, and all terms of an
+ * identifier.
+ */
 interface Taker {
   term(place: number): void
   form(place: number, language: Language): void
@@ -87,11 +90,11 @@ interface Taker {
 }
 
 /**
- * Hashes of the terms of a text that is cut into parts, as `forEachTermOf` gives them, for ranking, which compares many
- * passages with each question.
+ * Hashes of the terms of a text in parts, as `forEachTermOfParts` emits them. For ranking, which compares many passages
+ * with each question.
  *
- * @param ended called after the last term of each part
- * @returns false for a text that has not Latin letters alone; nothing was written then
+ * @param onPartEnd called after the last term of each part
+ * @returns false for a text with letters other than Latin ones; then nothing was written
  */
 export function hashTermsOf(
   parts: readonly string[],
@@ -112,7 +115,7 @@ function hashTaker(write: (hash: number) => void, ended: (part: number) => void)
   }
 }
 
-/** Terms of a text as `forEachTerm` gives them; nothing for one that has not Latin letters alone. */
+/** Terms of a text as `forEachTerm` emits them; undefined for a text with letters other than Latin ones. */
 export function latinTermsOf(text: string): string[] | undefined {
   const terms: string[] = []
   const isTaken = take(
@@ -135,14 +138,14 @@ export function latinTermsOf(text: string): string[] | undefined {
   return isTaken ? terms : undefined
 }
 
-/** @param isOne whether a text of a single part is in one language, as `forEachTerm` has it */
+/** @param isOne whether a text of a single part is in one language, as in `forEachTerm` */
 function take(texts: readonly string[], taker: Taker, isOne: boolean): boolean {
   if (table.length === 0) {
     table = new Int32Array(SETS * SET_FIELDS)
     words = new Array<Word | undefined>(SETS * WAYS).fill(undefined)
     firstTerms = new Array<string>(SETS * WAYS).fill('')
   }
-  // where words of one text displaced each other, most of them are there when it is read again
+  // If words of one text evicted each other, most of them are cached at the second attempt.
   const parts = readAll(texts) ?? (displaced ? readAll(texts) : undefined)
   if (parts === undefined) return false
   const around = languageOf(parts)
@@ -155,7 +158,7 @@ function take(texts: readonly string[], taker: Taker, isOne: boolean): boolean {
   return true
 }
 
-/** See `languagesOf`. */
+/** See `detectLanguages`. */
 function languageOf(parts: readonly Part[]): Language {
   let [english, foreign] = [0, 0]
   for (const part of parts) {
@@ -167,7 +170,7 @@ function languageOf(parts: readonly Part[]): Language {
   return documentLanguage(counted, 'latin', undefined)
 }
 
-/** See `languagesIn`. */
+/** See `detectPartLanguages`. */
 function languageIn({ end, english, foreign }: Part, from: number, around: Language): Language {
   if (end - from < PART_TOKENS || (around === 'en' && foreign < 2 + 2 * english)) return around
   vote(from, end)
@@ -213,7 +216,7 @@ function setForm(place: number, language: Language, number: number): void {
   table[place + REST] = rest.length
 }
 
-/** @returns nothing where only the whole analysis can tell what it holds, or where words displaced each other */
+/** @returns undefined if only the full analysis can read the text, or if its words evicted each other */
 function readAll(texts: readonly string[]): Part[] | undefined {
   written = 0
   displaced = false
@@ -226,7 +229,7 @@ function readAll(texts: readonly string[]): Part[] | undefined {
   return displaced ? undefined : parts
 }
 
-/** Goes along a text as `tokensOf` does. */
+/** Scans a text as `toTokens` does. */
 function readPart(text: string): Part | undefined {
   let [english, foreign] = [0, 0]
   const { length } = text
@@ -272,14 +275,14 @@ function grow(): void {
   read = larger
 }
 
-/** What belongs to a word although it is no letter or digit of ASCII, as `wordEnd` has it. */
+/** Whether a unit that is no ASCII letter or digit belongs to a word, as in `findWordEnd`. */
 function isInside(text: string, start: number, at: number, unit: number): boolean {
   if (unit === 95) return at > start
   return unit < 128 ? isThousandsComma(text, at) || isNameAmpersand(text, at) : classAt(text, at) === WORD
 }
 
 function setOf(hash: number): number {
-  // high bits of FNV are mixed better than low ones
+  // The high bits of FNV are mixed better than the low ones.
   return ((hash ^ (hash >>> 16)) & (SETS - 1)) * SET_FIELDS
 }
 
@@ -290,7 +293,7 @@ function placeOf(hash: number, second: number): number | undefined {
   return undefined
 }
 
-/** @returns its place in the table */
+/** @returns the offset of the new entry in the table */
 function remember(text: string, start: number, end: number, hash: number, second: number): number {
   const word = lookUp(text, start, end, hash)
   const [term] = word.terms
@@ -298,7 +301,7 @@ function remember(text: string, start: number, end: number, hash: number, second
   let place = first
   while (place < first + SET_FIELDS && table[place + IS] !== 0) place += FIELDS
   if (place === first + SET_FIELDS) {
-    // any may go
+    // Evicts any entry.
     place = first + ((second >>> 20) & (WAYS - 1)) * FIELDS
     displaced = true
   }

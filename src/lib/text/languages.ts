@@ -1,4 +1,4 @@
-/** Written in Latin letters; English is first, see `SCRIPTS`. */
+/** Languages in Latin letters; English is first, see `SCRIPTS`. */
 const LATIN = [
   'en',
   'de',
@@ -23,14 +23,14 @@ const LATIN = [
 ] as const
 
 /**
- * Languages that are told apart by their words and stemmed, by ISO 639-1. Chinese, Japanese, Korean and Thai are read by
- * their script (`unspaced.ts`).
+ * Languages that are detected by their words and stemmed, by ISO 639-1. Chinese, Japanese, Korean and Thai are
+ * recognized by their script (`unspaced.ts`).
  */
 export const LANGUAGES = [...LATIN, 'ru', 'uk', 'bg', 'el', 'ar', 'hi', 'ne', 'hy', 'ta'] as const
 
 export type Language = (typeof LANGUAGES)[number]
 
-/** Alphabets that languages share; the first language is taken where nothing tells which. */
+/** Alphabets with their languages; the first language is the default if the words do not decide. */
 export const SCRIPTS = {
   latin: LATIN,
   cyrillic: ['ru', 'uk', 'bg', 'sr'],
@@ -55,13 +55,13 @@ const PATTERNS: readonly (readonly [Script, RegExp])[] = [
 
 const ASCII_WORD = /^[a-z]+$/
 
-/** Alphabet of a lower-case word; undefined where it has digits in it, or is written in one that is not read here. */
+/** Alphabet of a lower-case word; undefined if it contains digits or its alphabet is not supported. */
 export function scriptOf(word: string): Script | undefined {
   if (ASCII_WORD.test(word)) return 'latin'
   return PATTERNS.find(([, pattern]) => pattern.test(word))?.[0]
 }
 
-/** Names of the modules of `@orama/stemmers`, and of `@orama/stopwords` with them. Polish and Czech have no stemmer. */
+/** Names of the modules of `@orama/stemmers` and `@orama/stopwords`. Polish and Czech have no stemmer. */
 export const MODULE_NAMES: Readonly<Partial<Record<Language, string>>> = {
   de: 'german',
   fr: 'french',

@@ -1,4 +1,4 @@
-/** The methods of a string that readers of long texts need. Offsets count UTF-16 units and are not negative. */
+/** The string methods that readers of long texts need. Offsets count UTF-16 units and are not negative. */
 export interface Text {
   readonly length: number
   slice(start: number, end?: number): string
@@ -11,7 +11,7 @@ export interface Text {
 const SHORT_UNITS = 1024 * 1024
 const UNIT_BYTES = 2
 
-/** Joins the parts of a text. A long one is outside of the heap of this thread. */
+/** Joins the parts of a text. A long text is stored outside of the heap of this thread. */
 export async function gatherText(parts: AsyncIterable<string>): Promise<Text> {
   let short: string[] = []
   const long: Buffer[] = []

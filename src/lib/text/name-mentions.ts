@@ -1,15 +1,15 @@
-/** Words of a company's name that a document rarely repeats. */
+/** Words of a company's name that documents rarely repeat. */
 const LEGAL = new Set(
   'the inc incorporated corp corporation company co ltd limited plc llc llp gmbh ag sa nv spa com group holdings holding'.split(
     ' ',
   ),
 )
-/** A name this long may stand within a longer word: `ULTABEAUTY_2023Q4`. */
+/** A name with this many letters may be part of a longer word: `ULTABEAUTY_2023Q4`. */
 const LONG_NAME = 4
 
 /**
- * Whether a text names something: all words of the name stand in it one behind the other, or run together as in the
- * names of files. Case, accents and a company's legal form do not count.
+ * Whether a text mentions a name: all words of the name follow each other, or are joined as in file names. Case,
+ * accents and a company's legal form are ignored.
  */
 export function mentionsName(text: string, name: string): boolean {
   const wanted = wordsOf(name)
@@ -24,13 +24,13 @@ export function mentionsName(text: string, name: string): boolean {
   return false
 }
 
-/** Whether a text holds the longest word of a name: the last resort for names of persons and products. */
+/** Whether a text contains the longest word of a name: the last fallback for names of persons and products. */
 export function mentionsLongestWord(text: string, name: string): boolean {
   const [longest = ''] = [...wordsOf(name)].sort((a, b) => b.length - a.length)
   return longest.length >= LONG_NAME && wordsOf(text).some((word) => isForm(word, longest))
 }
 
-/** The words of a name without its legal form, lower case. */
+/** The words of a name without its legal form, in lower case. */
 function wordsOf(text: string): string[] {
   const words = plain(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   const telling = words.filter((word) => !LEGAL.has(word))
@@ -45,7 +45,7 @@ function plain(text: string): string {
     .toLowerCase()
 }
 
-/** The same word, also in the plural. */
+/** Whether a word equals another one, possibly in the plural. */
 function isForm(told: string | undefined, wanted: string): boolean {
   return told === wanted || told === `${wanted}s`
 }

@@ -1,13 +1,13 @@
-/** A name in a question: of a company, product, person or place. */
+/** A name in a question: of a company, product, person or location. */
 export interface FoundName {
   text: string
   start: number
-  /** behind the possessive `'s` too */
+  /** after the possessive `'s`, if any */
   end: number
   isPossessive: boolean
 }
 
-/** Words that begin a question or a sentence with a capital, and say nothing of what it is about. */
+/** Words that begin a question or a sentence with a capital and are not names. */
 const NO_NAMES = new Set(
   (
     'a an the and or but of for in on at to by from with without between versus vs than as per about over under since ' +
@@ -25,10 +25,10 @@ const NO_NAMES = new Set(
 const WORD = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}&_+-]|[.’'](?=[\p{L}\p{N}]))*/gu
 const POSSESSIVE = /['’]s$/u
 const YEAR_LIKE = /^(?:fy)?\d{2,4}$/iu
-/** `and` within a name is told from `and` between two only where the name is written with a sign. */
+/** `and` is part of a name only where the name is written with `&`. */
 const WITHIN_NAME = /^(?: & | )$/u
 const GERMAN = /\b(?:der|die|das|und|von|wie|welche[rsmn]?|zwischen|für|bei|ist|sind|nicht|den|dem)\b/giu
-/** German nouns have capitals too: a name stands behind one of these, or beside another name. */
+/** German nouns are capitalized, too: a name follows one of these, or another name. */
 const BEFORE_GERMAN_NAME = /(?:\b(?:von|bei|für|zwischen|mit|und|oder|gegen|als)|[,/])\s+$/iu
 
 interface Word {
@@ -38,8 +38,8 @@ interface Word {
 }
 
 /**
- * The names in a text, by how they are spelt: capitals within a sentence, capitals inside a word, quoted words. The
- * first word of a sentence is one where it has an `'s`, or stands beside another name.
+ * Finds names in a text by their spelling: capitals within a sentence, capitals inside a word, quoted words. The first
+ * word of a sentence is a name if it has an `'s` or is next to another name.
  */
 export function namesIn(text: string): FoundName[] {
   const words = [...text.matchAll(WORD)].map((match): Word => {
@@ -69,12 +69,12 @@ function looksLikeName({ text }: Word): boolean {
   return /^\p{Lu}/u.test(bare) || isOdd({ text: bare })
 }
 
-/** Capitals or digits inside a word: `iPhone`, `FTS5`. */
+/** Whether a word has capitals or digits inside: `iPhone`, `FTS5`. */
 function isOdd({ text }: Pick<Word, 'text'>): boolean {
   return /\p{Ll}\p{Lu}/u.test(text) || (/\p{Lu}/u.test(text) && /\p{N}/u.test(text) && !YEAR_LIKE.test(text))
 }
 
-/** Whether the only sign of a name is that it begins a sentence. */
+/** Whether the start of a sentence is the only sign of a name. */
 function isByPosition(text: string, run: readonly Word[]): boolean {
   const [first, second] = run
   if (first === undefined || second !== undefined || POSSESSIVE.test(first.text) || isOdd(first)) return false

@@ -1,6 +1,6 @@
 /**
- * The candidate that a mistyped word most likely meant, or undefined when none is close: a third of the word's
- * letters differ at most, rounded up, or the word begins it.
+ * Finds the candidate that a mistyped word most likely means; undefined if none is close. At most a third of the word's
+ * letters may differ, rounded up, or the word is a prefix of the candidate.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
@@ -42,7 +42,7 @@ export function editDistance(a: string, b: string): number {
   return previous[b.length] ?? 0
 }
 
-/** Things in the order of how nearly they are named as a word. */
+/** Sorts items by the edit distance of their name to a word, nearest first. */
 export function nearestFirst<T>(word: string, things: readonly T[], nameOf: (thing: T) => string): T[] {
   const wanted = word.toLowerCase().slice(0, COMPARED_CHARS)
   const distances = things.map((thing): [T, number] => {
@@ -52,5 +52,5 @@ export function nearestFirst<T>(word: string, things: readonly T[], nameOf: (thi
   return distances.sort((a, b) => a[1] - b[1]).map(([thing]) => thing)
 }
 
-/** of a name: the work grows with the product of both */
+/** Characters of a name that are compared: the work grows with the product of both lengths. */
 const COMPARED_CHARS = 60

@@ -9,7 +9,7 @@ import { QUERY_STOP_WORDS } from './stop-words.js'
  */
 const LANGUAGES = ['de', 'da', 'no', 'fi', 'hu', 'tr', 'pl', 'cs', 'sr'] as const satisfies readonly Language[]
 
-/** Letters before and after the number that show the language. */
+/** Characters before and after the number that are used to detect the language. */
 const CONTEXT = 240
 /** Longer numbers are years and counts. */
 const NUMBER = String.raw`(?:\d{1,3}|[IVXL]{2,6})$`
@@ -19,7 +19,7 @@ const LEAD_IN = new RegExp(
   `(?:(?<!\\p{L})\\p{Ll}[\\p{Ll}\\p{M}]*|[,;/–-]|(?<!\\d)\\d{1,3}\\.)["'„“«(]?\\s+${NUMBER}`,
   'u',
 )
-/** The word before it where that begins the sentence. */
+/** The word before the number if it begins the sentence. */
 const FIRST_WORD = new RegExp(`^[\\s"'„“«(\\[]*([\\p{L}\\p{M}]+)\\s+${NUMBER}`, 'u')
 const NEXT_WORD = /^\s+["'„“«([]*([\p{L}\p{M}]+|\d+)/u
 const WORDS = /[\p{L}\p{M}]+/gu

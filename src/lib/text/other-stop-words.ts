@@ -27,12 +27,12 @@ const LISTS: Readonly<Record<string, string>> = {
 export const OTHER_LISTS: readonly string[] = Object.values(LISTS)
 /** The most frequent words of a language are function words. */
 const MOST_FREQUENT = 60
-/** Minimum of stop words that no detected language has, and minimum share of stop words. */
+/** Minimum count of stop words that no detected language has, and minimum fraction of stop words. */
 const MIN_OWN = 2
 const MIN_SHARE = 0.4
-/** Maximum of words of a phrase in the lists: `bao nhiêu`. */
+/** Maximum words of a phrase in the lists: `bao nhiêu`. */
 const MAX_PHRASE = 3
-/** A longer text is no question. */
+/** A text with more words is not a question. */
 const MAX_WORDS = 128
 
 let loaded: readonly ReadonlySet<string>[] | undefined
@@ -52,10 +52,10 @@ function lists(): readonly ReadonlySet<string>[] {
 }
 
 /**
- * Indexes of the stop words of a question in one of these languages.
+ * Finds the indexes of the stop words of a question in one of these languages.
  *
  * @param words of the question in order, in lower case
- * @param votes words that vote for the most likely of the detected languages; one of these has to have more
+ * @param votes votes for the most likely detected language; a language of this module needs more
  */
 export function otherStopWords(words: readonly string[], votes: number): ReadonlySet<number> {
   const minHits = Math.max(MIN_OWN, votes + 1, Math.ceil(MIN_SHARE * words.length))

@@ -7,11 +7,14 @@ export interface Span {
 }
 
 /**
- * Where a sentence may end: closing punctuation with its quotes and white space after it, an empty line, or a line that
- * begins a list entry or a table row.
+ * Possible end of a sentence: closing punctuation with its quotes before white space, an empty line, or a line break
+ * before a list entry or a table row.
  */
 const BOUNDARY = /[.!?…]+["'”’»)\]]*(?=\s)|\n[ \t]*\n|\n(?=[ \t]*(?:[-*•‣|]|\d{1,3}[.)])\s)/gu
-/** The same, the full stops of other scripts (`。`, `।`, `។`), and spaces of Thai and Lao, which have no full stop. */
+/**
+ * The same with the full stops of other scripts (`。`, `।`, `។`) and the spaces of Thai and Lao, which have no full
+ * stop.
+ */
 const BOUNDARY_OF_SCRIPTS = new RegExp(
   [
     BOUNDARY.source,
@@ -20,20 +23,20 @@ const BOUNDARY_OF_SCRIPTS = new RegExp(
   ].join('|'),
   'gu',
 )
-/** Most texts have no letter of those scripts: without their boundaries they are read six times as fast. */
+/** Most texts have no letter of those scripts: without the extra boundaries, they are split six times as fast. */
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3000-\uffff]/
-/** A space in Thai separates sentences, clauses and entries of lists: a shorter text is no sentence. */
+/** Minimum length of a sentence that ends at a space. A space in Thai separates sentences, clauses and list entries. */
 const MIN_SPACED = 60
 const ABBREVIATION =
   /(?:^|[\s("'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|gen|col|capt|lt|sgt|rev|hon|pres|gov|sen|rep|vs|etc|cf|eg|ie|viz|al|fig|figs|eq|eqs|ref|refs|no|nos|vol|pp|p|ed|eds|ca|approx|dept|est|inc|ltd|co|corp|bros|mt|ft|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)$/iu
 const STARTS_SENTENCE = /^\s+["'“‘«([]*[\p{Lu}\p{Lt}\p{Lo}\p{N}]/u
 const STARTS_SMALL = /^\s+["'“‘«([]*\p{Ll}/u
-/** A longer "sentence" is a table or text without stops; it is cut at a line or a space, to stay quotable. */
+/** Maximum length. A longer "sentence" is a table or text without stops; it is split at a line break or space. */
 const MAX_SENTENCE = 800
 
-/** Whether the punctuation ending at `end` closes a sentence, or only an abbreviation or a number. */
+/** Whether the punctuation that ends at `end` closes a sentence, and not only an abbreviation or a number. */
 function closes(text: string, start: number, mark: number, end: number): boolean {
-  // set apart by spaces: tokenised text, often all in lower case
+  // Punctuation after a space: tokenised text, often in lower case.
   if (mark > start && text.charCodeAt(mark - 1) === 32) return true
   const after = text.slice(end, end + 8)
   if (text[mark] !== '.') return !STARTS_SMALL.test(after)
@@ -66,7 +69,7 @@ function pushTrimmed(spans: Span[], text: string, from: number, to: number): voi
 }
 
 /**
- * Sentences of a text in order, with nothing but white space between them. `Intl.Segmenter` ends one at each
+ * Splits a text into sentences, in order, with only white space between them. `Intl.Segmenter` ends a sentence at each
  * abbreviation and ordinal, and none in Thai.
  */
 export function splitSentences(text: string): Span[] {

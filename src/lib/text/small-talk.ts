@@ -1,9 +1,9 @@
 type Kind = 'greeting' | 'wellbeing' | 'thanks' | 'farewell'
 
-/** What people say in a language that asks nothing, and what is said back. Phrases are parted by `|`. */
+/** Small talk of a language and the replies to it. Phrases are separated by `|`. */
 interface Talk {
   said: Readonly<Record<Kind, string>>
-  /** goes with any of it */
+  /** phrases that may accompany any of them */
   around: string
   back: Readonly<Record<Kind, string>>
 }
@@ -225,18 +225,18 @@ const TALK: readonly Talk[] = [
 ]
 
 const PUNCTUATION = /['’`´]/gu
-/** what is left of a capital İ */
+/** the rest of a lower-cased capital İ */
 const DOT_ABOVE = /i\u0307/gu
 const MARKS = /[^\p{L}\p{M}\p{N}]+/gu
 /** written without spaces, so that a phrase may end anywhere */
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+$/u
 const MAX_CHARACTERS = 120
-/** of several things said at once, the last of these is answered */
+/** If a message has several kinds, the last one in this order is answered. */
 const ORDER: readonly Kind[] = ['greeting', 'wellbeing', 'thanks', 'farewell']
 
 interface Phrase {
   text: string
-  /** undefined for what only goes with others */
+  /** undefined for a phrase that only accompanies others */
   kind: Kind | undefined
   talk: Talk
 }
@@ -251,8 +251,8 @@ function phrasesOf(list: string): string[] {
 }
 
 /**
- * What to say to a message that is nothing but a greeting, thanks or a farewell, in its language. A question that only
- * begins with one is none: undefined.
+ * The reply to a message that is only a greeting, thanks or a farewell, in its language. Undefined for any other
+ * message, also for a question that begins with a greeting.
  */
 export function smallTalkReply(message: string): string | undefined {
   if (message.length > MAX_CHARACTERS) return undefined

@@ -16,23 +16,23 @@ const MAX_LETTERS = 24
 const MIN_ROOT = 3
 const LATIN = Array.from('abcdefghijklmnopqrstuvwxyz')
 /**
- * Endings by which English makes words of words, and which Porter's stemmer keeps after short roots. Others (`-al`,
- * `-ion`) make words of another meaning there: `port`, `portal`, `portion`.
+ * English derivational endings that Porter's stemmer keeps after short roots. Others (`-al`, `-ion`) change the meaning
+ * after short roots: `port`, `portal`, `portion`.
  */
 const ENDINGS = /(?:ers|ors|er|or|ments|ment|ings|ing|ed|es|e|s)$/u
 const ADDED = ['er', 'or', 'ment', 'ing', 'ed', 'e']
 
-/** A form of a word, and the term that documents have for it. */
+/** A form of a word, and its term in documents. */
 export interface WordForm {
   said: string
   term: string
-  /** by one of the typos that are made most */
+  /** whether it results from one of the most frequent kinds of typos */
   isLikely?: boolean
 }
 
 const alphabets = new Map<Script, readonly string[]>()
 
-/** Letters of the function words of its languages. */
+/** Letters of the function words of the script's languages. */
 function alphabetOf(script: Script): readonly string[] {
   if (script === 'latin') return LATIN
   const known = alphabets.get(script)
@@ -45,7 +45,7 @@ function alphabetOf(script: Script): readonly string[] {
   return letters
 }
 
-/** Whether a word is one of the 10,000 most frequent words of a language or of English, or has the stem of one. */
+/** Whether a word or its stem is among the 10,000 most frequent words of a language or of English. */
 export function isCommonWord(said: string, language: Language): boolean {
   const forms = [foldAccents(said), baseTerm(said, scriptOf(said))]
   return listsOf(language).some((list) => forms.some((form) => stemsIn(list).has(form)))
@@ -57,7 +57,7 @@ function listsOf(language: Language): string[] {
 
 const stems = new Map<string, ReadonlySet<string>>()
 
-/** The words of a list and their stems. */
+/** The words of a list with their stems. */
 function stemsIn(list: string): ReadonlySet<string> {
   const known = stems.get(list)
   if (known !== undefined) return known
@@ -72,24 +72,24 @@ export function derivedForms(said: string): WordForm[] {
   const [ending = ''] = ENDINGS.exec(said) ?? []
   const root = said.slice(0, said.length - ending.length)
   if (root.length < MIN_ROOT) return []
-  // `tens` of `tenses` is another word
+  // `tens` from `tenses` is another word
   const base = ending === 'e' || ending === 'es' ? [] : [root]
   return formsOf([...base, ...ADDED.map((added) => root + added)])
 }
 
-/** Forms at one typo from a word: a letter swapped, missing, superfluous or another one. The first letter stays. */
+/** Forms at one typo from a word: swapped, missing, superfluous or wrong letters. The first letter stays. */
 export function formsWithoutTypo(said: string, script: Script): WordForm[] {
   const word = foldAccents(said)
   if (word.length < MIN_LETTERS || word.length > MAX_LETTERS) return []
   const likely = new Set(formsOf(frequentSlips(word)).map(({ term }) => term))
-  // the ending is typed right more often than not
+  // Endings are typed correctly more often than not.
   const words = neighbours(word, alphabetOf(script)).sort((a, b) => endingOf(word, b) - endingOf(word, a))
   return formsOf(words).map((form) => ({ ...form, isLikely: likely.has(form.term) }))
 }
 
 /**
- * Forms at two typos from a word of eight letters or more: common words, and forms of which both typos are among those
- * that are made most. Other words at this distance are often another term, as `hypo-` and `hyper-` are.
+ * Forms at two typos from a word of at least eight letters: common words, and forms where both typos are of the most
+ * frequent kinds. Other words at this distance are often different terms, such as `hypo-` and `hyper-`.
  */
 export function formsWithoutTwoTypos(said: string, language: Language): WordForm[] {
   const word = foldAccents(said)
@@ -101,14 +101,14 @@ export function formsWithoutTwoTypos(said: string, language: Language): WordForm
   return formsOf([...common, ...near].filter((one) => one.charAt(0) === word.charAt(0)))
 }
 
-/** Letters that two words share at their end. */
+/** Count of letters that two words share at their end. */
 function endingOf(one: string, other: string): number {
   let shared = 0
   while (shared < one.length && one.at(-1 - shared) === other.at(-1 - shared)) shared++
   return shared
 }
 
-/** The typos that are made most. */
+/** Results of the most frequent kinds of typos: a letter omitted, doubled, or swapped with the next. */
 function frequentSlips(word: string): string[] {
   const letters = [...word]
   return letters.flatMap((letter, index) => {
@@ -136,7 +136,7 @@ function neighbours(word: string, alphabet: readonly string[]): string[] {
   return found.filter((one) => one !== word && (one.startsWith(word.charAt(0)) || one.charAt(1) === word.charAt(0)))
 }
 
-/** Of several forms with one term, a common word is kept, or else the first. */
+/** Removes duplicate terms: prefers a common word, otherwise the first. */
 function formsOf(words: readonly string[]): WordForm[] {
   const forms = new Map<string, WordForm>()
   const common = stemsIn(commonWordList('en'))

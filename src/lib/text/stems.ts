@@ -13,7 +13,7 @@ function isStemmerModule(value: unknown): value is { stemmer: Stemmer } {
   return typeof value === 'object' && value !== null && 'stemmer' in value && typeof value.stemmer === 'function'
 }
 
-/** Loaded with the first word of its language: all of them at once would cost a process 50 ms. */
+/** Loads the stemmer with the first word of its language: loading all would cost a process 50 ms. */
 function stemmerOf(language: Language): Stemmer {
   const known = loaded.get(language)
   if (known !== undefined) return known
@@ -24,18 +24,18 @@ function stemmerOf(language: Language): Stemmer {
   return stemmer
 }
 
-/** `kostet`, `geöffnet`: Snowball leaves the ending of the third person and of participles. */
+/** `kostet`, `geöffnet`: Snowball keeps the endings of the third person and of participles. */
 const GERMAN_VERB = /^(?:ge)?(?=.{5})(.+(?:e|[lrngbzm]))t$/
 /** `cuesta` and `costar`, `cierra` and `cerrar` */
 const SPANISH_DIPHTHONG = /(?<=[^aeiouq])(?:ue|ie)(?=[^aeiou])/
 
 /** `coûtent` and `coûte`, `ouvrent` and `ouvre`; nouns in `-ent` lose it as well, in both numbers */
 const FRENCH_PLURAL = /(?<=.{3}[^m])ents?$/
-/** Endings of Polish and Czech nouns, adjectives and verbs, accents folded; what is left has four letters at least. */
+/** Endings of Polish and Czech nouns, adjectives and verbs, accents folded. At least four letters remain. */
 const SLAVIC_ENDING =
   /(?<=.{4})(?:owie|iego|iemu|ujemy|ujecie|ujesz|ujac|ami|emi|ymi|imi|ach|ech|ich|ych|ego|eho|emu|iej|owi|ovi|ow|ym|im|om|em|am|um|uje|uja|amy|acie|emy|ecie|isz|ysz|ej|ie|ia|iu|io|ou|ał|ac|ec|ic|yc|at|et|it|a|e|i|o|u|y)$/
 
-/** What Snowball's rules do not reach and is regular all the same. */
+/** Applies regular inflections that Snowball's rules do not cover. */
 function prepared(word: string, language: Language): string {
   if (language === 'de') return word.replace(GERMAN_VERB, '$1')
   if (language === 'fr') return word.replace(FRENCH_PLURAL, 'e')
@@ -50,7 +50,7 @@ function finished(stem: string, language: Language): string {
 
 const ASCII_WORD = /^[a-z]+$/
 
-/** Porter's stem of a lower-case English word; any other stays as it is. */
+/** Porter's stem of a lower-case English word; other words are unchanged. */
 export function englishStem(word: string): string {
   return ASCII_WORD.test(word) ? porter(word) : word
 }

@@ -11,7 +11,7 @@ export const DOCUMENT_STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Words that say nothing of what an English question is about: the above, question words, auxiliaries and pronouns. */
+/** Words without content in an English question: the above, question words, auxiliaries and pronouns. */
 export const QUERY_STOP_WORDS: ReadonlySet<string> = new Set([
   ...DOCUMENT_STOP_WORDS,
   ...(
@@ -22,9 +22,9 @@ export const QUERY_STOP_WORDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Lists of `@orama/stopwords` that hold function words of their language, rightly encoded. Those of Spanish, Hungarian,
- * Bulgarian, Arabic and Indonesian hold words that questions are about (hours, visit, work), those of Lithuanian and
- * Serbian are broken; there our own list is all.
+ * Languages whose list in `@orama/stopwords` has only function words and is encoded correctly. The lists of Spanish,
+ * Hungarian, Bulgarian, Arabic and Indonesian contain content words (hours, visit, work); those of Lithuanian and
+ * Serbian are corrupt. For these languages, only our own list is used.
  */
 const LISTED: ReadonlySet<string> = new Set('de fr it pt nl sv da no fi ro ga ru uk el hi ne hy ta'.split(' '))
 
@@ -38,8 +38,8 @@ function listOf(name: string): string[] {
 }
 
 /**
- * Words of a language that say nothing of what a question is about: function words, auxiliaries and question words, lower
- * case, with their accents and without. The list is loaded with the first question of its language.
+ * Words of a language without content in a question: function words, auxiliaries and question words, in lower case,
+ * with and without accents. A list is loaded with the first question of its language.
  */
 export function questionStopWords(language: Language): ReadonlySet<string> {
   if (language === 'en') return QUERY_STOP_WORDS
@@ -47,7 +47,7 @@ export function questionStopWords(language: Language): ReadonlySet<string> {
   if (known !== undefined) return known
   const name = LISTED.has(language) ? MODULE_NAMES[language] : undefined
   const words = new Set([...MARKS[language].said.split(' '), ...(name === undefined ? [] : listOf(name))])
-  // as they are typed without accents
+  // Users type them without accents, too.
   for (const word of [...words]) words.add(foldAccents(word))
   loaded.set(language, words)
   return words

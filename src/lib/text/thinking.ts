@@ -1,12 +1,12 @@
 const OPENS = /^[ \t]*<think>/
 const FENCE = /^[ \t]*(?:```|~~~)/
-/** what may still become one of both, when more of the line has come */
+/** a line that may still become one of both when more of it arrives */
 const UNDECIDED = /^[ \t]*(?:<(?:t(?:h(?:i(?:n(?:k)?)?)?)?)?|`{1,2}|~{1,2})?$/
 const CLOSES = '</think>'
 
 /**
- * Parts what a model thinks from what it says, while both come. A thought stands between `<think>` at the beginning of a
- * line and `</think>`; where the tags are only spoken of, in the middle of a line or in a block of code, nothing is parted.
+ * Separates the thoughts of a model from its output while both stream. A thought is enclosed in `<think>` at the
+ * beginning of a line and `</think>`. Tags in the middle of a line or in a code block are not thoughts.
  */
 export class Thinking {
   #rest = ''
@@ -16,17 +16,17 @@ export class Thinking {
   #inFence = false
   #said = false
 
-  /** all that was thought so far */
+  /** the text of all thoughts so far */
   get thought(): string {
     return this.#thought
   }
 
-  /** a thought has begun and is not over */
+  /** whether a thought has begun and not ended */
   get isOpen(): boolean {
     return this.#inThought
   }
 
-  /** @returns what of the text so far is said and was not given before */
+  /** @returns the new text that is not a thought */
   add(text: string): string {
     this.#rest += text
     let said = ''
@@ -38,7 +38,7 @@ export class Thinking {
     return said
   }
 
-  /** Nothing more comes. @returns what was held back until now */
+  /** Ends the stream. @returns the text that was withheld until now */
   end(): string {
     const rest = this.#rest
     this.#rest = ''
@@ -49,7 +49,7 @@ export class Thinking {
 
   #think(): '' {
     const end = this.#rest.indexOf(CLOSES)
-    // the closing tag may come in pieces
+    // The closing tag may arrive in pieces.
     const kept = end === -1 ? Math.max(0, this.#rest.length - CLOSES.length + 1) : end
     this.#thought += this.#rest.slice(0, kept)
     this.#rest = this.#rest.slice(end === -1 ? kept : end + CLOSES.length)
@@ -62,7 +62,7 @@ export class Thinking {
 
   #say(): string {
     if (this.#atLineStart) {
-      // the empty lines between a thought and the answer belong to neither
+      // The empty lines between a thought and the answer belong to neither.
       if (!this.#said) this.#rest = this.#rest.trimStart()
       if (UNDECIDED.test(this.#rest)) return ''
       const opening = this.#inFence ? null : OPENS.exec(this.#rest)

@@ -1,9 +1,9 @@
 import { Thinking } from './thinking.js'
 
-/** where the template of a prompt has opened the thought, the answer only closes it, on a line of its own */
+/** If the prompt template has opened the thought, the text only closes it, on a separate line. */
 const CLOSED_ONLY = /^[\s\S]*?(?:^|\n)[ \t]*<\/think>[ \t]*(?:\n|$)/
 
-/** A model's text without what it thinks aloud, also where the beginning or the end of its thought is missing. */
+/** Removes the thoughts from a model's text, also if the start or the end of a thought is missing. */
 export function withoutThoughts(text: string): string {
   if (!/<\/?think>/.test(text)) return text.trim()
   const thinking = new Thinking()
@@ -12,7 +12,7 @@ export function withoutThoughts(text: string): string {
   return (isOpened ? said : said.replace(CLOSED_ONLY, '')).trim()
 }
 
-/** Whether a text of a model says anything: a letter or a digit outside of thoughts and marks of passages. */
+/** Whether a text of a model has content: a letter or a digit outside of thoughts and citation marks. */
 export function hasAnswerText(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(withoutThoughts(text).replace(/\[\d{0,3}\]?/g, ''))
 }

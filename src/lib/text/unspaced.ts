@@ -1,13 +1,13 @@
 /**
- * Scripts that are cut into overlapping pairs of characters, since their words are not parted by spaces (Chinese,
- * Japanese, Thai) or carry their particles (Korean). Documents give every pair of a run, so that nothing is lost by a
- * wrong cut; questions give only the pairs that are content.
+ * Scripts that become overlapping pairs of characters, because spaces do not separate their words (Chinese, Japanese,
+ * Thai) or because words carry particles (Korean). Documents give every pair of a run, so that a wrong split loses
+ * nothing. Questions give only the pairs with content.
  */
 
 const HANGUL = /^[\p{Script=Hangul}]+$/u
 const THAI = /^[\p{Script=Thai}]+$/u
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
-/** stretches of one script within a run */
+/** spans of one script within a run */
 const STRETCHES =
   /[\p{Script=Hangul}]+|[\p{Script=Thai}]+|[\p{Script=Hiragana}]+|[\p{Script=Katakana}ー]+|[\p{Script=Han}々]+|./gsu
 const HIRAGANA = /^[\p{Script=Hiragana}]+$/u
@@ -22,8 +22,8 @@ const alternatives = (words: string): string =>
     .join('|')
 
 /**
- * Chinese question words. A question word left in place would spoil the pairs around it: questions are cut apart at
- * these instead. Longest first.
+ * Chinese question words, longest first. Questions are split at these, because such a word would spoil the adjacent
+ * pairs.
  */
 const CHINESE_QUESTION_WORDS = new RegExp(
   alternatives(
@@ -31,13 +31,13 @@ const CHINESE_QUESTION_WORDS = new RegExp(
   ),
   'gu',
 )
-/** Chinese words that only make a question polite or a wish. */
+/** Chinese words that only express politeness or a wish. */
 const CHINESE_MODAL_WORDS = new Set(
   '吗 呢 吧 啊 请 請 可以 能 会 會 要 需要 应该 應該 必须 必須 我 你 您 我们 我們 你们 你們 这里 這裡'.split(' '),
 )
 /**
- * Chinese grammar, where it stands as words. Pairs with it hold order, which ranking gains by (.001 on CMRC), but they
- * say nothing of what a question is about.
+ * Chinese function words. Pairs that contain one preserve word order, which improves ranking (.001 on CMRC), but have
+ * no content.
  */
 const CHINESE_FUNCTION_WORDS = new Set([
   ...CHINESE_MODAL_WORDS,
@@ -46,35 +46,37 @@ const CHINESE_FUNCTION_WORDS = new Set([
   ),
 ])
 
-/** Hiragana that is grammar: particles, endings of verbs, and words that ask. */
+/** Hiragana that is grammar: particles, verb endings, and question words. */
 const JAPANESE_GRAMMAR = alternatives(
   'は が を に で と も の へ や か ね よ な から まで より だけ ごろ ころ くらい ぐらい ほど など って では には とは でも への での との からの までの について において における によって により による に対して という といった ための ために ことが こと もの とき です でした ですか でしょうか でしょう ます ました ません ますか ましたか ませんか ください くださいますか する すると します しました しますか して した しない される されます されました されますか された されて している しています していますか できる できます できますか できない できました いる います いますか いません いました いた ある あります ありますか ありません ありました あった なる なります なりますか なった なっている なっています なければ なりません ている ています ていますか ていた られる られます られますか れる れます れますか れた いつ どこ だれ なに なん いくら いくつ どう どの どれ どちら どんな どうして なぜ どのくらい どれくらい どのような どのように この その あの これ それ あれ ここ そこ また または および いう たい たいです ない ないで いけません いい よい もらえる もらえます もらえますか かかる かかります かかりますか かかり いただけますか いけますか',
 )
 const ALL_GRAMMAR = new RegExp(`^(?:${JAPANESE_GRAMMAR})+$`, 'u')
 const LEADING_GRAMMAR = /^(?:は|が|を|に|で|と|も|の|へ|や|から|まで|より|この|その|あの)+/u
 const TRAILING_GRAMMAR = new RegExp(`(?:${JAPANESE_GRAMMAR})+$`, 'u')
-/** Words of kanji that ask. */
+/** Question words in kanji. */
 const JAPANESE_QUESTION_WORDS =
   /何曜日|何時間|何時|何分|何日間|何日|何年|何月|何週間|何人|何名|何歳|何個|何回|何円|何階|何度|何番|何語|何泊|何|誰|幾つ|幾ら|方法/gu
 
-/** Endings that Korean words carry, longest first: particles, the copula, and verbs that follow a noun. */
+/** Endings of Korean words, longest first: particles, the copula, and verbs after a noun. */
 const KOREAN_ENDING = new RegExp(
   `(?:${alternatives('은 는 이 가 을 를 의 에 에서 에게 에는 에도 에서는 으로 로 으로는 로는 와 과 도 만 까지 까지는 부터 부터는 마다 보다 처럼 이나 나 이랑 랑 이며 며 에서의 으로부터 로부터 입니다 입니까 이다 인가요 인가 인지 이에요 예요 이었습니다 였습니다 합니다 합니까 하나요 하는 한다 하다 하고 하며 하면 하여 해서 해요 했다 했습니다 했나요 한 할 하기 하려면 해야 됩니다 됩니까 되나요 되는 된다 되다 되고 되며 되면 되어 돼요 되었습니다 됐습니다 되었나요 된 될 습니다 습니까 나요 까요 어요 아요 여요 었습니다 았습니다 었나요 았나요 는가 은가 는지 을까요 세요 으세요 지요 죠 들 들은 들이 들을 들의 들도')})$`,
   'u',
 )
-/** A word of one syllable with an ending that leaves no doubt; below, words of two syllables that only look so. */
+/**
+ * A word of one syllable with an unambiguous ending. The next set has words of two syllables that only look like it.
+ */
 const KOREAN_SHORT = /^(.)(?:[은는을를]|나요|습니다|습니까|[아어]요|[았었]습니다)$/u
 const KOREAN_WHOLE = new Set(
   '마을 가을 노을 겨를 하늘 오늘 이를 있는 없는 같은 많은 작은 좋은 높은 낮은 어느'.split(' '),
 )
-/** Korean words that say nothing of what a question is about. */
+/** Korean words without content in a question. */
 const KOREAN_FUNCTION_WORDS = new Set(
   '언제 어디 어디서 어디에 어디에서 어디로 어디에는 어디인가요 어디입니까 누구 누가 누구를 누구의 누구에게 누구인가요 누구입니까 무엇 무엇을 무엇이 무엇인가요 무엇입니까 무슨 뭐 뭘 뭐예요 왜 어떻게 어떤 어느 얼마 얼마나 얼마인가요 얼마입니까 얼마예요 얼마동안 며칠 몇 몇시 몇시에 몇시까지 몇시부터 몇명 몇개 몇층 몇층에 시에 있는 있나요 있습니까 있습니다 있어요 있는지 있다 없는 없나요 없습니다 없다 수 것 것은 것이 것을 등 및 그 이 저 그리고 또는 또한 하지만 그러나 때 때문에 위해 위한 대한 대해 관한 통해 따라 합니까 합니다 하나요 해야 하는 한 할 됩니까 됩니다 되나요 되는 인가요 입니까 입니다 제 저는 제가 나는 내가 우리 우리는 좀'.split(
     ' ',
   ),
 )
 
-/** Thai words that say nothing of what a question is about. */
+/** Thai words without content in a question. */
 const THAI_FUNCTION_WORDS = new Set(
   'ที่ ใน ของ และ หรือ แต่ กับ จาก ถึง ให้ ได้ ไม่ ไม่ได้ มี เป็น คือ อยู่ จะ ต้อง ว่า นี้ นั้น ก็ แล้ว โดย เพื่อ ซึ่ง อัน สำหรับ ตั้งแต่ จน จนถึง ต่อ ไหม มั้ย หรือไม่ หรือเปล่า อะไร ไหน ที่ไหน ใคร เมื่อไร เมื่อไหร่ เมื่อ ไร ไหร่ เท่า เท่าไร เท่าไหร่ เท่าใด ใด กี่ ทำไม อย่างไร ยังไง อย่าง ครับ ค่ะ คะ ผม ฉัน เรา คุณ เขา มัน นาน แค่ไหน แค่ ไป มา บ้าง ทุก ๆ การ ความ ถูก กัน คน'.split(
     ' ',
@@ -83,7 +85,9 @@ const THAI_FUNCTION_WORDS = new Set(
 
 const segmenters = new Map<string, Intl.Segmenter>()
 
-/** Words of a run, by the dictionaries that Node carries; a Node without them gives other cuts, which lose little. */
+/**
+ * Splits a run into words with the dictionaries of Node. A Node without them splits differently, which loses little.
+ */
 function wordsOf(run: string, locale: 'zh' | 'th'): string[] {
   let segmenter = segmenters.get(locale)
   if (segmenter === undefined) {
@@ -93,7 +97,7 @@ function wordsOf(run: string, locale: 'zh' | 'th'): string[] {
   return Array.from(segmenter.segment(run), ({ segment }) => segment)
 }
 
-/** A letter with the vowels and tones that are written on it; those of Thai alone would pair with every letter. */
+/** A letter with its vowel and tone marks. In Thai, separate marks would pair with every letter. */
 const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu
 const MARK = /\p{M}/u
 
@@ -101,7 +105,7 @@ function charactersOf(run: string): string[] {
   return MARK.test(run) ? (run.match(CHARACTER) ?? []) : Array.from(run)
 }
 
-/** Overlapping pairs of a run of characters; a run of one character is its own term. */
+/** Emits the overlapping pairs of a run of characters. A run of one character is its own term. */
 export function emitPairs(run: string, emit: (term: string) => void): void {
   const characters = charactersOf(run.toLowerCase())
   if (characters.length === 1) emit(run)
@@ -109,7 +113,7 @@ export function emitPairs(run: string, emit: (term: string) => void): void {
 }
 
 /**
- * Terms of a document's run beside its pairs, each the whole of a word of one character: kanji with kana around them,
+ * Emits the terms of a document's run in addition to its pairs: words of one character, such as kanji between kana and
  * Korean nouns with a particle.
  */
 export function emitLone(run: string, emit: (term: string) => void): void {
@@ -120,13 +124,13 @@ export function emitLone(run: string, emit: (term: string) => void): void {
 }
 
 export interface QuestionForm {
-  /** whether the question has kana, so that its kanji are no Chinese */
+  /** whether the question has kana, so that its kanji are not Chinese */
   isJapanese: boolean
-  /** whether pairs with Chinese grammar in them stay, for ranking */
+  /** whether pairs with Chinese grammar are kept, for ranking */
   keepsOrder: boolean
 }
 
-/** Calls `emit` with the pairs of a question's run that are content. */
+/** Calls `emit` with the pairs of a question's run that have content. */
 export function emitContentPairs(run: string, form: QuestionForm, emit: (term: string) => void): void {
   let before = ''
   for (const [stretch] of run.matchAll(STRETCHES)) {
@@ -140,7 +144,7 @@ export function emitContentPairs(run: string, form: QuestionForm, emit: (term: s
   }
 }
 
-/** Whether a text has kana in it, so that its kanji are Japanese. */
+/** Whether a text contains kana, so that its kanji are Japanese. */
 export function hasKana(text: string): boolean {
   return KANA.test(text)
 }
@@ -164,7 +168,7 @@ function emitChinese(run: string, dropped: ReadonlySet<string>, emit: (term: str
   }
 }
 
-/** @param isAfterKanji then it begins with the ending of a verb or with a particle */
+/** @param isAfterKanji whether the run begins with the ending of a verb or with a particle */
 function emitHiragana(run: string, isAfterKanji: boolean, emit: (term: string) => void): void {
   if (ALL_GRAMMAR.test(run)) return
   const led = isAfterKanji ? run.replace(LEADING_GRAMMAR, '') : run
@@ -184,7 +188,7 @@ function emitKorean(word: string, emit: (term: string) => void): void {
   emitPairs(stem.length >= 2 ? stem : word, emit)
 }
 
-/** U+0E33 is two characters after NFKC, which the dictionary does not know. */
+/** NFKC splits U+0E33 into two characters, which the dictionary does not know. */
 function emitThai(run: string, emit: (term: string) => void): void {
   for (const word of wordsOf(run.replaceAll('\u0e4d\u0e32', '\u0e33'), 'th'))
     if (!THAI_FUNCTION_WORDS.has(word) && charactersOf(word).length > 1) emitPairs(word.normalize('NFKC'), emit)

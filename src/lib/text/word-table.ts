@@ -1,34 +1,34 @@
-/** Places of a set: what meets in one set gives way to each other, and a look-up never looks further. */
+/** Entries of a set: they evict each other, and a lookup examines one set only. */
 const WAYS = 8
 const FNV_OFFSET = 0x811c9dc5 | 0
 const FNV_PRIME = 0x01000193
 
-/** Begins the hash of a stretch of text. */
+/** Initial value of the hash of a range of text. */
 export const HASH_START = FNV_OFFSET
 
-/** Goes on with the hash of a stretch by its next UTF-16 unit. */
+/** Updates the hash of a range with its next UTF-16 unit. */
 export function hashUnit(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, FNV_PRIME)
 }
 
 /**
- * Remembers what stretches of text stand for, so that a text is looked through without a string for each of its words:
- * they are found by a hash that the caller makes while it looks for their ends, and then compared unit by unit. Of each
- * set, what is asked for moves to the front, and what comes anew takes the last place.
+ * Caches values by ranges of text without allocating a string for each word. A lookup uses a hash that the caller
+ * computes while it scans for the end of the word, then compares unit by unit. A found entry moves one position to the
+ * front of its set, and a new entry takes the last position.
  */
 export class WordTable<T extends object> {
   readonly #size: number
-  /** made with the first word: who analyses nothing pays nothing */
+  /** Allocated with the first word, so that programs without text analysis need no memory. */
   #hashes = new Int32Array(0)
   #spelled: string[] = []
   #values: (T | undefined)[] = []
 
-  /** @param most stretches remembered, a power of two of at least 8 */
+  /** @param capacity count of ranges, a power of two of at least 8 */
   constructor(most: number) {
     this.#size = most
   }
 
-  /** What the stretch of a text stands for, where it is remembered. */
+  /** The value of a range of a text, if it is cached. */
   get(text: string, start: number, end: number, hash: number): T | undefined {
     const first = this.#firstOf(hash)
     for (let at = first; at < first + WAYS; at++) {
@@ -40,7 +40,7 @@ export class WordTable<T extends object> {
     return undefined
   }
 
-  /** @param spelled the stretch by itself; it must not hold the text that it was cut from */
+  /** @param spelled a copy of the range; it must not retain the text */
   set(spelled: string, hash: number, value: T): void {
     if (this.#values.length === 0) this.#make()
     const first = this.#firstOf(hash)
@@ -52,7 +52,7 @@ export class WordTable<T extends object> {
   }
 
   #firstOf(hash: number): number {
-    // high bits of FNV are mixed better than low ones
+    // The high bits of FNV are mixed better than the low ones.
     return ((hash ^ (hash >>> 16)) * WAYS) & (this.#size - 1)
   }
 
@@ -62,7 +62,7 @@ export class WordTable<T extends object> {
     this.#values = new Array<T | undefined>(this.#size).fill(undefined)
   }
 
-  /** With the place before it. */
+  /** Swaps an entry with the previous one. */
   #swap(at: number): void {
     const before = at - 1
     const hash = this.#hashes[before] ?? 0

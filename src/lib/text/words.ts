@@ -5,18 +5,18 @@ import { englishStem, stemIn } from './stems.js'
 import { DOCUMENT_STOP_WORDS } from './stop-words.js'
 import { HASH_START, hashUnit, WordTable } from './word-table.js'
 
-/** Longer runs are base64, hashes or noise; both sides cut alike, so they still match themselves. */
+/** Longer runs are base64, hashes or noise. Documents and questions truncate alike, so they still match. */
 const MAX_TERM_LENGTH = 64
-/** Words remembered with their terms: English text repeats most of its words. */
+/** Count of words that are cached with their terms: English text repeats most of its words. */
 const CACHE_WORDS = 65_536
-/** Longer ones are noise, which does not come again. */
+/** Maximum length of a cached word; longer ones are noise that does not recur. */
 const CACHE_LENGTH = 128
 
-/** Fewer words say nothing of a language that the text around them does not say better. */
+/** A part with fewer words says less about its language than the enclosing text. */
 export const PART_TOKENS = 3
 
 const SEPARATOR = 0
-/** Class of what words are made of. */
+/** Class of the characters of words. */
 export const WORD = 1
 /** Class of scripts that are written without spaces. */
 export const PAIRED = 2
@@ -27,7 +27,7 @@ const UNSPACED_SCRIPT =
   /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|ー)$/u
 const NON_ASCII = /[^\x00-\x7f]/
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
-/** Signs that belong to names; the letters around them are terms as well. */
+/** Signs within names; the letters around them are terms as well. */
 const NAME_SIGNS = /[+#&]+/
 const CONTRACTION = /(?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/iuy
 
@@ -53,17 +53,17 @@ export function classAt(text: string, index: number): number {
   return known
 }
 
-/** Accents stay: which language a word is in hangs on them, and its stem. */
+/** Applies NFKC and removes invisible characters. Accents stay, because the language and the stem depend on them. */
 export function normalise(text: string): string {
   return NON_ASCII.test(text) ? text.normalize('NFKC').replace(INVISIBLE, '') : text
 }
 
-/** Copies a string, so that a remembered word does not hold the whole text it was cut from. */
+/** Copies a string, so that a cached word does not retain the text that contains it. */
 function detach(text: string): string {
   return text.length < 13 ? text : Buffer.from(text, 'utf16le').toString('utf16le')
 }
 
-/** Parts of an identifier, or nothing when the word is not one (`DNAs` and `iPhone` are words). */
+/** Splits an identifier into its parts; empty if the word is not an identifier (`DNAs` and `iPhone` are words). */
 function identifierParts(word: string): string[] {
   const parts = word
     .replace(/_+$/, '')
@@ -73,36 +73,39 @@ function identifierParts(word: string): string[] {
   return isIdentifier ? parts : []
 }
 
-/** A word as found in the text, and what it stands for. */
+/** A word of a text with its analysis. */
 export interface Word {
-  /** lower case, with its accents; what lists and stemmers are asked about */
+  /** lower case with its accents; the form of lists and stemmers */
   said: string
-  /** in every document: the stem in the first language of the script, accents folded, and the parts of an identifier */
+  /**
+   * language-independent terms: the stem in the first language of the script, accents folded, and the parts of an
+   * identifier
+   */
   terms: string[]
   /** too common in English to be indexed */
   stopped: boolean
-  /** of languages, see `votesOf` */
+  /** for languages, see `getVotes` */
   votes: number
   script: Script | undefined
-  /** 1 where it is an English function word or telling of English, and where it is so of any other language */
+  /** 1 if it votes for English, and 1 if it votes for any other language */
   english: number
   foreign: number
-  /** of another alphabet than the Latin one, which several languages share */
+  /** whether it is of a non-Latin alphabet that several languages share */
   isOther: boolean
-  /** what it is in other languages, as they are asked for */
+  /** its forms in other languages, added on demand */
   others: OtherForm[] | undefined
 }
 
-/** What a word is in a language other than the first of its script. */
+/** A word in a language other than the first of its script. */
 export interface OtherForm {
   language: Language
   /** accents folded */
   stem: string
-  /** of the word's `terms` those that are not this stem */
+  /** the word's `terms` that differ from this stem */
   rest: readonly string[]
 }
 
-/** The term that every document holds for a word, whatever its language. */
+/** The language-independent term of a word. */
 export function baseTerm(said: string, script: Script | undefined): string {
   if (script === undefined || script === 'latin') return englishStem(foldAccents(said))
   const [first] = SCRIPTS[script]
@@ -118,7 +121,7 @@ function makeWord(found: string): Word {
     .map((part) => englishStem(detach(part)))
   const terms = [baseTerm(said, script), ...parts].filter((term) => term !== '')
   const votes = script === undefined ? 0 : votesOf(said)
-  // a word of several parts is a name, and a name is not inflected
+  // A word of several parts is a name, and names are not inflected.
   const stemmed = parts.length > 0 ? undefined : script
   return {
     said,
@@ -133,10 +136,10 @@ function makeWord(found: string): Word {
   }
 }
 
-/** A word in a language other than the first of its script. */
+/** The form of a word in a language other than the first of its script. */
 export function formIn(word: Word, language: Language): OtherForm {
   word.others ??= []
-  // few languages meet in a space; a map costs more than looking at them all
+  // A space has few languages: a linear search costs less than a map.
   for (let i = 0; i < word.others.length; i++) {
     const known = word.others[i]
     if (known?.language === language) return known
@@ -149,7 +152,11 @@ export function formIn(word: Word, language: Language): OtherForm {
 
 const known = new WordTable<Word>(CACHE_WORDS)
 
-/** The word of a stretch of text, whose hash is known. */
+/**
+ * Finds or makes the word of a range of text.
+ *
+ * @param hash hash of the range
+ */
 export function lookUp(text: string, start: number, end: number, hash: number): Word {
   const remembered = known.get(text, start, end, hash)
   if (remembered !== undefined) return remembered
@@ -183,7 +190,7 @@ export function isNameAmpersand(text: string, index: number): boolean {
   )
 }
 
-/** Index after the signs at the end of a name: `C++`, `C#`. In `C#4` and `page#part` they part words. */
+/** Index after the signs at the end of a name: `C++`, `C#`. In `C#4` and `page#part` they separate words. */
 export function signsEnd(text: string, end: number): number {
   const unit = text.charCodeAt(end)
   if (unit !== PLUS && unit !== HASH) return end
@@ -193,7 +200,7 @@ export function signsEnd(text: string, end: number): number {
   return isWordUnit(next) || next === unit ? end : after
 }
 
-/** Of the word that `wordEnd` went along last. */
+/** Hash of the word that `findWordEnd` scanned last. */
 let lastHash = HASH_START
 
 /** End of the word that starts at `start`. Underscores inside a word belong to it. */
@@ -225,7 +232,7 @@ function runEnd(text: string, start: number): number {
   return end
 }
 
-/** Index after a word and the rest of its contraction or possessive: `'s`, `'t`, `'ll` say nothing of their own. */
+/** Index after a word and the rest of its contraction or possessive: `'s`, `'t` and `'ll` have no content. */
 export function skipContraction(text: string, end: number): number {
   const mark = text.charCodeAt(end)
   if (mark !== 39 && mark !== 0x2019) return end
@@ -236,7 +243,7 @@ export function skipContraction(text: string, end: number): number {
 /** A word, or a run of an unspaced script. */
 export type Token = Word | string
 
-/** What a normalised text holds, in reading order. */
+/** Splits a normalised text into tokens, in reading order. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let index = 0
@@ -252,7 +259,7 @@ export function tokensOf(text: string): Token[] {
     } else {
       const end = wordEnd(text, index)
       const word = lookUp(text, index, end, lastHash)
-      // an accent that stands alone, or on a character of an unspaced script, is no word
+      // A separate accent, or one on a character of an unspaced script, is not a word.
       if (word.terms.length > 0) tokens.push(word)
       index = skipContraction(text, end)
     }

@@ -13,11 +13,11 @@ const element = (type: Element['type'], text: string, metadata: Record<string, u
 })
 const written = (...elements: Element[]) => [...markdownPieces(elements)].join('')
 
-/** What a reader of Markdown sees: elements and their text, without the links and pictures that a page would load. */
+/** The HTML of rendered Markdown: elements and their text, without the links and pictures that a page would load. */
 const seen = (markdown: string) => new MarkdownIt({ html: true }).render(markdown)
 
 describe('Markdown of a document', () => {
-  it('holds no markup that was text: none of it comes to life', () => {
+  it("contains no markup from the document's text", () => {
     const texts = [
       '# no heading',
       '> no quote',
@@ -48,26 +48,26 @@ describe('Markdown of a document', () => {
     }
   })
 
-  it('keeps words as they are where they mean nothing', () => {
+  it('does not escape characters without a meaning', () => {
     const text = 'snake_case_names and 3 * 4, a_b; C# costs $5 [1] (see 2.) - all of it'
     expect(written(element('paragraph', text))).toBe(`${text}\n`)
   })
 
-  it('fences code by more backticks than it holds', () => {
+  it('encloses code in more backticks than it contains', () => {
     const code = 'let a = `b`\n```\n````\n# no heading'
     const html = seen(written(element('code', code, { language: 'js' })))
     expect(html).toBe(`<pre><code class="language-js">${code}\n</code></pre>\n`)
     expect(written(element('code', 'x', { language: 'a b`\n# c' }))).toBe('```\nx\n```\n')
   })
 
-  it('writes tables with a head, and bars within cells', () => {
+  it('contains tables with a head row, and escaped bars within cells', () => {
     const table = element('table', 'a | b\n1 | x|y | z', { headerRows: 1, columnCount: 2 })
     expect(tableRows(table)).toEqual([
       ['a', 'b'],
       ['1', 'x|y | z'],
     ])
     expect(written(table)).toBe('| a | b |\n| --- | --- |\n| 1 | x\\|y \\| z |\n')
-    // the first cell is empty
+    // The first cell is empty.
     expect(tableRows(element('table', '| 2022 | 2021\nSales | 1 | 2', { columnCount: 3 }))).toEqual([
       ['', '2022', '2021'],
       ['Sales', '1', '2'],
@@ -80,7 +80,7 @@ describe('Markdown of a document', () => {
     expect(written(element('table', 'other', { headerRows: 1, cells }))).toContain('| line break | 2 |')
   })
 
-  it('keeps levels of headings, signs and room of lists, and marks of footnotes', () => {
+  it('keeps heading levels, list markers and indents, and footnote labels', () => {
     const document = written(
       element('heading', 'Deep', { level: 9 }),
       element('list', '- a\n  - b\n1. c\nplain: d\n  ● e\n-5 degrees'),
@@ -89,7 +89,7 @@ describe('Markdown of a document', () => {
     expect(document).toBe('###### Deep\n\n- a\n  - b\n1. c\n- plain: d\n  - e\n- -5 degrees\n\n[^1]: A footnote.\n')
   })
 
-  it('names pictures by their places, whatever stands in those', () => {
+  it('links pictures by path, whatever characters the path contains', () => {
     const places = new Map([['e1', 'a b>.png)\n# no heading']])
     const [text = ''] = [...markdownPieces([element('image', 'a ] [picture')], { pictures: places })]
     const html = seen(text)
@@ -97,7 +97,7 @@ describe('Markdown of a document', () => {
   })
 })
 
-it('pages hold what stands on them, and what names no page stays with the one before', () => {
+it('pages contain their elements; an element without a page number belongs to the previous page', () => {
   const elements = [element('paragraph', 'a', {}, 1), element('paragraph', 'b'), element('paragraph', 'c', {}, 3)]
   expect(pagesOf(elements)).toEqual([
     { pageNumber: 1, text: 'a\n\nb' },

@@ -6,7 +6,7 @@ import type { Client } from '../../../src/client/client.js'
 const CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
 const PAGES = 40
 
-/** A service whose checks have one issue a page. @param fails the page that it fails at */
+/** A service whose checks have one issue a page. @param fails the page at which it fails */
 function service(fails?: string) {
   const seen = { atOnce: 0, most: 0 }
   const request = async (_route: string, { query }: { query: { check: string; cursor?: string } }) => {
@@ -19,11 +19,11 @@ function service(fails?: string) {
     const more = page + 1 < PAGES ? { cursor: String(page + 1) } : {}
     return { summary: { scanned: 10 }, issues: [{ message }], ...more }
   }
-  // of a client only this is used
+  // The only method of a client that is used.
   return { seen, client: { request } as unknown as Client }
 }
 
-it('issues come in the order of the checks, which run beside each other, page by page', async () => {
+it('issues appear in the order of the checks, which run in parallel, page by page', async () => {
   const { seen, client } = service()
   const found: string[] = []
   let scanned = 0
@@ -34,7 +34,7 @@ it('issues come in the order of the checks, which run beside each other, page by
   expect(seen.most).toBe(CHECKS.length)
 })
 
-it('a check that fails is told once what came before it was shown', async () => {
+it('a failed check is reported after the issues before it', async () => {
   const { client } = service('references 1')
   const found: string[] = []
   const all = async () => {

@@ -28,7 +28,7 @@ A = "1"
 name = "x"
 `
 
-test('JSON keeps its comments, its commas and its other servers', async () => {
+test('an edit of JSON keeps comments, commas and other servers', async () => {
   const text = (await withEntry(SETTINGS, json, SERVER)) ?? ''
   for (const kept of ['// how it looks', '/* for now */', '"command": "other" // theirs']) expect(text).toContain(kept)
   expect(text).toContain('        "knowledge-spaces": {\n            "command": "/usr/bin/node"')
@@ -38,7 +38,7 @@ test('JSON keeps its comments, its commas and its other servers', async () => {
   expect(await withoutEntry(back, json)).toBeUndefined()
 })
 
-test('TOML keeps every byte before the entry, and is what it was when the entry goes', async () => {
+test('an edit of TOML keeps every byte before the entry, and removing the entry restores the file', async () => {
   const text = (await withEntry(CONFIG, toml, SERVER)) ?? ''
   expect(text.startsWith(CONFIG)).toBe(true)
   expect(text).toContain('[mcp_servers.knowledge-spaces]\ncommand = "/usr/bin/node"')
@@ -46,7 +46,7 @@ test('TOML keeps every byte before the entry, and is what it was when the entry 
   expect((await withoutEntry(text, toml))?.trimEnd()).toBe(CONFIG.trimEnd())
 })
 
-test('an entry that says something else is replaced, wherever it stands', async () => {
+test('an entry with other content is replaced, wherever it is', async () => {
   const before = (await withEntry(CONFIG, toml, { command: 'old', args: [], env: { B: '2' } })) ?? ''
   const moved = `${before}\n[last]\nz = 1\n`
   const text = (await withEntry(moved, toml, SERVER)) ?? ''
@@ -56,7 +56,7 @@ test('an entry that says something else is replaced, wherever it stands', async 
   expect(await withEntry(SETTINGS.replace('"other":', '"knowledge-spaces":'), json, SERVER)).toContain('/usr/bin/node')
 })
 
-test('a file that is not there, or is empty, gets the entry alone', async () => {
+test('a missing or empty file gets only the entry', async () => {
   expect(JSON.parse((await withEntry('', json, SERVER)) ?? '')).toEqual({ mcpServers: { 'knowledge-spaces': SERVER } })
   expect(await withEntry('', toml, SERVER)).toMatch(/^\[mcp_servers\.knowledge-spaces\]/)
   expect(await withoutEntry('', toml)).toBeUndefined()
@@ -69,6 +69,6 @@ test.each([
   ['a = [', toml, /is not valid TOML/],
   ['mcp_servers = { knowledge-spaces = { command = "x" } }', toml, /cannot be edited|is not valid TOML/],
   ['text = """\n[mcp_servers.knowledge-spaces]\n"""\n', toml, /is not valid TOML|cannot be edited/],
-] as const)('a file that cannot be edited safely is left alone: %s', async (text, entry, reason) => {
+] as const)('a file that cannot be edited safely is not changed: %s', async (text, entry, reason) => {
   await expect(withEntry(text, entry, SERVER)).rejects.toThrow(reason)
 })

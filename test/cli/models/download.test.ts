@@ -13,9 +13,9 @@ import { recordingProxy } from '../../helpers/recording-proxy.js'
 const FILE = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251))
 const SHA256 = createHash('sha256').update(FILE).digest('hex')
 
-/** Bytes of the body that the server sends in each of the next requests before it ends the connection. */
+/** Number of bytes that the server sends in each of the next requests before it closes the connection. */
 let cuts: number[]
-/** ends the connection when the client has these bytes: bytes in transit would be lost */
+/** Closes the connection when the client has received these bytes; bytes in transit would be lost. */
 let breakOff: (bytes: number) => unknown
 let file: { bytes: Buffer; etag: string }
 let seen: string[]
@@ -23,7 +23,7 @@ let closing: (() => Promise<unknown> | unknown)[]
 let url: string
 let models: string
 
-/** A hub: the address of a file redirects to its bytes, and states their hash. */
+/** A hub whose file addresses redirect to the bytes with their hash. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { method, url: path, headers } = request
   seen.push([method, path, headers.range].filter((one) => one !== undefined).join(' '))
@@ -80,7 +80,7 @@ it('reads size and hash of a model from the redirect of the hub, and does not fo
   expect(seen).toEqual(['HEAD /model', 'HEAD /bytes'])
 })
 
-it('continues a download after each broken connection at the byte where it broke', async () => {
+it('continues a download after each broken connection at the byte where it stopped', async () => {
   cuts = [30_000, 20_000, 0, 10_000]
   await fetched('/model', { bytes: FILE.length, sha256: SHA256 })
   expect(readFileSync(part()).equals(FILE)).toBe(true)
@@ -93,7 +93,7 @@ it('continues a download after each broken connection at the byte where it broke
   ])
 })
 
-it('ends a download after five tries without a byte, and continues its part in the next download', async () => {
+it('ends a download after five attempts without a byte; the next download continues the partial file', async () => {
   cuts = [30_000, 0, 0, 0, 0, 0]
   const failed = await fetched('/model', { sha256: SHA256 }).catch((error: unknown) => error)
   expect(failed).toMatchObject({ code: 'unavailable', exit: 8, hint: expect.stringContaining('29.3 KiB') })
@@ -102,7 +102,7 @@ it('ends a download after five tries without a byte, and continues its part in t
   expect(await verify(openStage(models, 'model'), SHA256)).toBe(SHA256)
 })
 
-it('restarts a download where the file of an address without a hash has changed', async () => {
+it('restarts a download if the file at an address without a hash has changed', async () => {
   cuts = [30_000, 0, 0, 0, 0, 0]
   await fetched('/bytes').catch(() => {})
   file = { bytes: Buffer.alloc(40_000, 1), etag: '"two"' }
@@ -110,20 +110,20 @@ it('restarts a download where the file of an address without a hash has changed'
   expect(readFileSync(part()).equals(file.bytes)).toBe(true)
 })
 
-it('restarts a download where its part is of another address', async () => {
+it('restarts a download if the partial file is of another address', async () => {
   writeFileSync(part(), 'of another file')
   await fetched('/bytes')
   expect(readFileSync(part()).equals(FILE)).toBe(true)
 })
 
-it('removes a downloaded model with another hash than stated', async () => {
+it('removes a downloaded model whose hash differs from the stated one', async () => {
   await fetched('/bytes')
   const stage = openStage(models, 'model')
   await expect(verify(stage, 'ab'.repeat(32))).rejects.toThrow(`the file has SHA-256 ${SHA256}, expected abab`)
   expect(existsSync(stage.path)).toBe(false)
 })
 
-it('removes a download of another size than stated, and reads no more of it', async () => {
+it('removes a download whose size differs from the stated one, and reads no more of it', async () => {
   await expect(fetched('/bytes', { bytes: 5 })).rejects.toThrow('bytes, expected 5')
   expect(existsSync(part())).toBe(false)
 })
@@ -138,7 +138,7 @@ it.each([
   expect(seen).toHaveLength(2)
 })
 
-it('reports a host of models that cannot be reached, with the error of the network', async () => {
+it('reports an unreachable model host with the network error', async () => {
   await expect(lookAt('http://127.0.0.1:1/model')).rejects.toMatchObject({
     code: 'unavailable',
     message: 'cannot reach 127.0.0.1:1 (ECONNREFUSED)',

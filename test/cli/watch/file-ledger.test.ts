@@ -22,7 +22,7 @@ afterEach(async () => {
   removeFolder(dir)
 })
 
-/** what the service says of three files, in the order of the ledger */
+/** the state in the service of three files, in the order of the ledger */
 const HELD = [
   { filename: 'n/a.md', status: 'unchanged', documentId: 'doc-a' },
   { filename: 'n/b.md', status: 'changed', documentId: 'doc-b' },
@@ -40,7 +40,7 @@ const entry = (path: string): Entry => ({
   documentIds: [],
 })
 
-test('what was claimed and not forgotten is there the next time, with what the service holds', async () => {
+test('entries that were claimed and not removed exist the next time, with the state in the service', async () => {
   const file = join(dir, 'watch', 'x.jsonl')
   const first = fileLedger(file, 'space')
   expect(await first.load(client)).toEqual([])
@@ -55,7 +55,7 @@ test('what was claimed and not forgotten is there the next time, with what the s
   expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(3)
 })
 
-test('a line that was cut short takes none of its neighbours with it', async () => {
+test('a truncated line does not affect its neighbours', async () => {
   const file = join(dir, 'watch', 'x.jsonl')
   const first = fileLedger(file, 'space')
   await first.load(client)

@@ -4,12 +4,12 @@ import { type PollFacts, pollPlan } from '../../../src/cli/watch/poll-plan.js'
 const NFS = [{ path: '', kind: 'NFS' }]
 const plan = (facts: Partial<PollFacts>) => pollPlan({ askedMs: undefined, disks: [], paths: 0, scanMs: 1, ...facts })
 
-describe('how a folder is polled', () => {
-  test('is not polled where the file system tells of changes and nobody asked for it', () => {
+describe('the poll plan of a folder', () => {
+  test('does not exist if the file system reports changes and polling was not requested', () => {
     expect(plan({ paths: 100_000 })).toBeUndefined()
   })
 
-  test('is polled every 2 s on a disk that tells nothing, and that is said', () => {
+  test('polls every 2 s on a disk without change events, with the reason', () => {
     expect(plan({ disks: NFS, paths: 300 })).toEqual({
       roots: [''],
       everyMs: 2000,
@@ -19,7 +19,7 @@ describe('how a folder is polled', () => {
     })
   })
 
-  test('only the parts are polled that need it, but for all that was asked for', () => {
+  test('covers only the parts without change events, but everything if requested', () => {
     const disks = [{ path: 'share', kind: 'SMB' }]
     expect(plan({ disks })).toMatchObject({
       roots: ['share'],
@@ -32,7 +32,7 @@ describe('how a folder is polled', () => {
     })
   })
 
-  test('never asks for more than 2,000 files a second, however soon it was to be', () => {
+  test('checks at most 2,000 files a second, whatever interval was requested', () => {
     for (const paths of [0, 1, 1999, 2001, 4000, 7000, 12_345, 20_000]) {
       const { everyMs = 0, isSingle } = plan({ disks: NFS, paths, askedMs: 1000 }) ?? {}
       expect(isSingle).toBe(true)
@@ -42,17 +42,17 @@ describe('how a folder is polled', () => {
     expect(plan({ askedMs: 2000, paths: 10_000 })?.description).toBe('polled every 8 s (not every 2 s: 10,000 files)')
   })
 
-  test('looks at everything where files are too many to poll them one by one, a twentieth of the time at most', () => {
+  test('scans the folder in at most a twentieth of the time if it has too many files to check individually', () => {
     const large = plan({ disks: NFS, paths: 20_001, scanMs: 700 })
     expect(large).toMatchObject({ isSingle: false, everyMs: 16_000, scanEveryMs: 16_000 })
     expect(large?.description).toContain('scanned every 16 s')
   })
 
-  test('looks at everything more seldom where a look takes long', () => {
+  test('scans less often if a scan takes long', () => {
     expect(plan({ disks: NFS, paths: 10, scanMs: 10_000 })?.scanEveryMs).toBe(256_000)
   })
 
-  test('keeps its pace while some files come and go', () => {
+  test('keeps its interval while the number of files changes little', () => {
     expect(plan({ disks: NFS, paths: 9000 })?.everyMs).toBe(plan({ disks: NFS, paths: 9999 })?.everyMs)
   })
 })

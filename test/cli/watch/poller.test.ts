@@ -20,7 +20,7 @@ import { NOTHING_PROTECTED } from '../../helpers/own-files.js'
 import { until } from '../../helpers/until.js'
 
 const EVERY_MS = 1000
-/** the longest a change may take: a period, and what the machine needs */
+/** maximal delay of a change: an interval, and the time that the machine needs */
 const WITHIN_MS = 15_000
 const RULES = { ignore: ['*.log'], glob: [], hidden: false, ignoreFiles: true, own: NOTHING_PROTECTED }
 
@@ -52,7 +52,7 @@ const plan = (facts: Partial<PollPlan> = {}): PollPlan => ({
   ...facts,
 })
 
-/** Polls from now on; a first round lets it see how things are. */
+/** Starts polling; a first round records the state. */
 async function begin(facts: Partial<PollPlan> = {}): Promise<void> {
   await poller.arrange(plan(facts))
   await sleep(EVERY_MS + 500)
@@ -62,7 +62,7 @@ async function begin(facts: Partial<PollPlan> = {}): Promise<void> {
 const hinted = (path: string) =>
   until(() => hints.includes(path), WITHIN_MS).catch(() => expect(hints, path).toContain(path))
 
-/** inotify watches that this process holds */
+/** inotify watches of this process */
 function inotifyWatches(): number {
   const files = readdirSync('/proc/self/fdinfo').flatMap((fd) => {
     try {
@@ -74,8 +74,8 @@ function inotifyWatches(): number {
   return files.filter((line) => line.startsWith('inotify wd')).length
 }
 
-describe('a folder that is polled', () => {
-  test('tells of what is created, edited, renamed and removed', async () => {
+describe('the poller of a folder', () => {
+  test('reports created, edited, renamed and removed files', async () => {
     write('a.md')
     write('sub/b.md')
     await begin()
@@ -91,14 +91,14 @@ describe('a folder that is polled', () => {
     await hinted('c.md')
   })
 
-  test.runIf(process.platform === 'linux')('holds no watch of the system', async () => {
+  test.runIf(process.platform === 'linux')('uses no watch of the system', async () => {
     write('a.md')
     const before = inotifyWatches()
     await begin()
     expect(inotifyWatches()).toBe(before)
   })
 
-  test('tells of a file that an older one of the same size took the place of', async () => {
+  test('reports a file that was replaced by an older one of the same size', async () => {
     write('a.md', 'one')
     write('.old', 'two')
     utimesSync(join(folder, '.old'), 1000, 1000)
@@ -107,7 +107,7 @@ describe('a folder that is polled', () => {
     await hinted('a.md')
   })
 
-  test('says nothing of what the rules leave out, and heeds rules that change', async () => {
+  test('ignores excluded files, and follows changed rules', async () => {
     write('.gitignore', 'drafts/\n')
     write('drafts/d.md')
     write('noise.log')
@@ -128,7 +128,7 @@ describe('a folder that is polled', () => {
     await hinted('drafts/d.md')
   })
 
-  test('polls the parts alone that it is told to', async () => {
+  test('polls only the given parts', async () => {
     write('local/a.md')
     write('share/b.md')
     await begin({ roots: ['share'] })
@@ -138,7 +138,7 @@ describe('a folder that is polled', () => {
     expect(hints).not.toContain('local/a.md')
   })
 
-  test('ends when it is told to, and when looks take over', async () => {
+  test('stops on request, and when scans take over', async () => {
     write('a.md')
     await begin()
     await poller.arrange(plan({ isSingle: false }))

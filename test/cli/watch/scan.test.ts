@@ -26,7 +26,7 @@ function looked(paths: string[], walkOptions = RULES): string[] {
   return [...scanFolder(paths, { folder, walk: walkOptions, onFolder: () => undefined }).files.keys()].sort()
 }
 
-test('a look at single paths finds what a walk over everything finds', () => {
+test('a scan of single paths finds the same files as a complete walk', () => {
   const part = fc.constantFrom('a', 'b', 'drafts', '.hidden', 'x.md', 'y.log')
   const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'))
   const rule = fc.constantFrom('drafts', 'drafts/', '*.log', '!y.log', '/a', 'a/b', 'b/*', '!x.md')
@@ -53,7 +53,7 @@ test('a look at single paths finds what a walk over everything finds', () => {
   )
 })
 
-test('what cannot be read is told apart from what is not there', () => {
+test('an unreadable folder is distinguished from a missing one', () => {
   if (process.getuid?.() === 0) return console.info('skipped: root may read everything')
   write('closed/a.md')
   chmodSync(join(folder, 'closed'), 0)
@@ -63,14 +63,14 @@ test('what cannot be read is told apart from what is not there', () => {
   expect(unread).toEqual(['closed'])
 })
 
-test('names that differ by a blank are two files', () => {
+test('names that differ by a space are two files', () => {
   write('note.md')
   write('note.md ')
   const { files, skipped } = scanFolder([''], { folder, walk: RULES, onFolder: () => {} })
   expect([[...files.keys()].sort(), skipped]).toEqual([['note.md', 'note.md '], []])
 })
 
-test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is passed over, and told', () => {
+test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is skipped and reported', () => {
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xe9])]), 'x')
   write('note.md')
   const { files, skipped } = scanFolder([''], { folder, walk: RULES, onFolder: () => {} })
@@ -78,14 +78,14 @@ test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is passed ov
   expect(skipped).toMatchObject([{ filename: expect.stringMatching(/\/\\xE9$/), reason: 'its name is not UTF-8' }])
 })
 
-test('a folder that is gone is not an empty one', () => {
+test('a missing folder is distinguished from an empty one', () => {
   rmSync(folder, { recursive: true })
   expect(() => folderIdentity(folder)).toThrow(FolderMissing)
   writeFileSync(folder, 'a file')
   expect(() => folderIdentity(folder)).toThrow('is no longer a folder')
 })
 
-test('the folders of the program are left out, by whatever way the folder is named', () => {
+test('the folders of the program are excluded, by whatever path the folder is given', () => {
   write('data [1]/db/main.md')
   write('notes/a.md')
   symlinkSync(folder, `${folder}.link`)

@@ -42,7 +42,7 @@ The northern gauge measures the tide to one millimetre. The southern gauge measu
 To install it, run the program "setup". The shop opens at nine in the morning; on Sundays it stays closed.
 `
 
-/** A picture of one dot. */
+/** An image of one pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
 const DOCUMENTS = {
@@ -71,7 +71,7 @@ function fixture(name: string): Buffer {
   return readFileSync(new URL(`../../fixtures/docs/${name}`, import.meta.url))
 }
 
-/** The folders of the user: `work` is where the examples are typed. */
+/** The folders of the user; examples run in `work`. */
 export const FILES: Readonly<Record<string, string | Uint8Array>> = {
   ...Object.fromEntries(
     ['corpus', 'notes', 'work/docs', 'work/specs'].flatMap((folder) =>
@@ -99,14 +99,14 @@ export const FILES: Readonly<Record<string, string | Uint8Array>> = {
   'work/call.mp3': Buffer.from('ID3(what was said)'),
 }
 
-/** Programs of a desktop that examples call, and what they would say. */
+/** Desktop programs in examples, and their output. */
 export const PROGRAMS: Readonly<Record<string, string>> = {
   pbpaste: "printf '# Pasted\\n\\nFrom the clipboard.\\n'",
   arecord: "printf 'RIFF\\044\\000\\000\\000WAVEfmt '",
   import: `printf ${PNG} | base64 -d`,
   dot: 'cat',
-  // plays anything
+  // Plays anything.
   mpv: 'exit 0',
-  // only demands JSON
+  // Requires only JSON.
   jq: `exec '${process.execPath}' -e 'process.stdin.toArray().then((all) => Buffer.concat(all).toString().trim().split("\\n").map(JSON.parse))'`,
 }

@@ -1,10 +1,10 @@
 import { filesBelow, readFile } from '../../repo/tree.js'
 
-/** A command line that the documents show. */
+/** A command line of the documentation. */
 export interface DocumentedLine {
-  /** the file it stands in, the first of them */
+  /** its first file */
   file: string
-  /** as it stands there, without its comment */
+  /** its text without the comment */
   text: string
   /** assignments of the same block that it uses */
   preamble: string
@@ -13,7 +13,7 @@ export interface DocumentedLine {
 const FENCE = /^```(\w*)\n(.*?)^```$/gms
 const ASSIGNMENT = /^[A-Z_]+=/
 
-/** Every command line of README.md and docs/*.md, in their order; one that stands in several places comes once. */
+/** Every command line of README.md and docs/*.md, in order and without duplicates. */
 export function documentedLines(): DocumentedLine[] {
   const pages = ['README.md', ...filesBelow('docs').filter((path) => /^docs\/[^/]+\.md$/.test(path))]
   const found = new Map<string, DocumentedLine>()

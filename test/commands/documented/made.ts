@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { until } from '../../helpers/until.js'
 import type { World } from './world.js'
 
-/** What examples name, made where it is missing. */
+/** Objects that examples name, created if missing. */
 
 export const QUESTION = 'Who is on call in August?'
-/** a question that nothing answers */
+/** a question without an answer in the documents */
 export const LOST = 'Who conducts the orchestra of the opera?'
 
 export interface Named {
@@ -14,7 +14,7 @@ export interface Named {
   name?: string
 }
 
-/** The space that a line works in. */
+/** The space of a line. */
 export const spaceOf = (line: string) => /(?<=--space )[a-z-]+/.exec(line)?.[0] ?? 'example-space'
 
 export async function json<T>(world: World, ...args: string[]): Promise<T> {
@@ -27,7 +27,7 @@ export async function spaceId(world: World, slug: string): Promise<string | unde
   return (await spaces(world)).items.find((one) => one.slug === slug)?.id
 }
 
-/** A space with documents, made where it is missing. */
+/** A space with documents, created if missing. */
 export async function space(world: World, slug: string): Promise<string> {
   const known = await spaceId(world, slug)
   if (known !== undefined) return known
@@ -40,7 +40,7 @@ export async function noSpace(world: World, slug: string): Promise<void> {
   if (id !== undefined) await world.http('DELETE', `/knowledge-spaces/${id}`)
 }
 
-/** The document of this name in the example space, sent anew where it was deleted. */
+/** The document of this name in the example space, uploaded again if it was deleted. */
 export async function documentOf(world: World, name: string): Promise<string> {
   const id = await space(world, 'example-space')
   const find = async () => {
@@ -98,7 +98,7 @@ export async function research(world: World, line: string): Promise<string> {
 
 const EQUIPPED = 'has what every example needs'
 
-/** An application that can do everything; one that an example has made or changed does not do. */
+/** An application with all features; other examples do not change it. */
 export async function app(world: World, name: string): Promise<void> {
   const { items } = await world.http<{ items: (Named & { description: string })[] }>('GET', '/chat-apps?limit=100')
   if (items.some((one) => one.name === name && one.description === EQUIPPED)) return

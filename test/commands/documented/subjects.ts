@@ -24,7 +24,7 @@ import {
 } from './made.js'
 import type { World } from './world.js'
 
-/** What stands in an example → what it is here. */
+/** Placeholders of examples and their values. */
 export type Swaps = Record<string, string>
 
 interface Need {
@@ -37,7 +37,7 @@ const ID = '#a1b2c3d4'
 const OTHER_ID = '#9f31c2aa'
 const UUID = '018f22aa-0000-7000-8000-000000000001'
 
-/** Makes what a line needs, and says what its placeholders stand for. */
+/** Creates what a line needs, and returns the values of its placeholders. */
 export async function prepare(world: World, line: string): Promise<Swaps> {
   const swaps: Swaps = {
     'https://example.com': world.site.url,
@@ -50,7 +50,7 @@ export async function prepare(world: World, line: string): Promise<Swaps> {
 }
 
 export function swapped(line: string, swaps: Swaps): string {
-  // the longest first: one address is the beginning of another
+  // Longest first: one address is a prefix of another.
   const known = Object.entries(swaps).sort(([a], [b]) => b.length - a.length)
   return known.reduce((text, [from, to]) => text.replaceAll(from, to), line)
 }
@@ -83,7 +83,7 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    // what is imported must not be there
+    // The imported space must not exist.
     when: /bundle import/,
     make: async (world) => {
       await noSpace(world, 'another-name')
@@ -95,7 +95,7 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
-    // what an example before it added does not run here
+    // An alias of an earlier example does not apply here.
     when: /ks models test/,
     make: async (world) => {
       await world.ks('config', 'set', 'providers', '[]', '--daemon')
@@ -171,7 +171,7 @@ const NEEDS: readonly Need[] = [
     make: async (world) => ({ [ID]: world.shown(await job(world)) }),
   },
   {
-    // an example before it may have begun a move that has not ended
+    // An earlier example may have started a migration that is still running.
     when: /spaces set-embedding/,
     make: async (world, line) => {
       await noSpace(world, 'example-space')
@@ -182,7 +182,7 @@ const NEEDS: readonly Need[] = [
   {
     when: /spaces cancel-embedding/,
     make: async (world) => {
-      // a move to a model that never answers
+      // A migration to a model that never responds.
       await space(world, 'example-space')
       world.slowModel.always({ kind: 'hang' })
       const model = 'openai-compatible/slow/embedder'
@@ -202,7 +202,7 @@ const NEEDS: readonly Need[] = [
     when: /jobs cancel '#/,
     make: async (world) => {
       await space(world, 'slow')
-      // the processes that read documents and keep the indexes stand still, so that the job cannot end
+      // The processes that read documents and maintain the indexes are suspended, so that the job cannot end.
       world.pause()
       world.home.file('work/late.md', `# Late\n\nThis came late: ${Math.random()}.\n`)
       await world.ks('ingest', 'work/late.md', '--space', 'slow')
@@ -255,7 +255,7 @@ const NEEDS: readonly Need[] = [
   {
     when: /^ks watch /,
     make: async (world) => {
-      // whom an earlier line has made watch
+      // The watch of an earlier line.
       for (const { id } of await json<Named[]>(world, 'watch', 'list')) await world.ks('watch', 'remove', id)
       return {}
     },

@@ -12,11 +12,11 @@ import { until } from '../../helpers/until.js'
 import { FILES, PROGRAMS } from './files.js'
 
 interface Run {
-  /** the line has no end of its own: Ctrl-C once its output holds this */
+  /** for a line that runs forever: sends Ctrl-C once its output contains this */
   interruptAt?: RegExp
 }
 
-/** Everything that the examples speak of: a user's folders and daemon, models, a web site and drives on loopback. */
+/** The environment of the examples: a user's folders and daemon, models, a web site and drives on loopback. */
 export interface World {
   home: CliHome
   model: FakeOpenAi
@@ -24,19 +24,19 @@ export interface World {
   site: Site
   git: GitPlace
   s3: RemotePlace
-  /** address of the daemon, which is started where it does not run */
+  /** address of the daemon, which is started if needed */
   url(): Promise<string>
   token(): string
-  /** An operation of the gateway. @throws when it is refused */
+  /** Calls an operation of the gateway. @throws when it is refused */
   http<T>(method: string, path: string, body?: unknown): Promise<T>
   ks(...args: string[]): Promise<string>
   kchat(...args: string[]): Promise<string>
-  /** `#tail` of an id, as if a table had shown it */
+  /** the end of an id with `#`, as tables show it */
   shown(id: string): string
-  /** Stops the processes that the daemon has started, until `goOn`. */
+  /** Suspends the child processes of the daemon until `goOn`. */
   pause(): void
   goOn(): void
-  /** a line as a shell runs it */
+  /** runs a line in a shell */
   shell(line: string, run?: Run): Promise<CliResult>
   end(): Promise<void>
 }
@@ -70,7 +70,7 @@ export async function startWorld(): Promise<World> {
   home.env.KS_DAEMON_DEFAULT_SPEECH = 'openai-compatible/local/tts'
   home.env.KS_DAEMON_DEFAULT_TRANSCRIPTION = 'openai-compatible/local/stt'
   home.env.KS_DAEMON_EGRESS_ALLOW = '127.0.0.2'
-  // an example sets it in the file, and the next restart would read it
+  // An example sets it in the file, where the next restart would read it.
   home.env.KS_DAEMON_COMPILATION = 'durable'
   home.env.KS_SPACE = 'example-space'
   home.env.PATH = `${join(home.dir, 'bin')}:${process.env.PATH}`
@@ -132,7 +132,7 @@ export async function startWorld(): Promise<World> {
   return world
 }
 
-/** The files that examples name, the programs they call, and a repository around them. */
+/** Creates the files of the examples, the programs they call, and a repository around them. */
 function prepareFolders(home: CliHome): void {
   for (const [path, content] of Object.entries(FILES)) home.file(path, content)
   for (const folder of ['cache', '.config/fish/completions']) mkdirSync(join(home.dir, folder), { recursive: true })
@@ -140,7 +140,7 @@ function prepareFolders(home: CliHome): void {
   program('ks', `exec '${process.execPath}' '${KS}' "$@"`)
   program('kchat', `exec '${process.execPath}' '${KCHAT}' "$@"`)
   for (const [name, script] of Object.entries(PROGRAMS)) {
-    // `jq` is what it is where it is installed; the others belong to desktops
+    // `jq` is the installed one if there is one; the others belong to desktops.
     if (name !== 'jq' || !isInstalled(name)) program(name, script)
   }
   const git = (...args: string[]) => execaSync('git', args, { cwd: join(home.dir, 'work'), stdio: 'ignore' })
@@ -156,7 +156,7 @@ function isInstalled(program: string): boolean {
 const LONGEST_MS = 50_000
 
 async function shell(home: CliHome, line: string, { interruptAt }: Run): Promise<CliResult> {
-  // a group of its own, so that Ctrl-C reaches every program of the line, as at a terminal
+  // A separate process group, so that Ctrl-C reaches every program of the line, as at a terminal.
   const child = execa('bash', ['-o', 'pipefail', '-c', line], {
     cwd: join(home.dir, 'work'),
     env: { ...plainEnv(), ...home.env },
@@ -174,7 +174,7 @@ async function shell(home: CliHome, line: string, { interruptAt }: Run): Promise
   const closed = new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
     child.once('close', (code, signal) => resolve([code, signal])),
   )
-  // what is interrupted has a stdin that stays open, as at a terminal
+  // An interrupted command has an open stdin, as at a terminal.
   if (interruptAt === undefined) child.stdin.end()
   else {
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null
@@ -183,6 +183,6 @@ async function shell(home: CliHome, line: string, { interruptAt }: Run): Promise
   }
   const [code, signal] = await closed
   clearTimeout(timer)
-  // what a shell calls the end by Ctrl-C
+  // The exit code of a shell after Ctrl-C.
   return { stdout, stderr, code: signal === 'SIGINT' ? EXIT.interrupted : code, signal }
 }

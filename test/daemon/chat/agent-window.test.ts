@@ -50,7 +50,7 @@ const ask = async () => {
   return { events, asked: server.requests.slice(from).map(({ body }) => body) }
 }
 
-test('an agent fits results into the context window of its model, and tells the model what was omitted', async () => {
+test('an agent fits results into the context window of its model, and reports omitted parts to the model', async () => {
   const { events, asked } = await ask()
   expect(events.at(-1)?.event).toBe('message_end')
   expect(asked).toHaveLength(5)

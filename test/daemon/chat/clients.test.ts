@@ -152,7 +152,7 @@ describe('a request of a client', () => {
     expect((await answered(response)).answer).toBe('You wrote 1')
   })
 
-  test('can contain a whole conversation as its question: only the last line is searched', async () => {
+  test('can contain a complete conversation as its question: only the last line is searched', async () => {
     const before = 'USER: tell me about the weather\nASSISTANT: it rains\n'.repeat(1900)
     const query = `${before}USER: When does the shop in Oslo open?`
     expect((await answered(await send(query, { response_mode: 'blocking' }))).answer).toBe(`You wrote ${query.length}`)
@@ -247,7 +247,7 @@ describe('a request of a client', () => {
     expect(await bodyOf<object>(await send('x', { responseMode: 'loud' }))).toMatchObject({ params: 'response_mode' })
   })
 
-  test('can rename a conversation of its own user with PATCH', async () => {
+  test('can rename a conversation of the same user with PATCH', async () => {
     const { conversation_id } = await answered(await send('x', { response_mode: 'blocking' }))
     const path = `/v1/conversations/${conversation_id}`
     const rename = (user: string) =>

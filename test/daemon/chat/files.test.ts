@@ -350,7 +350,7 @@ describe('messages with images', () => {
     expect(model.requests.at(-1)?.body.messages?.at(-1)?.images).toHaveLength(1)
   })
 
-  test('over a space reach the model with the passages and the image', async () => {
+  test('reach the model with the passages and the image over a space', async () => {
     const { key: bound } = await appWith({ knowledgeSpaceIds: [chat.spaceId], vision: { enabled: true } })
     const file = await upload(GIF, 'u1', 'a.gif', bound)
     const ask = async (query: string) => {
@@ -390,7 +390,7 @@ describe('messages with images', () => {
     ['/missing', 'status 404'],
     ['/page', 'is not a PNG'],
     ['/big', 'cannot be fetched'],
-  ])('with a remote image at %s are refused before the stream starts', async (place, reason) => {
+  ])('cause a refusal before the stream starts for a remote image at %s', async (place, reason) => {
     const url = place.startsWith('/') ? webUrl + place : place
     const body = await refusal(await send([remote(url)], { response_mode: 'streaming' }))
     expect(body).toMatchObject({ status: 400, params: 'files' })
@@ -416,7 +416,7 @@ describe('messages with images', () => {
       expect(await refusal(await send(files))).toMatchObject({ status: 400, code: 'invalid_param' })
   })
 
-  test('with an image are refused without vision, or by a disabled transfer method', async () => {
+  test('need vision for an image, and an enabled transfer method', async () => {
     const file = await upload(PNG)
     const ways = [
       [{}, 'invalid_param', 'vision is disabled'],
@@ -429,7 +429,7 @@ describe('messages with images', () => {
     }
   })
 
-  test('with an image are refused without a model, and /parameters reports file_upload as off', async () => {
+  test('need a model for an image; without one /parameters reports file_upload as off', async () => {
     const blind = await startChat({ vision: { enabled: true } })
     try {
       const body = form([

@@ -144,7 +144,7 @@ test('search pages through all passages within the budget, also beyond its limit
 })
 
 test.each(['search', 'ask'])(
-  '%s keeps its complete output within maxTokens plus 25 %',
+  '%s keeps its complete output within maxTokens plus a quarter',
   async (name) => {
     const text = 'Which boat of the harbour carries 13 sailors?'
     for (const maxTokens of [200, 600, 1500]) {

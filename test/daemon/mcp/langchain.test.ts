@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { testTokens } from '../../helpers/tokens.js'
 
-test('the adapters of LangChain make tools of ours, and call them', async () => {
+test('the LangChain adapters convert and call our tools', async () => {
   const { path, remove } = temporaryDir()
   const daemon = await startKsd(path)
   const { ada } = await testTokens(path)

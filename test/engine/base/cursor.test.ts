@@ -14,12 +14,12 @@ describe('A16: opaque cursors', () => {
     )
   })
 
-  it('rejects a cursor that is used with another filter', () => {
+  it('cannot be used with another filter', () => {
     const cursor = encodeCursor({ after: ['a'] }, filterHash('spaces', 'tenant-a'))
     expect(() => decodeCursor(cursor, filterHash('spaces', 'tenant-b'))).toThrow(/cursor is not one/)
   })
 
-  it('rejects a cursor with any character changed, removed or added', () => {
+  it('fail to decode after any character was changed, removed or added', () => {
     const cursor = encodeCursor({ after: ['018f22aa-0000-7000-8000-000000000000'] }, 'f')
     fc.assert(
       fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...'ABCxyz019-_'), (at, char) => {

@@ -26,7 +26,7 @@ describe('stored names', () => {
     ['a\u0000b', 'ab'],
     ['..', 'unnamed'],
     ['', 'unnamed'],
-  ])('converts %j to %j', (given, kept) => {
+  ])('convert %j to %j', (given, kept) => {
     expect(storedName(given)).toBe(kept)
   })
 

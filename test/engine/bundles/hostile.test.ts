@@ -83,7 +83,7 @@ const deep = `${'['.repeat(200)}${']'.repeat(200)}`
 
 describe('a bundle from an untrusted origin', () => {
   it.each<[string, () => Promise<Buffer>, RegExp]>([
-    ['has a key too many', () => changed('documents', put({ tenant: 'tenant-a' })), /has a key "tenant"/],
+    ['has an extra key', () => changed('documents', put({ tenant: 'tenant-a' })), /has a key "tenant"/],
     [
       'lacks a column',
       () =>
@@ -94,14 +94,14 @@ describe('a bundle from an untrusted origin', () => {
       /has no filename/,
     ],
     ['has a number below 0', () => changed('documents', put({ size_bytes: -1 })), /has a size_bytes/],
-    ['has a time that no calendar has', () => changed('documents', put({ created_at: 9e15 })), /has a created_at/],
-    ['has a state that there is not', () => changed('documents', put({ parser_status: 'odd' })), /has no known value/],
-    ['has a document on its way', () => changed('documents', put({ parser_status: 'pending' })), /still being processed/],
-    ['has an id that is none', () => changed('documents', put({ id: '../../x' })), /is not a uuid/],
-    ['has JSON that is none', () => changed('documents', put({ metadata: '{' })), /is not JSON/],
-    ['has JSON that is nested too deep', () => changed('documents', put({ metadata: deep })), /nested deeper/],
+    ['has an impossible time', () => changed('documents', put({ created_at: 9e15 })), /has a created_at/],
+    ['has an unknown state', () => changed('documents', put({ parser_status: 'odd' })), /has no known value/],
+    ['has an unfinished document', () => changed('documents', put({ parser_status: 'pending' })), /still being processed/],
+    ['has an invalid id', () => changed('documents', put({ id: '../../x' })), /is not a uuid/],
+    ['has invalid JSON', () => changed('documents', put({ metadata: '{' })), /is not JSON/],
+    ['has JSON nested too deeply', () => changed('documents', put({ metadata: deep })), /nested deeper/],
     [
-      'has a document of a source of others',
+      'has a document of a foreign source',
       () => changed('documents', put({ source_id: crypto.randomUUID() })),
       /of source/,
     ],
@@ -116,7 +116,7 @@ describe('a bundle from an untrusted origin', () => {
       /is not JSON/,
     ],
     [
-      'has a version of no document',
+      'has a version without a document',
       () => changed('versions', put({ document: crypto.randomUUID() })),
       /document is not before it/,
     ],
@@ -126,7 +126,7 @@ describe('a bundle from an untrusted origin', () => {
       /of a publication/,
     ],
     ['lacks a version', () => rewritten('versions', (lines) => lines.slice(1)), /version/],
-    ['has an artifact that is none', () => changed('versions', put({ artifact: 'AAAA' })), /cannot be unpacked/],
+    ['has an invalid artifact', () => changed('versions', put({ artifact: 'AAAA' })), /cannot be unpacked/],
     [
       'has an artifact with another hash',
       () => changed('versions', put({ artifact_hash: 'b'.repeat(64) })),
@@ -134,25 +134,25 @@ describe('a bundle from an untrusted origin', () => {
     ],
     ...shapeless(),
     [
-      'has a cell of more values than are possible',
+      'has a cell with too many values',
       () => changed('golden_questions', put({ tags: `[${'0,'.repeat(300_000)}0]` })),
       /more than 200000 values/,
     ],
     [
-      'has a line of more values than are possible',
+      'has a line with too many values',
       () => changed('nodes', put({ reads: Array.from({ length: 300_000 }, () => 0) })),
       /more than 200000 values/,
     ],
     ['has passages out of order', () => changed('nodes', put({ ordinal: 7 })), /do not follow/],
     ['lacks passages', () => rewritten('nodes', (lines) => lines.slice(0, -1)), /passages/],
-    ['has a passage of no version', () => changed('nodes', put({ version: 9 })), /version is not before/],
+    ['has a passage without a version', () => changed('nodes', put({ version: 9 })), /version is not before/],
     ['has a vector of another length', () => changed('nodes', put({ vector: 'AAAA' })), /does not fit its vector space/],
     [
-      'has a vector that is no number',
+      'has a vector that is not a number',
       () => changed('nodes', (line) => ({ ...line, vector: endless(line.vector) })),
       /does not fit its vector space/,
     ],
-    ['has a model that is none', () => changed('vector_spaces', put({ model: 'AAAA' })), /embedding model that/],
+    ['has an invalid model', () => changed('vector_spaces', put({ model: 'AAAA' })), /embedding model that/],
     [
       'has a vector space of another space',
       () => changed('vector_spaces', put({ id: crypto.randomUUID() })),
@@ -161,7 +161,7 @@ describe('a bundle from an untrusted origin', () => {
     ['has a question of another shape', () => changed('golden_questions', put({ tags: '[1]' })), /tags/],
     ['has a name that is too long', () => changed('spaces', put({ name: 'x'.repeat(5000) })), /name/],
     [
-      'shows a publication that is not there',
+      'refers to a missing publication',
       () => changed('publications', (line) => ({ ...line, id: crypto.randomUUID() })),
       /publication that it shows/,
     ],

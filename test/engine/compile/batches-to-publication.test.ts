@@ -230,7 +230,7 @@ describe('a failed job', () => {
     expect(store.said).toMatchObject([{ level: 'warn', fields: { space: space.id } }])
   })
 
-  it('ends neither by a worker that lost its claim nor when it has already ended', async () => {
+  it('stays unchanged when its worker lost the claim or the job has already ended', async () => {
     const space = store.space()
     const works = await store.work(space, { 'a.md': 'one', 'b.md': 'two' })
     const [lost, ended] = works.map(({ job }) => job.key)

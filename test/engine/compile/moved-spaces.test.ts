@@ -145,7 +145,7 @@ describe('a space that migrates', () => {
     expect(store.again(space).embedding_model).toBe(OTHER.model)
   })
 
-  it('halves its requests after timeouts, down to one text', async () => {
+  it('sends smaller requests after timeouts, down to one text', async () => {
     store.embed = () => {
       throw fails('timeout')
     }

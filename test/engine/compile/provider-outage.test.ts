@@ -58,8 +58,8 @@ const vectorsFollow = () =>
 describe('F39: documents that arrive while the embedding provider is unavailable', () => {
   const outages: [string, Fault][] = [
     ['limits the rate of calls', { kind: 'status', status: 429 }],
-    ['fails on its side', { kind: 'status', status: 503 }],
-    ['accepts calls and never answers', { kind: 'hang' }],
+    ['reports a server error', { kind: 'status', status: 503 }],
+    ['accepts calls and never responds', { kind: 'hang' }],
     ['cuts its connections', { kind: 'reset' }],
   ]
   it.each(outages)(
@@ -169,7 +169,7 @@ describe('an embedding provider that fails permanently', () => {
     expect((await status()).missingVectors).toBeUndefined()
   })
 
-  it('that lacks a model is reported with the name of the model and the fix', async () => {
+  it('appears in the status with the name of an unknown model and the fix', async () => {
     const other = { ...MODEL, model: 'mistyped' }
     spaceId = (await test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: other })).id
     await ingest(test.engine, ADA, spaceId, FILES)

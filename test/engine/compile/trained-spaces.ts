@@ -4,16 +4,16 @@ import { activate, insertTrained, type VectorSpace } from '../../../src/engine/r
 import { newId } from '../../../src/lib/ids.js'
 import { passages, type SmallStore } from '../../helpers/store.js'
 
-/** Passages of which a model can be made: several have each of twelve terms. */
+/** Passages that a model can be trained on: several share each of twelve terms. */
 export const shared = (count: number) =>
   passages(...Array.from({ length: count }, (_, n) => `subject${n % 7} matter${n % 5} only${n}`))
-/** as long as the vectors of a model that is made of 48 of them or more */
+/** The dimension of a model trained on 48 of them or more. */
 export const DIMENSION = 12
-/** Passages none of which has a word of another. */
+/** Passages without any common word. */
 export const strange = (count: number, from = 0) =>
   passages(...Array.from({ length: count }, (_, n) => `alone${from + n} single${from + n}`))
 
-/** Another vector for every text. */
+/** A distinct vector for every text. */
 export function vector(text: string): Float32Array {
   const made = new Float32Array(DIMENSION)
   for (const letter of text) made[letter.charCodeAt(0) % DIMENSION] = (made[letter.charCodeAt(0) % DIMENSION] ?? 0) + 1
@@ -33,7 +33,7 @@ export async function filledSpace(store: SmallStore, text: string): Promise<Spac
   return store.again(space)
 }
 
-/** A model that a space uses, with a vector of every passage. */
+/** An active model of a space, with a vector of every passage. */
 export function inUse(store: SmallStore, space: SpaceRow, bytes = new Uint8Array(1)): VectorSpace {
   const made = store.write(function* () {
     const next = yield* insertTrained(space, newId(), { dimension: 2, bytes }, 30, 'gone')

@@ -2,17 +2,17 @@ import { vi } from 'vitest'
 import { Database } from '../../../src/engine/storage/database.js'
 import { isProgram, type Write } from '../../../src/engine/storage/program.js'
 
-/** What one transaction did at most, since it was begun to be watched. */
+/** The maxima of one transaction since the start of the measurement. */
 export interface Largest {
-  /** statements that change rows */
+  /** Statements that change rows. */
   statements: number
-  /** bytes of all that was bound to them */
+  /** Bytes of all bound values. */
   bytes: number
 }
 
 /**
- * Watches every transaction of every database of this process: a transaction holds the event loop from its first statement
- * to its last, so their number and bytes tell how long it kept everything else waiting, on any machine.
+ * Measures every transaction of every database of this process. A transaction blocks the event loop from its first
+ * statement to its last, so the number of statements and bytes shows how long other work waits, on any machine.
  */
 export function watchTransactions(): Largest {
   const largest: Largest = { statements: 0, bytes: 0 }

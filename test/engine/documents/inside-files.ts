@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 
-/** A part of a mail that was attached to it. */
+/** An attachment of a mail. */
 export interface AttachedFile {
   name: string
   type?: string

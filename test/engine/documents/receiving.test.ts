@@ -194,8 +194,8 @@ describe('an upload of existing bytes', () => {
 
 describe('a failed upload', () => {
   it.each([
-    ['with its code', new KsError('quota-exceeded', 'full'), 'quota-exceeded'],
-    ['for another reason', new Error('EIO'), 'internal'],
+    ['with an error code', new KsError('quota-exceeded', 'full'), 'quota-exceeded'],
+    ['without an error code', new Error('EIO'), 'internal'],
   ])('leaves nothing but a commit with the reason, when it fails %s', async (_, error, code) => {
     const upload = await begin()
     await upload.add(file('a.md', 'one'))

@@ -151,7 +151,7 @@ describe('internal hosts stay unreachable', () => {
 })
 
 describe('a response', () => {
-  test('comes from a request that sends credentials to the first origin only', async () => {
+  test('arrives over redirects that send credentials to the first origin only', async () => {
     const seen: (string | undefined)[] = []
     const other = await startSite({}, '127.0.0.2')
     const noting =

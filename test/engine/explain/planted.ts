@@ -23,12 +23,12 @@ export const SMALL = {
   'bread.md': '# Bread\n\nKneading flour and water makes dough.',
 }
 
-/** Every explanation fits the contract. */
+/** Explains, and checks the result against the contract. */
 export async function explainIn(engine: Engine, spaceId: string, body: Partial<ExplainBody>): Promise<Explanation> {
   return Explanation.parse(await engine.queries.explain(ADA, spaceId, ExplainBody.parse(body)))
 }
 
-/** The stage that kept it out, or the last one. */
+/** The stage that excluded the document, or the last one. */
 export function culprit({ stages }: Explanation) {
   return stages.find((stage) => stage.outcome === 'failed') ?? stages.at(-1)!
 }
@@ -63,7 +63,7 @@ export async function documentIdIn(engine: Engine, spaceId: string, filename: st
   }
 }
 
-/** Rows of a published document that the indexes were never told of. */
+/** Inserts rows of a published document that the indexes do not know. */
 export async function plantUnindexed(dataDir: string, filename: string, text: string, logged = false): Promise<void> {
   const rows = rowsOf(dataDir)
   const copy = async (
@@ -74,7 +74,7 @@ export async function plantUnindexed(dataDir: string, filename: string, text: st
     key?: number,
   ): Promise<number> => {
     const found = rows.get<Record<string, Bindable>>(`SELECT * FROM ${table} WHERE ${where} = ?`, value) ?? {}
-    // folder and base are made of the other columns
+    // The database generates folder and base from other columns.
     const { key: _, folder: _folder, base: _base, ...row } = { ...found, ...changes }
     const named: Record<string, Bindable> = { ...(key === undefined ? {} : { key }), ...row }
     const [names, values] = [Object.keys(named), Object.values(named)]
@@ -84,7 +84,7 @@ export async function plantUnindexed(dataDir: string, filename: string, text: st
   const own = (end: string) => `018f0000-0000-7000-8000-${Buffer.from(filename).toString('hex').slice(0, 10)}${end}`
   const bread = rows.value("SELECT key FROM documents WHERE filename = 'bread.md'")
   const version = rows.value('SELECT key FROM versions WHERE doc_key = ?', bread)
-  // the document that is copied may be deleted by now
+  // The copied document may be deleted meanwhile.
   const docKey = await copy('documents', 'key', bread, { id: own('01'), filename, ...(logged && { deleted_at: null }) })
   const versionKey = await copy('versions', 'key', version, {
     doc_key: docKey,
@@ -105,7 +105,7 @@ export async function plantUnindexed(dataDir: string, filename: string, text: st
   await rows.run(`INSERT INTO projection_log ${entry}`, node, node, space)
 }
 
-/** Puts a document below a source that only `readers` may read. */
+/** Moves a document to a source that only `readers` may read. */
 export async function restrict(dataDir: string, documentId: string, readers: string[]): Promise<void> {
   const columns =
     'id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at, updated_at'

@@ -105,7 +105,7 @@ test('an earlier claim can no longer move, return or free a job, even of the sam
   expect(db.writeNow(() => moveJob(late!.id, 'queued', 'parsed', { claim: late! }))).toBe(true)
 })
 
-test('a gateway counts as dead when it was silent for a minute, has no row, or lost its lock', () => {
+test('a gateway counts as dead without a row, with a heartbeat a minute off, or after another one took its lock', () => {
   const db = one()
   const claimBy = (gateway: string) => db.writeNow(() => claimJobs(due().slice(0, 1), gateway))[0]!.key
   const age = (id: string, ms: number) =>

@@ -65,7 +65,7 @@ describe('a graph reading of an entire space', () => {
     expect(done.usedTokens).toBeGreaterThan(0)
     expect(askedShips().sort()).toEqual(SHIPS)
     expect((await leads()).sort()).toEqual(SHIPS)
-    // the same text in another document, and a new text
+    // The same text in another document, and a new text.
     await ingest(test.engine, ADA, spaceId, { 'copy.md': text('Aurora'), 'kestrel.md': text('Kestrel') })
     const again = await ends((await start()).id, 'completed')
     expect(again).toMatchObject({ passages: 12, passagesRead: 12, passagesAsked: 1 })

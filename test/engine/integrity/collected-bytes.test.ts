@@ -201,12 +201,12 @@ describe('temporary files', () => {
   })
 
   it.each([
-    ['of an upload that goes on', () => small.commit(space, id, { status: 'object-staged' }), {}],
-    ['of an upload that was just received', () => small.commit(space, id, { status: 'received' }), {}],
-    ['that are young', () => small.commit(space, id, { expires_at: small.clock.now + DAY_MS }), { ageMs: 60_000 }],
-    ['of another space', () => small.commit(small.store.space(), id, { expires_at: small.clock.now + DAY_MS }), {}],
-    ['of no upload', () => undefined, {}],
-  ])('%s stay, even on explicit request', async (_, prepare, how) => {
+    ['files of a running upload', () => small.commit(space, id, { status: 'object-staged' }), {}],
+    ['files of a just received upload', () => small.commit(space, id, { status: 'received' }), {}],
+    ['young files', () => small.commit(space, id, { expires_at: small.clock.now + DAY_MS }), { ageMs: 60_000 }],
+    ['files of another space', () => small.commit(small.store.space(), id, { expires_at: small.clock.now + DAY_MS }), {}],
+    ['files without an upload', () => undefined, {}],
+  ])('stay even on explicit request: %s', async (_, prepare, how) => {
     small.temporary(id, how)
     prepare()
     expect(await small.candidates(space)).toEqual([])

@@ -23,7 +23,7 @@ describe('content under a lease', () => {
     ['by its path', (key: string) => ({ virtualPath: '/held', objectKey: key })],
     ['by its document', (key: string) => ({ documentAssetId: 'held', objectKey: key })],
     ['by its key', (key: string) => ({ objectKey: key })],
-  ])('named %s stays until the lease is released', async (_, names) => {
+  ])('stays until the lease that names it %s is released', async (_, names) => {
     const key = small.object('a')
     const lease = small.store.context.leases.acquire({
       ...{ spaceKey: space.key, sessionId: 's', type: 'delete', targetType: 'path' },

@@ -81,7 +81,7 @@ describe('a deep check', () => {
     }
   })
 
-  it('runs in none of the other checks', async () => {
+  it('does not run as part of other checks', async () => {
     await filled({ 'a.md': 'lion' })
     lost.text.add(keyOf('lion'))
     for (const check of ['references', 'artifact-segments', 'raw-objects'] as const)

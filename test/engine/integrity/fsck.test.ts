@@ -171,30 +171,30 @@ test('a file with missing or truncated bytes does not count as unchanged, and an
 })
 
 const DAMAGES: [string, string, string[]][] = [
-  ['an artifact that is gone', "UPDATE versions SET artifact = x'' WHERE key = 1", ['artifact-unreadable']],
-  ['an artifact of other bytes', "UPDATE versions SET artifact = x'0102' WHERE key = 1", ['artifact-unreadable']],
+  ['a missing artifact', "UPDATE versions SET artifact = x'' WHERE key = 1", ['artifact-unreadable']],
+  ['an artifact with other bytes', "UPDATE versions SET artifact = x'0102' WHERE key = 1", ['artifact-unreadable']],
   [
     'the artifact of another document',
     'UPDATE versions SET artifact = (SELECT artifact FROM versions WHERE key = 2) WHERE key = 1',
     ['artifact-hash'],
   ],
-  ['an outline that is gone', "UPDATE versions SET outline = x'' WHERE key = 1", ['outline-unreadable']],
-  ['items that cannot be read', "UPDATE versions SET items = x'00' WHERE key = 1", ['items-unreadable']],
+  ['a missing outline', "UPDATE versions SET outline = x'' WHERE key = 1", ['outline-unreadable']],
+  ['an unreadable list of items', "UPDATE versions SET items = x'00' WHERE key = 1", ['items-unreadable']],
   [
-    'a hash that is not the artifact’s',
+    'a wrong artifact hash',
     "UPDATE versions SET artifact_hash = 'x' WHERE key = 1",
     ['artifact-hash', 'row-damaged'],
   ],
-  ['a passage with other words', "UPDATE nodes SET text = text || '.' WHERE key = 2", ['node-hash']],
+  ['a passage with other text', "UPDATE nodes SET text = text || '.' WHERE key = 2", ['node-hash']],
   ['a passage with another hash', "UPDATE nodes SET row_hash = x'00' WHERE key = 2", ['node-hash', 'row-damaged']],
-  ['a passage in no section', "UPDATE nodes SET outline_node = 's99' WHERE key = 2", ['section-missing']],
-  ['a passage of no element', `UPDATE nodes SET elements = '["e999"]' WHERE key = 2`, ['element-missing']],
+  ['a passage without a section', "UPDATE nodes SET outline_node = 's99' WHERE key = 2", ['section-missing']],
+  ['a passage without an element', `UPDATE nodes SET elements = '["e999"]' WHERE key = 2`, ['element-missing']],
   [
-    'a list of elements that is none',
+    'an invalid list of elements',
     "UPDATE nodes SET elements = 'e1' WHERE key = 2",
     ['elements-unreadable', 'row-damaged'],
   ],
-  ['a lost passage', 'DELETE FROM nodes WHERE key = 2', ['node-missing', 'text-count']],
+  ['a missing passage', 'DELETE FROM nodes WHERE key = 2', ['node-missing', 'text-count']],
 ]
 
 test.each(DAMAGES)('%s is reported, repaired from the document, and gone afterwards', async (_name, damage, expected) => {

@@ -30,7 +30,7 @@ const DAMAGES: Record<string, Damage> = {
     ...{ code: 'node-hash', type: 'segment-hash-mismatch', severity: 'error', target: 'knowledge-node' },
     ...{ repairability: 'auto-repairable', says: /passage/, document: true },
   },
-  'a passage that is gone': {
+  'a missing passage': {
     by: `DELETE FROM nodes ${ONE_NODE}`,
     ...{ code: 'node-missing', type: 'missing-node-target', severity: 'error', target: 'artifact-object' },
     ...{
@@ -39,37 +39,37 @@ const DAMAGES: Record<string, Damage> = {
       document: true,
     },
   },
-  'a section that the outline lacks': {
+  'a section missing in the outline': {
     by: `UPDATE nodes SET outline_node = '9.9' ${ONE_NODE}`,
     ...{ code: 'section-missing', type: 'broken-path-target', severity: 'warning', target: 'knowledge-node' },
     ...{ repairability: 'auto-repairable', says: /refers to section "9\.9", which the outline lacks$/, document: true },
   },
-  'an element that the artifact lacks': {
+  'an element missing in the artifact': {
     by: `UPDATE nodes SET elements = '["e-lost"]' ${ONE_NODE}`,
     ...{ code: 'element-missing', type: 'broken-path-target', severity: 'warning', target: 'knowledge-node' },
     ...{ repairability: 'auto-repairable', says: /refers to element "e-lost", which the artifact lacks$/, document: true },
   },
-  'elements that are no list of ids': {
+  'an invalid list of elements': {
     by: `UPDATE nodes SET elements = '[1]' ${ONE_NODE}`,
     ...{ code: 'elements-unreadable', type: 'broken-path-target', severity: 'warning', target: 'knowledge-node' },
     ...{ repairability: 'auto-repairable', says: /has a list of elements that cannot be read$/, document: true },
   },
-  'an artifact of other bytes': {
+  'an artifact with other bytes': {
     by: "UPDATE versions SET artifact = x'00' WHERE space_key = :space",
     ...{ code: 'artifact-unreadable', type: 'segment-hash-mismatch', severity: 'error', target: 'artifact-object' },
     ...{ repairability: 'auto-repairable', says: /./, document: true },
   },
-  'an outline of other bytes': {
+  'an outline with other bytes': {
     by: "UPDATE versions SET outline = x'00' WHERE space_key = :space",
     ...{ code: 'outline-unreadable', type: 'segment-hash-mismatch', severity: 'error', target: 'artifact-object' },
     ...{ repairability: 'auto-repairable', says: /./, document: true },
   },
-  'items of other bytes': {
+  'a list of items with other bytes': {
     by: "UPDATE versions SET items = x'00' WHERE space_key = :space",
     ...{ code: 'items-unreadable', type: 'segment-hash-mismatch', severity: 'error', target: 'artifact-object' },
     ...{ repairability: 'auto-repairable', says: /./, document: true },
   },
-  'a time that is none': {
+  'an invalid time': {
     by: 'UPDATE versions SET created_at = -1 WHERE space_key = :space',
     ...{ code: 'row-damaged', type: 'checksum-mismatch', severity: 'critical', target: 'artifact-object' },
     ...{
@@ -78,7 +78,7 @@ const DAMAGES: Record<string, Damage> = {
       document: true,
     },
   },
-  'a place of a passage that is none': {
+  'an invalid offset of a passage': {
     by: `UPDATE nodes SET kind = 'poem', section = '{}' ${ONE_NODE}`,
     ...{ code: 'row-damaged', type: 'checksum-mismatch', severity: 'critical', target: 'knowledge-node' },
     ...{

@@ -51,9 +51,9 @@ describe('vectors', () => {
     ['too long', "x'003c003c'"],
     ['too short', "x'00380000'"],
     ['of another dimension', "x'003c00000000'"],
-    ['of half a number', "x'003c00'"],
-    ['no number', "x'007e0000'"],
-  ])('that are %s count as damaged, and the built-in model computes them again', async (_, value) => {
+    ['truncated within a number', "x'003c00'"],
+    ['not a number', "x'007e0000'"],
+  ])('count as damaged when they are %s, and the built-in model computes them again', async (_, value) => {
     await filled(passages('one', 'three'))
     const whole = rows('SELECT * FROM vectors ORDER BY node_key')
     small.store.run(`UPDATE vectors SET vector = ${value} WHERE node_key = (SELECT min(key) FROM nodes)`)
@@ -145,7 +145,7 @@ describe('vectors', () => {
     small.store.run("UPDATE vectors SET vector = x'0000'")
     const { indexes } = small.store
     const { status } = indexes
-    // the checks are over and the repairs are to come
+    // The checks have ended and the repairs start next.
     indexes.status = async (id) => {
       const held = await status.call(indexes, id)
       small.model(space)
@@ -238,9 +238,9 @@ describe('indexes', () => {
 
 describe('a repair that fails', () => {
   it.each([
-    ['with a reason', new KsError('unavailable', 'the index process is away'), 'the index process is away'],
-    ['without', new Error('EIO'), 'it failed unexpectedly; see the log of the daemon'],
-  ])('reports that %s, and the other repairs continue', async (_, error, says) => {
+    ['with its reason', new KsError('unavailable', 'the index process is away'), 'the index process is away'],
+    ['as unexpected', new Error('EIO'), 'it failed unexpectedly; see the log of the daemon'],
+  ])('appears in the report %s, and the other repairs continue', async (_, error, says) => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE nodes SET outline_node = 's9' WHERE text = 'one'")
     small.store.indexes.of(space.id).nodes.clear()

@@ -190,7 +190,7 @@ describe('a version', () => {
     small.store.run("DELETE FROM nodes WHERE text = 'three'")
     small.store.indexes.of(space.id).nodes.clear()
     await small.repair(space, 'artifact-segments')
-    // those that were changed, and no others, are told to the index
+    // The index gets the changed passages only.
     expect(small.store.indexes.texts(space.id)).toEqual(['three', 'two'])
   })
 

@@ -48,7 +48,7 @@ const page = (phases: Phase[], cursor?: string) =>
 const idsOf = (findings: Finding[]) => findings.map(({ issue: { target } }) => target.id)
 
 describe('a slice', () => {
-  it('that is full names the start of the next one; otherwise it is the last', () => {
+  it('names the start of the next one when it is full; otherwise it is the last', () => {
     const rows = [{ key: 3 }, { key: 5 }]
     expect(sliceOf(rows, 2, ['found'], ({ key }) => key)).toEqual({ scanned: 2, findings: ['found'], next: 5 })
     expect(sliceOf(rows, 3, [], ({ key }) => key)).toEqual({ scanned: 2, findings: [] })

@@ -97,15 +97,15 @@ describe('an undamaged space', () => {
 
 describe('bytes of a document', () => {
   it.each([
-    ['that are gone', 'raw-object-missing', 'critical', (path: string) => rmSync(path)],
-    ['that were cut', 'raw-object-size', 'error', (path: string) => overwrite(path, 'x')],
+    ['missing', 'raw-object-missing', 'critical', (path: string) => rmSync(path)],
+    ['truncated', 'raw-object-size', 'error', (path: string) => overwrite(path, 'x')],
     [
-      'that are others',
+      'different',
       'raw-object-hash',
       'critical',
       (path: string) => overwrite(path, readFileSync(path, 'utf8').replace('o', '0')),
     ],
-  ])('%s are reported and left to a person', async (_, code, severity, damage) => {
+  ])('get reported and left to a person when they are %s', async (_, code, severity, damage) => {
     const space = store.space()
     await publish(space, files)
     damage(objectOf('a.md'))
@@ -128,24 +128,24 @@ describe('bytes of a document', () => {
 })
 
 const DAMAGES: [what: string, statement: string, codes: string[]][] = [
-  ['an artifact that is gone', "UPDATE versions SET artifact = x'' WHERE doc_key = 1", ['artifact-unreadable']],
-  ['an outline of other bytes', "UPDATE versions SET outline = x'0102' WHERE doc_key = 1", ['outline-unreadable']],
-  ['items that cannot be read', "UPDATE versions SET items = x'00' WHERE doc_key = 1", ['items-unreadable']],
+  ['a missing artifact', "UPDATE versions SET artifact = x'' WHERE doc_key = 1", ['artifact-unreadable']],
+  ['an outline with other bytes', "UPDATE versions SET outline = x'0102' WHERE doc_key = 1", ['outline-unreadable']],
+  ['unreadable items', "UPDATE versions SET items = x'00' WHERE doc_key = 1", ['items-unreadable']],
   [
-    'an artifact of another document',
+    'the artifact of another document',
     'UPDATE versions SET artifact = (SELECT artifact FROM versions WHERE doc_key = 2) WHERE doc_key = 1',
     ['artifact-hash', 'element-missing'],
   ],
-  ['a passage with other words', "UPDATE nodes SET text = 'twa' WHERE text = 'two'", ['node-hash']],
+  ['a passage with other text', "UPDATE nodes SET text = 'twa' WHERE text = 'two'", ['node-hash']],
   [
-    'a passage that begins elsewhere',
+    'a passage with another start',
     "UPDATE nodes SET start_offset = start_offset - 1 WHERE text = 'two'",
     ['node-hash'],
   ],
-  ['a passage that ends elsewhere', "UPDATE nodes SET end_offset = end_offset + 1 WHERE text = 'two'", ['node-hash']],
-  ['a passage in no section', "UPDATE nodes SET outline_node = 's9' WHERE text = 'two'", ['section-missing']],
-  ['a passage of no element', `UPDATE nodes SET elements = '["e9"]' WHERE text = 'two'`, ['element-missing']],
-  ['a lost passage', "DELETE FROM nodes WHERE text = 'two'", ['node-missing', 'text-count']],
+  ['a passage with another end', "UPDATE nodes SET end_offset = end_offset + 1 WHERE text = 'two'", ['node-hash']],
+  ['a passage without a section', "UPDATE nodes SET outline_node = 's9' WHERE text = 'two'", ['section-missing']],
+  ['a passage without an element', `UPDATE nodes SET elements = '["e9"]' WHERE text = 'two'`, ['element-missing']],
+  ['a missing passage', "DELETE FROM nodes WHERE text = 'two'", ['node-missing', 'text-count']],
 ]
 
 describe('rows of a version', () => {

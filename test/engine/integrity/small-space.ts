@@ -18,34 +18,34 @@ export const DAY_MS = 24 * HOUR_MS
 /** Ids that sort by their last digits. */
 export const uuid = (end: number) => `018f0000-0000-7000-8000-${String(end).padStart(12, '0')}`
 
-/** Checks, repairs and collections on a small store, whose clock a test sets. */
+/** Checks, repairs and collections on a small store, with a clock that the test sets. */
 export interface SmallSpaces {
   store: SmallStore
   integrity: IntegrityOperations
-  /** what the engine takes for now */
+  /** The current time of the engine. */
   clock: { now: number }
   publish(space: SpaceRow, files: Record<string, string>): Promise<void>
-  /** a trained model that queries of the space use from now on */
+  /** A trained model that queries of the space use from now on. */
   model(space: SpaceRow): VectorSpace
   issues(space: SpaceRow, check: FsckCheck, how?: { deep?: boolean; caller?: Caller }): Promise<ConsistencyIssue[]>
   repair(space: SpaceRow, check: FsckCheck, how?: { dryRun?: boolean; caller?: Caller }): Promise<RepairReport['items']>
   repairAll(space: SpaceRow): Promise<RepairReport['items']>
   candidates(space: SpaceRow, caller?: Caller): Promise<GcCandidate[]>
-  /** the one candidate there is */
+  /** The only candidate. */
   onlyCandidate(space: SpaceRow): Promise<GcCandidate>
-  /** states of what was collected, or was not */
+  /** Recorded results of collections. */
   outcomes(): string[]
-  /** puts the bytes of an object, as old as is said, and returns its key */
+  /** Stores the bytes of an object with the given age, and returns its key. */
   object(digit: string, how?: { bytes?: string; tenant?: string; ageMs?: number }): string
-  /** puts a temporary file, named by its id */
+  /** Creates a temporary file named by its id. */
   temporary(id: string, how?: { bytes?: string; ageMs?: number }): void
-  /** the row of a commit, by default of an upload that failed for good long ago */
+  /** Inserts a commit, by default of an upload that failed permanently long ago. */
   commit(space: SpaceRow, id: string, columns?: Record<string, string | number | null>): void
-  /** so many of these, with ids from a number on */
+  /** Inserts a number of commits, with ids from a number on. */
   commits(space: SpaceRow, from: number, count: number, columns?: Record<string, string | number | null>): void
   isThere(objectKey: string): boolean
   pathOf(objectKey: string): string
-  /** lets only one subject know of what came from a source */
+  /** Makes a source readable for one subject only. */
   restrict(space: SpaceRow, sourceId: string, subject: string): void
 }
 
@@ -53,7 +53,7 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
   const clock = { now: Date.now() }
   const store = await openSmallStore({ now: () => clock.now })
   const integrity = createIntegrity(store.context)
-  // damage comes behind the back of the database's own rules
+  // The damage bypasses the constraints of the database.
   store.run('PRAGMA foreign_keys = OFF')
   const pathOf = (key: string) => join(store.dataDir, 'objects', key)
   const put = (path: string, bytes: string, ageMs: number) => {
@@ -132,7 +132,7 @@ function* insertCommit(space: SpaceRow, id: string, columns: Record<string, stri
   yield* sql.run(`INSERT INTO staged_commits (${names.join(', ')}) VALUES (${places})`, Object.values(row))
 }
 
-/** A candidate that no dry run made. */
+/** A candidate that no dry run returned. */
 export function forged(
   candidateType: GcCandidate['candidateType'],
   target: GcCandidate['target'],

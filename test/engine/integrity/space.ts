@@ -38,7 +38,7 @@ export async function allIssues(
   return issues
 }
 
-/** Repairs everything that repairs itself, check by check and page by page. */
+/** Runs all automatic repairs, check by check and page by page. */
 export async function repairAll(engine: Engine, spaceId: string, dryRun = false): Promise<RepairReport['items']> {
   const items: RepairReport['items'] = []
   for (const check of CHECKS) {
@@ -63,7 +63,7 @@ export async function allCandidates(engine: Engine, spaceId: string, prefix?: st
   return found
 }
 
-/** Changes rows behind the engine's back. */
+/** Changes rows directly, without the engine. */
 export function sql<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
   const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'))
   try {
@@ -74,7 +74,7 @@ export function sql<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
   }
 }
 
-/** How often each code occurs. */
+/** The number of occurrences of each code. */
 export function codes(issues: { code: string }[]): Record<string, number> {
   const found: Record<string, number> = {}
   for (const { code } of issues) found[code] = (found[code] ?? 0) + 1

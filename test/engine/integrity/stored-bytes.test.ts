@@ -63,7 +63,7 @@ describe('a workspace file', () => {
     return key
   }
 
-  it.each(KINDS)('appears by its path when its bytes are %s', async (kind) => {
+  it.each(KINDS)('appears by its path when its bytes have this damage: %s', async (kind) => {
     const key = written('f1', 'kept')
     written('f2', 'whole')
     expect(await check()).toEqual([])
@@ -136,7 +136,7 @@ describe('chat files', () => {
     return key
   }
 
-  it.each(KINDS)('appear in the report when their bytes are %s', async (kind) => {
+  it.each(KINDS)('appear in the report when their bytes have this damage: %s', async (kind) => {
     const key = sent('f1', 'kept')
     sent('f2', 'whole')
     const [type, severity, damage] = DAMAGES[kind]
@@ -147,7 +147,7 @@ describe('chat files', () => {
         target: { type: 'raw-object', id: 'f1', objectKey: key },
       },
     ])
-    // they belong to no space: each of the tenant shows them
+    // They belong to no space: every space of the tenant reports them.
     expect(await check(small.store.space())).toHaveLength(1)
     const theirs = small.store.space({ caller: BOB })
     expect(await small.issues(theirs, 'raw-objects', { caller: BOB })).toEqual([])
@@ -183,7 +183,7 @@ describe('documents', () => {
     expect((await check()).filter(({ code }) => code === 'raw-object-size')).toHaveLength(4)
   })
 
-  it('cannot be read when its object is a symbolic link, and the reason is reported', async () => {
+  it('cannot be read when their object is a symbolic link, and the reason is reported', async () => {
     await small.publish(space, { 'a.md': 'one' })
     const [{ object_key: key = '' } = {}] = small.store.rows<{ object_key: string }>('SELECT * FROM documents')
     rmSync(small.pathOf(key))

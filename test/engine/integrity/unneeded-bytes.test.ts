@@ -43,7 +43,7 @@ describe('objects', () => {
     expect(small.isThere(key)).toBe(false)
   })
 
-  it('that the database may not know stay when they are older than this start', async () => {
+  it('that the database may not know are only reported, when they are older than this start', async () => {
     const old = small.object('a')
     const young = small.object('b', { ageMs: -60_000 })
     const earlier = small.object('c', { ageMs: 60_000 })

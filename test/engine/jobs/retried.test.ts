@@ -153,7 +153,7 @@ describe('retrying all failed jobs of a space', () => {
     expect(await retryFailed(store.context, ADA, space.id)).toMatchObject({ total: 0, jobs: [] })
   })
 
-  it('does nothing when old and new passages together exceed the quota', async () => {
+  it('fails without new jobs when old and new passages together exceed the quota', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 3 }
     const space = store.space({ policies: { quotaPolicy } })
     const id = await published(space)

@@ -147,7 +147,7 @@ describe('a job that may crash processes', () => {
   })
 })
 
-describe('jobs that their batch returned without a result', () => {
+describe('jobs that their batch left unfinished', () => {
   it('run again', async () => {
     const space = store.space()
     const { compile } = store.context.compiler

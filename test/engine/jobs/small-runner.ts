@@ -4,30 +4,30 @@ import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
 import { until } from '../../helpers/until.js'
 
-/** A runner on a small store. Nothing wakes it but the test. */
+/** A runner on a small store, woken by the test only. */
 export interface SmallRunner {
   store: SmallStore
   runner: JobRunner
-  /** the time by which things grow old */
+  /** The clock for ages. */
   clock: number
-  /** whether the disk has no room */
+  /** Whether the disk is full. */
   isFull: boolean
-  /** names of the files of every batch that was read */
+  /** Names of the files of every compiled batch. */
   batches: string[][]
-  /** stands before the reading of a batch: it may wait, or throw */
+  /** Called before each batch is compiled: it may wait or throw. */
   before: (files: string[], signal: AbortSignal | undefined) => unknown
   /** Uploads files and wakes the runner. @returns ids of their jobs */
   send(space: SpaceRow, files: Record<string, string>): Promise<string[]>
   sendOne(space: SpaceRow, name: string, text?: string): Promise<string>
-  /** names of the documents that readers see */
+  /** Names of the documents that readers see. */
   visible(): string[]
-  /** resolves when nothing is claimed, and nothing runs */
+  /** Resolves when nothing is claimed and nothing runs. */
   idle(): Promise<void>
-  /** resolves when a file is being read */
+  /** Resolves when a file is being compiled. */
   reading(name: string): Promise<void>
-  /** ends every pause, and wakes the runner */
+  /** Ends every pause and wakes the runner. */
   hurry(): void
-  /** Waits until a job was tried so often, or has ended; each pause is ended at once. */
+  /** Waits until a job had the given number of attempts or has ended; skips each pause. */
   tried(id: string, times: number, what?: 'attempts' | 'waits'): Promise<JobRow>
   end(): Promise<void>
 }
@@ -98,7 +98,7 @@ export async function openSmallRunner(): Promise<SmallRunner> {
   return it
 }
 
-/** Something that is opened once. */
+/** A promise that the test resolves with `open`. */
 export function gate() {
   let open: () => void = () => undefined
   const opened = new Promise<void>((resolve) => {

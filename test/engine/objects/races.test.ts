@@ -162,7 +162,7 @@ describe('a failing S3 server', () => {
     expect(await gateways[0].missing()).toEqual([])
   })
 
-  test('makes bytes with an uncertain removal count as missing until it is settled', async () => {
+  test('delays an upload of bytes with an uncertain removal until the removal is settled', async () => {
     if (server === undefined) throw new Error('no server')
     const gateway = await store.gateway()
     const id = await gateway.upload(SMALL, true)

@@ -36,16 +36,16 @@ const PATIENCE = {
   backoff: { baseMs: 5, capMs: 20 },
 }
 
-/** One database and one place of objects, for any number of gateways: a folder, or a server of S3. */
+/** One database and one object store for any number of gateways: a folder or an S3 server. */
 export function temporaryStore(server?: StrictS3) {
   const root = mkdtempSync(join(tmpdir(), 'ks-agreed-'))
   const open: Gateway[] = []
   return {
     root,
-    /** Where the file of an object is. */
+    /** The path of an object file. */
     pathOf: (bytes: Buffer) => join(root, 'objects', keyOf(bytes)),
     async gateway(): Promise<Gateway> {
-      // what a gateway fetched is its own
+      // Each gateway has a separate cache.
       const folder = join(root, server === undefined ? 'objects' : `objects-${open.length}`)
       mkdirSync(folder, { recursive: true })
       const gateway = new Gateway({
@@ -59,7 +59,7 @@ export function temporaryStore(server?: StrictS3) {
       open.push(gateway)
       return gateway
     },
-    /** Names of all files below the objects, of temporary ones too; of a server those of its objects. */
+    /** Names of all files below the objects, including temporary ones; for a server, those of its objects. */
     files: () =>
       server !== undefined
         ? [...server.objects.keys()].filter((key) => key.includes('/sha256/')).map((key) => key.slice(-64))
@@ -76,13 +76,13 @@ export function temporaryStore(server?: StrictS3) {
   }
 }
 
-/** What one process does with objects; files of chats stand for all rows that name them. */
+/** The object operations of one process; chat files represent all rows that reference objects. */
 export class Gateway {
   constructor(readonly context: Removing) {}
 
   /**
-   * Receives bytes and names them.
-   * @param isLoose the row comes with the commit, as that of a workspace does; else it holds the bytes before
+   * Receives bytes and references them.
+   * @param isLoose the row comes with the commit, as for a workspace file; otherwise the row exists before
    */
   async upload(bytes: Buffer, isLoose: boolean): Promise<string> {
     const { db, objects } = this.context
@@ -107,7 +107,7 @@ export class Gateway {
     return id
   }
 
-  /** Removes the row, and the bytes where no other names them. */
+  /** Removes the row, and the bytes when no other row references them. */
   async remove(id: string, bytes: Buffer): Promise<ReadonlySet<string>> {
     await this.context.db.write(function* () {
       yield* sql.run('DELETE FROM chat_files WHERE id = ?', [id])
@@ -124,21 +124,21 @@ export class Gateway {
     return this.context.db.read(sql.all('SELECT sha256, state, loose_since FROM objects'))
   }
 
-  /** Keys of objects that rows of finished uploads name and that are not there whole. */
+  /** Keys of objects of finished uploads that are missing or damaged. */
   async missing(): Promise<string[]> {
     const missing: string[] = []
     for (const { id, object_key: key, ready } of await this.rows()) {
       if (ready === 0) continue
       const read = await this.context.objects.measure(key).catch(() => undefined)
       if (read?.sha256 === key.slice(-64)) continue
-      // it may have been deleted while it was read
+      // It may have been deleted during the read.
       if ((await this.rows()).some((row) => row.id === id)) missing.push(key)
     }
     return missing
   }
 }
 
-/** A file of a chat that names bytes. */
+/** A chat file that references bytes. */
 export function rowOf(id: string, bytes: Buffer): FileRow {
   return {
     id,

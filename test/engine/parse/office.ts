@@ -56,7 +56,9 @@ export function makePptx(slides: Slide[], extra: ZipPart[] = []): Buffer {
   return makeZip([...parts, ...extra])
 }
 
-/** A shape with one paragraph per line; `placeholder` as in `p:ph`. Leading `>` are levels, `*` and `!` bullet or none. */
+/**
+ * A shape with one paragraph per line; `placeholder` as in `p:ph`. Leading `>` are levels, `*` and `!` bullet or none.
+ */
 export function shape(lines: string, placeholder?: string): string {
   const holder = placeholder === undefined ? '' : `<p:ph type="${placeholder}"/>`
   const paragraphs = lines.split('\n').map((line) => {

@@ -36,12 +36,12 @@ describe('the retry policy for a failure', () => {
     ['a wrong request', new KsError('invalid-request', 'wrong'), false],
     ['a disk without room', coded('ENOSPC'), true],
     ['too many open files', coded('EMFILE'), true],
-    ['a database that another holds', coded('SQLITE_BUSY'), true],
+    ['a database locked by another process', coded('SQLITE_BUSY'), true],
     ['a damaged row', coded('SQLITE_CORRUPT'), false],
-    ['a code that is no text', coded(28), false],
+    ['a code that is not a string', coded(28), false],
     ['an error without a code', new Error('broken'), false],
-    ['what is no error', { code: 'ENOSPC' }, false],
-    ['the end of the index process', new IndexProcessDied(new Error('it ended')), false],
+    ['a value that is no error', { code: 'ENOSPC' }, false],
+    ['the death of the index process', new IndexProcessDied(new Error('it ended')), false],
   ])('classifies %s as temporary or permanent: %#', (_, error, passes) => {
     expect(passesByItself(error)).toBe(passes)
   })

@@ -33,7 +33,7 @@ export async function research(
   return ended(engine, task.id)
 }
 
-/** The events of a task to its end, over as many streams as its limit asks for. */
+/** The events of a task up to its end, over as many streams as the limit requires. */
 export async function eventsOf(engine: Engine, id: string, limit = 100, caller: Caller = ADA) {
   const events: { id: string; event: string; data: unknown }[] = []
   for (;;) {
@@ -49,7 +49,7 @@ export async function eventsOf(engine: Engine, id: string, limit = 100, caller: 
 const FILLER =
   'The keeper writes the weather into the book every evening, and the boat brings bread and oil when the sea allows it. '
 
-/** A long document: its sections are passages of their own, so that a look sees only some of them. */
+/** A long document whose sections become separate passages, so that a search sees only some of them. */
 export const LONG = `# Lighthouses of the west\n\n${[
   'Keepers of Kereon',
   'Keepers of Eckmuhl',
@@ -68,10 +68,10 @@ export const LONG = `# Lighthouses of the west\n\n${[
       `## ${title}\n\n${`${FILLER}Of ${title.toLowerCase()} number ${place} is told here. `.repeat(12)}`,
   )
   .join('\n\n')}\n`
-/** What that document leaves open, though its headings promise something. */
+/** Questions that the document leaves open, though its headings suggest an answer. */
 export const OPEN = 'What salary did the keepers receive? How bright were the lamps in candela?'
-/** What it does tell. */
+/** A question that it answers. */
 export const FOUND = 'What does the keeper write into the book every evening?'
 
-/** Prices so small that no budget is in the way. */
+/** Prices too small to exceed any budget. */
 export const priceless = { '*': { inputUsdPerMillion: 0.1, outputUsdPerMillion: 0.1 } }

@@ -284,7 +284,7 @@ describe('a research report', () => {
     expect(fake.requests.map(({ body }) => body.max_tokens).slice(2, 5)).toEqual([1024, 1024, 1024])
   })
 
-  test('without a missing part is not marked as degraded', async () => {
+  test('carries no degradation of the plan or answers when nothing failed', async () => {
     await withModel()
     const report = await engineTest.engine.research.report(ADA, (await research(engineTest.engine, spaceId)).id)
     expect(report.degradations?.filter(({ part }) => part === 'plan' || part === 'answer') ?? []).toEqual([])

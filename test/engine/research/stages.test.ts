@@ -168,7 +168,7 @@ describe('the sub-questions of a question', () => {
     expect(subQuestions(query)).toEqual(parts)
   })
 
-  test('number one to eight, none empty and none repeated, for any text', () => {
+  test('come as one to eight, none empty and none repeated, for any text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme' }), (query) => {
         const parts = subQuestions(query)

@@ -147,7 +147,7 @@ describe('a research task without a model', () => {
     expect(report.state).toBe('not-enough-evidence')
   })
 
-  test('reads the publication that was current when it was created', async () => {
+  test('uses the same publication as another task when nothing was published in between', async () => {
     const { engine } = test1
     const own = await spaceWith(engine)
     const before = (await engine.research.report(ADA, (await research(engine, own)).id)).publicationId

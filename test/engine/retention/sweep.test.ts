@@ -93,7 +93,7 @@ describe('the retention clean-up', () => {
     expect((await test.engine.queries.trace(BOB, bobs.traceId)).id).toBe(bobs.traceId)
   })
 
-  it('removes nothing at a change of the policy, but at its next run', async () => {
+  it('removes nothing at the moment of a change of the policy', async () => {
     const { traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
     ahead = 2 * DAY
     await policy({ answerTraceRetentionDays: 1 })

@@ -63,7 +63,7 @@ const OBJECT = ObjectStore.key('a', SHA)
 let driver: Driver
 const read = <T>(program: Read<T>): Promise<T> => driver.read(program)
 const write = <T>(program: () => Write<T>): Promise<T> => driver.write(program)
-/** What there is, or what a refusal that nothing is there comes to. */
+/** The result, or undefined for a not-found error. */
 const orNone = async <T>(look: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await look()
@@ -89,9 +89,9 @@ async function newSpace(tenant: string): Promise<{ key: number; tenant: string }
   return { key, tenant }
 }
 
-/** @param open gives a database with the newest schema */
+/** @param open returns a database with the newest schema */
 export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Promise<void> }>): void {
-  describe('an id of another tenant, where all else is the same, finds and changes nothing', () => {
+  describe('an id of another tenant', () => {
     let close: () => Promise<void>
     beforeAll(async () => {
       const opened = await open()
@@ -102,7 +102,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       await close()
     })
 
-    test('in chats', async () => {
+    test('finds and changes nothing in chats, with everything else equal', async () => {
       const appId = newId()
       const mine: Who = { tenant: 'a', appId, userId: '' }
       await write(() => insertApp(A, { id: appId, fields: {}, now: NOW }))
@@ -142,7 +142,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
         )
       })
       await write(() => readyFile({ tenant: 'b', id: ids.file }, NOW * 3))
-      expect(await read(ownFile(mine, ids.file, NOW))).toBeUndefined() // not made ready by the other
+      expect(await read(ownFile(mine, ids.file, NOW))).toBeUndefined() // The other tenant did not mark it as ready.
       await write(() => readyFile({ tenant: 'a', id: ids.file }, NOW * 3))
       const unused = await read(unusedUploads(mine, NOW))
       expect([unused.files, (await read(unusedUploads(theirs, NOW))).files]).toEqual([1, 0])
@@ -200,7 +200,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       expect(await read(appById(mine))).toEqual(stored)
     })
 
-    test('in documents, queries, sessions, research, snapshots and bulk jobs', async () => {
+    test('finds and changes nothing in documents, queries, sessions, research, snapshots and bulk jobs', async () => {
       const space = await newSpace('a')
       const documentId = newId()
       const made = { mime_type: 'text/plain', object_key: OBJECT, sha256: SHA, size_bytes: 1, metadata: {} }

@@ -137,10 +137,10 @@ describe('a fetched page', () => {
   })
 
   it.each<[string, Answered, Partial<KeptSite>]>([
-    ['its bytes are gone', { status: 304 }, { page: async () => undefined }],
-    ['another state was meant', { status: 304, headers: { etag: '"2"' } }, {}],
+    ['its bytes are missing', { status: 304 }, { page: async () => undefined }],
+    ['the entity tag differs', { status: 304, headers: { etag: '"2"' } }, {}],
     ['another address answered', { status: 304, url: `${AT}/b` }, {}],
-    ['the condition was refused', { status: 412 }, {}],
+    ['the condition failed', { status: 412 }, {}],
   ])('comes from a second, unconditional request when %s', async (_, answer, changes) => {
     const site = new FakeSite({ [URL_A]: 'whole' })
     site.before = (_url, condition) => (condition === undefined ? undefined : answer)
@@ -160,7 +160,7 @@ describe('a fetched page', () => {
     expect(await visit(site, keptPage)).toMatchObject({ status: 404 })
   })
 
-  it('comes from one of four concurrent requests, or after the delay that the site requests', async () => {
+  it('waits while four others are fetched, or for the delay that the site requests', async () => {
     const batch = Array.from({ length: 6 }, (_, place) => ({ address: `${AT}/${place}`, depth: 0 }))
     const most = async (delayMs: number) => {
       const site = new FakeSite()

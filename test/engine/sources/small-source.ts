@@ -10,7 +10,7 @@ import { createSource, type SourceParts } from '../../../src/engine/sources/sour
 import { ADA } from '../../helpers/engine.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
 
-/** Sources on a small store, whose clock a test sets; what they upload is compiled when its end is waited for. */
+/** Sources on a small store with a clock that the test sets; uploads are compiled when a test waits for their end. */
 export interface SmallSources {
   store: SmallStore
   space: SpaceRow
@@ -21,7 +21,7 @@ export interface SmallSources {
   again(source: SourceRow): SourceRow
   place(source: SourceRow, caller?: Caller): ImportPlace
   settled(jobId: string): Promise<void>
-  /** names, states and texts of the documents that are there */
+  /** Names, states and texts of the existing documents. */
   documents(): { id: string; filename: string; parser_status: string; metadata: string }[]
 }
 
@@ -58,14 +58,14 @@ export async function openSmallSources(): Promise<SmallSources> {
   }
 }
 
-/** An answer of a site: its text, or more of it. */
+/** A response of a site: its text, or more fields. */
 export type Answered = string | (Partial<Omit<Fetched, 'body'>> & { body?: string })
 
-/** A site without a network: by address; what is not there answers 404. */
+/** A site without a network, by address; unknown addresses get status 404. */
 export class FakeSite implements SafeFetch {
   readonly asked: { url: string; condition?: Record<string, string>; credentials?: Record<string, string> }[] = []
   readonly pages: Map<string, Answered | Error>
-  /** answers in the place of `pages`, where it gives any */
+  /** Responses that take precedence over `pages`. */
   before: (url: string, condition: Record<string, string> | undefined) => Answered | Error | undefined = () => undefined
 
   constructor(pages: Record<string, Answered | Error> = {}) {
@@ -86,7 +86,7 @@ export class FakeSite implements SafeFetch {
     return { url, status: 200, mediaType: 'text/html', headers: {}, ...told, body: Buffer.from(body) }
   }
 
-  /** addresses that were asked for since it was last looked */
+  /** Addresses requested since the last call. */
   urls(): string[] {
     return this.asked.splice(0).map(({ url }) => url)
   }

@@ -108,7 +108,7 @@ describe('the metadata of a source', () => {
     expect(() => readContent('web', { credentials: ['secret'] })).toThrow(invalid)
   })
 
-  it('restrict crawl limits only for sources of the built-in crawler', () => {
+  it('must have valid crawl limits only for the built-in crawler', () => {
     const metadata = { parameters: { maxPages: 0 } }
     expect(() => readContent('web', metadata)).toThrow(invalid)
     expect(readContent('connector', metadata).metadata).toEqual(metadata)

@@ -79,11 +79,11 @@ describe('a run of a source', () => {
   })
 
   it.each([
-    ['a place that cannot be read', new EgressFailure('answered 500'), 'crawl-failed', 'answered 500'],
-    ['what is unavailable for now', new KsError('unavailable', 'try later'), 'crawl-failed', 'try later'],
-    ['what has a code of its own', new KsError('not-configured', 'no token'), 'not-configured', 'no token'],
-    ['what nobody foresaw', new TypeError('x is undefined'), 'crawl-failed', 'an unexpected failure'],
-  ])('stores the reason in the source when it fails for %s', async (_, error, code, reason) => {
+    ['a failed response', new EgressFailure('answered 500'), 'crawl-failed', 'answered 500'],
+    ['a temporary failure', new KsError('unavailable', 'try later'), 'crawl-failed', 'try later'],
+    ['a documented error', new KsError('not-configured', 'no token'), 'not-configured', 'no token'],
+    ['an unexpected error', new TypeError('x is undefined'), 'crawl-failed', 'an unexpected failure'],
+  ])('stores the reason in the source when it fails with %s', async (_, error, code, reason) => {
     await expect(run(async () => Promise.reject(error))).rejects.toMatchObject({
       code,
       message: expect.stringContaining(reason),

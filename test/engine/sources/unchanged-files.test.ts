@@ -71,7 +71,7 @@ describe.each(PLACES)('a file of $provider', ({ provider, uri, path, id: fileId,
     expect(second.documents).not.toEqual(first.documents)
   })
 
-  test('downloads again when its document was deleted, or its name or credentials changed', async () => {
+  test('gets downloaded again when its document was deleted, or its name or credentials changed', async () => {
     const id = await start()
     const { documents } = await take(id)
     await home.engine.documents.delete(

@@ -64,13 +64,13 @@ describe('the state of a database file', () => {
   })
 
   it.each<[string, () => void, RegExp]>([
-    ['shorter than its head', () => truncateSync(path, 99), /^it has 99 bytes, less than its header$/],
-    ['of another kind', () => overwrite(0, [0x50]), /^it does not begin like a database$/],
-    ['of a page size that is no power of two', () => overwrite(16, [4, 2]), /^its header has an invalid page size of 1026$/],
-    ['of pages that are too small', () => overwrite(16, [1, 0]), /^its header has an invalid page size of 256$/],
-    ['of no page size', () => overwrite(16, [0, 0]), /^its header has an invalid page size of 0$/],
+    ['shorter than its header', () => truncateSync(path, 99), /^it has 99 bytes, less than its header$/],
+    ['no database', () => overwrite(0, [0x50]), /^it does not begin like a database$/],
+    ['written with a page size that is no power of two', () => overwrite(16, [4, 2]), /^its header has an invalid page size of 1026$/],
+    ['written with too small pages', () => overwrite(16, [1, 0]), /^its header has an invalid page size of 256$/],
+    ['without a page size', () => overwrite(16, [0, 0]), /^its header has an invalid page size of 0$/],
     [
-      'cut short by a byte',
+      'truncated by a byte',
       () => truncateSync(path, readFileSync(path).length - 1),
       /^it is truncated: it has \d+ bytes of \d+$/,
     ],

@@ -40,7 +40,7 @@ it('a rejected piece destroys the stream, after the piece in progress', async ()
   expect(isTaken).toBe(true)
 })
 
-it('a stream that ended before, failed or closed early resolves or rejects accordingly', async () => {
+it('a stream that ended before is complete; one that failed or closed early causes an error', async () => {
   const ended = Readable.from([])
   ended.resume()
   await sleep(5)

@@ -6,7 +6,10 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql, type Write } from '../../../src/engine/storage/program.js'
 
-/** Migrates one empty database for all tests of a file. @returns makes a folder with a copy of it, `main.sqlite` */
+/**
+ * Migrates one empty database for all tests of a file. @returns a function that creates a folder with a copy of it,
+ * `main.sqlite`
+ */
 export function emptyDatabase(): () => string {
   let empty: string
   beforeAll(async () => {
@@ -21,12 +24,12 @@ export function emptyDatabase(): () => string {
   }
 }
 
-/** A row of the simplest table there is. */
+/** Inserts a row into the simplest table. */
 export function* insert(jti: string): Write<unknown> {
   return yield* sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, 1)', [jti])
 }
 
-/** What `insert` put there. */
+/** The rows that `insert` added. */
 export function heldIn(db: Database): string[] {
   return db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map(({ jti }) => jti)
 }

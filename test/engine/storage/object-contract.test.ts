@@ -74,14 +74,14 @@ describe.each([
     expect(await backing.keys()).toEqual([key])
   })
 
-  it('store equal bytes once per tenant', async () => {
+  it('exist once per tenant when their bytes are equal', async () => {
     const bytes = Buffer.from('the same')
     const keys = [await put(bytes), await put(bytes, 'another')]
     expect(await put(bytes)).toBe(keys[0])
     expect(await backing.keys()).toEqual(keys.toSorted())
   })
 
-  it('publish many at once, and let other work run in between', async () => {
+  it('can be published many at once, while other work runs in between', async () => {
     const staged = await Promise.all(Array.from({ length: 70 }, (_, n) => stage(Buffer.from(`bytes ${n}`))))
     const entries = staged.map((one) => ({ staged: one, key: ObjectStore.key('tenant', one.sha256) }))
     let pauses = 0
@@ -91,7 +91,7 @@ describe.each([
     expect(await backing.keys()).toEqual(entries.map(({ key }) => key).sort())
   })
 
-  it('replace damaged bytes when the same bytes are published again', async () => {
+  it('get replaced when they are damaged and the same bytes are published again', async () => {
     for (const bytes of [Buffer.from('small'), randomBytes(100_000)]) {
       const key = await put(bytes)
       for (const damage of [Buffer.alloc(bytes.length, 'x'), Buffer.from('of another size')]) {
@@ -104,7 +104,7 @@ describe.each([
     }
   })
 
-  it.each([10, 200_000])('accept %i bytes again after their removal', async (size) => {
+  it.each([10, 200_000])('can be stored again after their removal (%i bytes)', async (size) => {
     const staged = await stage(randomBytes(size))
     const key = ObjectStore.key('tenant', staged.sha256)
     for (let round = 0; round < 2; round++) {
@@ -118,7 +118,7 @@ describe.each([
     expect(await store.listStaged()).toEqual([])
   })
 
-  it('distinguish missing ones from existing ones', async () => {
+  it('can be distinguished from missing ones', async () => {
     const key = keyOf(Buffer.from('never put'))
     expect([await store.measure(key), await store.describe(key)]).toEqual([undefined, undefined])
     await expect(store.bytes(key)).rejects.toMatchObject({ code: 'ENOENT' })
@@ -133,7 +133,7 @@ describe.each([
     expect(await store.measure(there)).toBeUndefined()
   })
 
-  it('measure many at once, whatever their state', async () => {
+  it('can be measured many at once, whatever their state', async () => {
     const whole = await put(randomBytes(50_000))
     const damaged = await put(Buffer.from('as it was received'))
     await backing.damage(damaged, Buffer.from('as it was kept'))
@@ -147,7 +147,7 @@ describe.each([
     ])
   })
 
-  it('list a tenant in the order of keys, page by page, with foreign entries', async () => {
+  it('appear in lists by tenant and key, page by page, with foreign entries', async () => {
     const texts = Array.from({ length: 25 }, (_, n) => Buffer.from(`listed ${n}`))
     const keys = (await Promise.all(texts.map((text) => put(text)))).sort()
     await put(Buffer.from('listed 0'), 'another')
@@ -170,7 +170,7 @@ describe.each([
     ])
   })
 
-  it('remove an object only while the removal is still claimed', async () => {
+  it('disappear only while their removal is still claimed', async () => {
     const keys = [await put(Buffer.from('a')), await put(Buffer.from('b'))].sort()
     expect(await removed(keys, () => false)).toEqual({ gone: [], inDoubt: [] })
     expect(await backing.keys()).toEqual(keys)
@@ -181,7 +181,7 @@ describe.each([
     expect(await backing.keys()).toEqual([])
   })
 
-  it('leave nothing of an upload that is too large or interrupted', async () => {
+  it('do not exist after an upload that is too large or interrupted', async () => {
     await expect(stage(Buffer.alloc(100_000), 50_000)).rejects.toMatchObject({ code: 'upload-too-large' })
     async function* cut() {
       yield Buffer.alloc(40_000)
@@ -191,14 +191,14 @@ describe.each([
     expect([await store.listStaged(), await backing.keys()]).toEqual([[], []])
   })
 
-  it('remove staged leftovers of an earlier process when the store opens', async () => {
+  it('leave no staged files of an earlier process when the store opens', async () => {
     await stage(Buffer.alloc(100_000))
     expect(await store.listStaged()).toHaveLength(1)
     store = await backing.open()
     expect(await store.listStaged()).toEqual([])
   })
 
-  it('reject malformed keys', async () => {
+  it('cannot be requested by malformed keys', async () => {
     for (const key of ['../x', 'a/sha256/ab/../../x', '/etc/passwd', '']) {
       await expect((async () => store.bytes(key))()).rejects.toMatchObject({ code: 'data-damaged' })
       await expect((async () => store.describe(key))()).rejects.toMatchObject({ code: 'data-damaged' })

@@ -9,15 +9,15 @@ import type { ObjectPlace } from '../../../src/local/object-place.js'
 import { startS3 } from '../../helpers/places/s3.js'
 import { startStrictS3 } from '../../helpers/places/strict-s3.js'
 
-/** A place of objects, as somebody else sees it. */
+/** Direct access to the objects of a store, bypassing the store. */
 export interface Backing {
   open(): Promise<ObjectStore>
-  /** has other bytes stand where an object stood */
+  /** Replaces the bytes of an object. */
   damage(key: string, bytes: Buffer): Promise<void>
   lose(key: string): Promise<void>
-  /** keys of everything that is there but what says whose it is */
+  /** Keys of all entries except the store file. */
   keys(): Promise<string[]>
-  /** keys that may be listed at once, where it cannot list page by page */
+  /** Maximal number of keys per listing, where paging is not supported. */
   page?: number
   end(): Promise<void>
 }
@@ -42,14 +42,14 @@ export async function inFiles(folder: string): Promise<Backing> {
   }
 }
 
-/** Opens the objects of a bucket; nothing is kept on this machine unless a test says how much. */
+/** Opens the objects of a bucket; the cache is empty unless a test sets its size. */
 export function openBucket(folder: string, place: ObjectPlace, changes: Partial<S3Options> = {}): Promise<S3Objects> {
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   const store = { id: 'the-store', opened: 1, hasObjects: false }
   return S3Objects.open({ place, folder, store, log, onDoubt() {}, cacheBytes: 0, ...changes })
 }
 
-/** Gives the credentials as everybody gives them, until the end of the test. */
+/** Sets the credentials in the environment until the end of the test. */
 export function withKeys(env: Record<string, string>): void {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
 }
@@ -99,7 +99,7 @@ export async function inS3rver(folder: string): Promise<Backing> {
         place.prefix,
       )
     },
-    // the mark of a further page is made by a cipher that Node does not have any more
+    // The continuation token needs a cipher that Node no longer has.
     page: 1000,
     async end() {
       for (const store of opened) store.close()

@@ -70,7 +70,7 @@ async function removed(store: S3Objects, keys: string[]) {
   return { gone, inDoubt, failure }
 }
 
-/** Has the first requests of a method for an object fail. */
+/** Makes the first requests of a method for an object fail. */
 function failing(times: number, fault: Fault, of: (request: StrictRequest) => boolean = () => true) {
   let left = times
   server.fault = (request) => (request.key.includes('/sha256/') && of(request) && left-- > 0 ? fault : undefined)
@@ -79,28 +79,28 @@ function failing(times: number, fault: Fault, of: (request: StrictRequest) => bo
 const FAULTS: [string, Fault][] = [
   ['answers 503', { status: 503, code: 'SlowDown' }],
   ['answers 500', { status: 500, code: 'InternalError' }],
-  ['answers that the bytes were damaged on their way', { status: 400, code: 'BadDigest' }],
+  ['reports bytes damaged in transit', { status: 400, code: 'BadDigest' }],
   ['ends the connection', 'drop'],
-  ['ends the connection when it has done what was asked', 'drop-after'],
-  ['says nothing', 'hang'],
+  ['ends the connection after the operation', 'drop-after'],
+  ['does not respond', 'hang'],
 ]
 
 describe('an object storage that', () => {
-  it.each(FAULTS)('%s twice is asked again', async (_name, fault) => {
+  it.each(FAULTS)('%s twice is retried', async (_name, fault) => {
     const store = await open()
     for (const bytes of [SMALL, LARGE]) {
       failing(2, fault)
       const key = await put(store, bytes)
       failing(2, fault)
       expect((await store.bytes(key)).equals(bytes)).toBe(true)
-      // an answer to HEAD has no body that could name a failure
+      // A response to HEAD has no body that could name a failure.
       if (typeof fault !== 'object' || fault.status >= 500) failing(2, fault)
       expect(await store.describe(key)).toMatchObject({ size: bytes.length })
     }
     expect(store.requests()).toContainEqual({ operation: 'get', outcome: 'retried', count: expect.any(Number) })
   })
 
-  it.each(FAULTS)('%s for ever is told to be away, in bounded time', async (_name, fault) => {
+  it.each(FAULTS)('%s permanently is reported as unavailable, in bounded time', async (_name, fault) => {
     const store = await open()
     const key = await put(store, SMALL)
     failing(1000, fault)
@@ -110,7 +110,7 @@ describe('an object storage that', () => {
     await expect(store.bytes(key)).rejects.toMatchObject(away)
     await expect(store.measureAll([key])).rejects.toMatchObject(away)
     await expect(store.local([key], async () => 'used')).rejects.toMatchObject(away)
-    // a hang, not a speed: each would take hours
+    // A bound against hangs, not for speed: each would take hours.
     expect(performance.now() - started).toBeLessThan(60_000)
     server.fault = () => undefined
     expect((await store.bytes(key)).equals(SMALL)).toBe(true)
@@ -118,7 +118,7 @@ describe('an object storage that', () => {
   })
 
   it.each<Fault>(['truncate', 'corrupt', 'drip'])(
-    'sends bytes badly (%s) is asked again, and never believed',
+    'sends bytes badly (%s) is retried, and wrong bytes are never accepted',
     async (fault) => {
       const store = await open()
       const key = await put(store, LARGE)
@@ -133,7 +133,7 @@ describe('an object storage that', () => {
     },
   )
 
-  it('refuses for ever is not asked again, and the refusal holds no secret', async () => {
+  it('denies access is not retried, and the error contains no secret', async () => {
     const store = await open()
     let asked = 0
     server.fault = ({ key }) => {
@@ -146,7 +146,7 @@ describe('an object storage that', () => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(server.secretAccessKey)
   })
 
-  it('has an object already is not sent it again where it honours conditions', async () => {
+  it('supports conditional requests does not receive an existing object again', async () => {
     const store = await open()
     await put(store, LARGE)
     const before = server.requests.length
@@ -158,10 +158,10 @@ describe('an object storage that', () => {
   })
 })
 
-describe('an upload in parts', () => {
+describe('a multipart upload', () => {
   const HUGE = Buffer.alloc(65 * 1024 ** 2, 'bytes that go in parts ')
 
-  it('is put together of parts that are each checked, and tried again one by one', async () => {
+  it('checks each part and retries it separately', async () => {
     const store = await open()
     let left = 2
     server.fault = ({ query }) => (query.get('partNumber') === '2' && left-- > 0 ? 'drop' : undefined)
@@ -171,14 +171,14 @@ describe('an upload in parts', () => {
     expect([server.uploads.size, await store.listStaged()]).toEqual([0, []])
   })
 
-  it('is given up where a part cannot be sent', async () => {
+  it('gets aborted when a part cannot be sent', async () => {
     const store = await open()
     server.fault = ({ query }) => (query.get('partNumber') === '3' ? { status: 503 } : undefined)
     await expect(put(store, HUGE)).rejects.toMatchObject({ code: 'unavailable' })
     expect([server.uploads.size, objects()]).toEqual([0, []])
   })
 
-  it('that a process left when it died is given up a day later', async () => {
+  it('left by a dead process is aborted after a day', async () => {
     server.uploads.set('old', { key: 'ks/x', parts: new Map(), at: new Date(Date.now() - 25 * 3_600_000) })
     server.uploads.set('young', { key: 'ks/y', parts: new Map(), at: new Date() })
     await open()
@@ -188,7 +188,7 @@ describe('an upload in parts', () => {
 
 describe('a removal', () => {
   it.each<Fault>(['hang', 'drop', 'drop-after', { status: 503 }])(
-    'whose end is not told (%s) is in doubt',
+    'whose result is unknown (%s) is reported as uncertain',
     async (fault) => {
       const store = await open()
       const key = await put(store, SMALL)
@@ -200,7 +200,7 @@ describe('a removal', () => {
     },
   )
 
-  it('ends the file of this machine as well', async () => {
+  it('deletes the cached file, too', async () => {
     const store = await open({ cacheBytes: 1e9 })
     const key = await put(store, LARGE)
     expect(readdirSync(join(folder, 'cache'))).toHaveLength(1)
@@ -210,8 +210,8 @@ describe('a removal', () => {
   })
 })
 
-describe('files of this machine', () => {
-  it('are kept within their bound, those in use beside it, and asked for once', async () => {
+describe('cached files', () => {
+  it('stay within the limit except those in use, and are downloaded once', async () => {
     const store = await open({ cacheBytes: 700_000 })
     const all = Array.from({ length: 5 }, () => randomBytes(300_000))
     const keys = await Promise.all(all.map((bytes) => put(store, bytes)))
@@ -231,7 +231,7 @@ describe('files of this machine', () => {
     expect(server.requests.slice(before)).toEqual([])
   })
 
-  it('of an earlier process are removed when the store is opened', async () => {
+  it('left by an earlier process disappear when the store opens', async () => {
     const store = await open({ cacheBytes: 1e9 })
     await put(store, SMALL)
     expect(readdirSync(join(folder, 'cache'))).toHaveLength(1)
@@ -240,10 +240,10 @@ describe('files of this machine', () => {
   })
 })
 
-describe('the place of a store', () => {
+describe('the location of a store', () => {
   const storeOf = (id: string, opened = 1, hasObjects = false) => ({ store: { id, opened, hasObjects } })
 
-  it('is refused where it is of another store, holds nothing of what rows name, or refuses', async () => {
+  it('fails to open when it belongs to another store, lacks referenced objects, or denies access', async () => {
     await open(storeOf('mine'))
     await expect(open(storeOf('yours'))).rejects.toMatchObject({ name: 'StoreRefused', message: /of store mine/ })
     const empty = { place: { ...server.place, prefix: 'empty/' } }
@@ -255,7 +255,7 @@ describe('the place of a store', () => {
     expect(String(error)).not.toContain('wrong/secret')
   })
 
-  it('that is away is met later; until then nothing may be removed that the rows do not know', async () => {
+  it('opens later when it is unavailable; until then no unreferenced object may be removed', async () => {
     server.fault = () => ({ status: 503 })
     const store = await open()
     expect(store.doubt()).toContain('has not been checked yet')
@@ -265,7 +265,7 @@ describe('the place of a store', () => {
     expect(store.doubt()).toBeUndefined()
   })
 
-  it('tells a database that is older than its objects', async () => {
+  it('reveals a database that is older than its objects', async () => {
     await open(storeOf('mine', 7))
     const told: string[] = []
     const store = await open({ ...storeOf('mine', 3), onDoubt: (why) => told.push(why) })
@@ -273,13 +273,13 @@ describe('the place of a store', () => {
     expect(store.doubt()).toBe(told[0])
   })
 
-  it('is not disturbed by what finds out whether its server honours conditions', async () => {
+  it('stays clean after the probe for conditional requests', async () => {
     for (const conditions of [true, false]) {
       server.conditions = conditions
       await open()
       expect([...server.objects.keys()]).toEqual(['ks/store.json'])
     }
-    // servers that do not know them may say so
+    // Servers without support may report that.
     server.fault = ({ headers }) =>
       headers['if-none-match'] === '*' ? { status: 501, code: 'NotImplemented' } : undefined
     const store = await open()

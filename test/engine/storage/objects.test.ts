@@ -41,7 +41,7 @@ const put = async (bytes: Buffer) => {
 }
 
 describe('the object store', () => {
-  it('names bytes by their hash and gives them back unchanged', async () => {
+  it('stores bytes under their hash and returns them unchanged', async () => {
     const bytes = randomBytes(200_000)
     const key = await put(bytes)
     expect(key.endsWith(createHash('sha256').update(bytes).digest('hex'))).toBe(true)
@@ -49,7 +49,7 @@ describe('the object store', () => {
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
   })
 
-  it('makes the folder of an object again that somebody removed by hand', async () => {
+  it('creates the folder of an object again after a manual removal', async () => {
     const bytes = Buffer.from('the same')
     const key = await put(bytes)
     rmSync(dirname(store.path(key)), { recursive: true })
@@ -57,7 +57,7 @@ describe('the object store', () => {
     expect(readFileSync(store.path(key)).equals(bytes)).toBe(true)
   })
 
-  it('gives many names, and lets others in between', async () => {
+  it('publishes many objects in batches, and lets other work run in between', async () => {
     const staged = await Promise.all(Array.from({ length: 70 }, (_, n) => stage(Buffer.from(`bytes ${n}`))))
     const entries = staged.map((one) => ({ staged: one, key: ObjectStore.key('tenant', one.sha256) }))
     await store.syncStaged(staged)
@@ -69,19 +69,19 @@ describe('the object store', () => {
     expect(entries.every(({ key }) => existsSync(store.path(key)))).toBe(true)
   })
 
-  it('keeps one file for equal bytes, and none of a tenant under the name of another', async () => {
+  it('stores equal bytes once, with different keys per tenant', async () => {
     const bytes = Buffer.from('the same')
     expect(await put(bytes)).toBe(await put(bytes))
     const hash = createHash('sha256').update(bytes).digest('hex')
     expect(ObjectStore.key('a', hash)).not.toBe(ObjectStore.key('b', hash))
   })
 
-  it('stops at the limit and leaves nothing behind', async () => {
+  it('stops at the limit and leaves nothing', async () => {
     await expect(stage(Buffer.alloc(11), 10)).rejects.toMatchObject({ code: 'upload-too-large' })
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
   })
 
-  it('A28: gives nothing that a link in a received data directory leads to', async () => {
+  it('A28: follows no links in a received data directory', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'ks-outside-'))
     const compiler = createCompiler()
     try {
@@ -103,7 +103,7 @@ describe('the object store', () => {
         const [result] = await compiler.compile([read])
         expect(result).toMatchObject({ ok: false, failure: { message: 'a.txt cannot be opened: EOUTSIDE' } })
       }
-      // sending the document again puts its own bytes there
+      // Uploading the document again stores its own bytes there.
       const again = ObjectStore.key('tenant', hash)
       await put(secret)
       rmSync(store.path(again))
@@ -116,7 +116,7 @@ describe('the object store', () => {
     }
   })
 
-  it('removes an object only as long as nobody else has taken its removal over', async () => {
+  it('removes an object only while the removal is still claimed', async () => {
     const key = await put(Buffer.from('held'))
     const gone: string[] = []
     const remove = (isOurs: boolean) => store.remove([key], () => isOurs, { gone: (one) => gone.push(one) })
@@ -125,13 +125,13 @@ describe('the object store', () => {
     expect(existsSync(store.path(key))).toBe(true)
     await remove(true)
     expect(existsSync(store.path(key))).toBe(false)
-    // an object that is gone already is no failure: two may remove the same one
+    // A missing object is no failure: two processes may remove the same one.
     await remove(true)
     expect(gone).toEqual([key, key])
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
   })
 
-  it('reads many objects again in a thread as it reads one, whatever became of them', async () => {
+  it('measures many objects in a thread like a single one, whatever their state', async () => {
     const keys = await Promise.all([10, 300_000, 0].map((size) => put(randomBytes(size))))
     const damaged = await put(Buffer.from('as it was received'))
     rmSync(store.path(damaged))
@@ -151,7 +151,7 @@ describe('the object store', () => {
     )
   })
 
-  it.each([10, 200_000])('puts an object of %i bytes again after it was removed', async (size) => {
+  it.each([10, 200_000])('accepts an object of %i bytes again after its removal', async (size) => {
     const staged = await stage(randomBytes(size))
     const key = ObjectStore.key('tenant', staged.sha256)
     for (let round = 0; round < 2; round++) {
@@ -162,18 +162,18 @@ describe('the object store', () => {
     }
   })
 
-  it('sweeps half received files of an earlier process and touches no other file', async () => {
+  it('removes staged leftovers of an earlier process and no other files', async () => {
     writeFileSync(join(root, 'tmp', newId()), 'half')
     writeFileSync(join(root, 'tmp', 'note'), 'not ours')
     await FileObjects.open(root)
     expect(readdirSync(join(root, 'tmp'))).toEqual(['note'])
   })
 
-  it('refuses keys that are not object keys', () => {
+  it('rejects malformed keys', () => {
     for (const key of ['../x', 'a/sha256/ab/../../x', '/etc/passwd', '']) expect(() => store.path(key)).toThrow(/form/)
   })
 
-  it('lists a tenant page by page as a plain listing does, with what does not belong there', async () => {
+  it('lists a tenant page by page like a plain listing, with foreign entries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(ENTRY, { maxLength: 30 }),
@@ -210,7 +210,7 @@ const PREFIX = ObjectStore.prefix('tenant')
 const HASH = fc
   .constantFrom('00', '0f', 'ab', 'ff')
   .chain((start) => fc.stringMatching(/^[0-9a-f]{62}$/).map((rest) => start + rest))
-/** Names that sort before, at and behind the slash that ends a folder's name. */
+/** Names that sort before, at and after the slash at the end of a folder name. */
 const NAME = fc.constantFrom('ab', 'ab-', 'ab.x', 'ab0', 'abc', 'AB', 'sha256', 'sha256-', 'sha256x', 'x', '~')
 const KEY = fc.oneof(
   HASH.map((hash) => `sha256/${hash.slice(0, 2)}/${hash}`),
@@ -218,10 +218,10 @@ const KEY = fc.oneof(
   NAME.map((name) => `sha256/${name}`),
   NAME,
 )
-/** With a slash at its end a folder, otherwise a file. */
+/** A path with a slash at its end is a folder, otherwise a file. */
 const ENTRY = fc.tuple(KEY, fc.boolean()).map(([key, isFolder]) => (isFolder ? `${key}/` : key))
 
-/** Makes a file or a folder; none where a file stands in the way, or a folder in that of a file. */
+/** Creates a file or folder, unless another entry is in the way. */
 function make(folder: string, entry: string): void {
   try {
     mkdirSync(join(folder, entry.endsWith('/') ? entry : dirname(entry)), { recursive: true })
@@ -229,7 +229,7 @@ function make(folder: string, entry: string): void {
   } catch {}
 }
 
-/** Every file below a tenant's folder, and every folder that is none of objects, in the order of their names. */
+/** Every file of a tenant and every folder that is not for objects, sorted by name. */
 function plainly(folder: string, inside = ''): string[] {
   const names = readdirSync(join(folder, inside), { withFileTypes: true }).flatMap((entry) => {
     const name = inside + entry.name

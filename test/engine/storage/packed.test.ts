@@ -3,8 +3,8 @@ import { pack, unpack } from '../../../src/engine/storage/packed.js'
 
 afterEach(() => vi.restoreAllMocks())
 
-describe('what is stored packed', () => {
-  it('is read in pieces when it is long, and others get their turn between', async () => {
+describe('reading a packed value', () => {
+  it('yields to other work while it parses a long value in pieces', async () => {
     const elements = Array.from({ length: 8000 }, (_, id) => ({ id: `e${id}`, text: 'some words. '.repeat(30) }))
     const value = { text: elements.map(({ text }) => text).join('\n\n'), elements }
     const packed = await pack(value)
@@ -24,7 +24,7 @@ describe('what is stored packed', () => {
     expect(read).toEqual(value)
   })
 
-  it('is refused where it is damaged, long or short', async () => {
+  it('fails with data-damaged for truncated bytes, long or short', async () => {
     const long = await pack(Array.from({ length: 100_000 }, (_, id) => `word ${id}`))
     for (const packed of [long, await pack(['a'])]) {
       const cut = packed.subarray(0, packed.length / 2)

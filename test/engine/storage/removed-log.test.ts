@@ -15,7 +15,7 @@ const LATER = 4
 const root = mkdtempSync(join(tmpdir(), 'ks-removed-log-'))
 afterAll(() => removeFolder(root))
 
-/** A data directory as a killed daemon leaves it: some documents in the database's file, later ones in its log alone. */
+/** A data directory of a killed daemon: some documents in the database file, later ones in its log only. */
 async function killed(): Promise<{ dataDir: string; id: string }> {
   const live = join(root, 'live')
   const first = await openEngine(engineOptions(live))
@@ -24,7 +24,7 @@ async function killed(): Promise<{ dataDir: string; id: string }> {
   const second = await openEngine(engineOptions(live))
   const reader = new Sqlite(dataLayout(live).database, { readonly: true })
   reader.exec('BEGIN')
-  reader.prepare('SELECT count(*) FROM documents').get() // holds the log back from the file
+  reader.prepare('SELECT count(*) FROM documents').get() // Prevents checkpoints of the log.
   await spaceWith(second, 'later', LATER)
   const dataDir = join(root, 'killed')
   cpSync(live, dataDir, { recursive: true, filter: (path) => !path.endsWith('.sock') })
@@ -42,7 +42,7 @@ async function started(dataDir: string): Promise<{ engine: Engine; warnings: str
   return { engine: await openEngine(engineOptions(dataDir, { log, now: later })), warnings }
 }
 
-test('F33: refuses a database without its log, and keeps objects of lost documents after an override', async () => {
+test('F33: a database without its log does not open, and objects of lost documents are kept after an override', async () => {
   const { dataDir, id } = await killed()
   const twin = join(root, 'twin')
   cpSync(dataDir, twin, { recursive: true })
@@ -66,7 +66,7 @@ test('F33: refuses a database without its log, and keeps objects of lost documen
     await engine.close()
   }
 
-  // its shared memory is made anew from the log: nothing is lost with it
+  // Its shared memory is rebuilt from the log: nothing is lost.
   rmSync(`${dataLayout(twin).database}-shm`, { force: true })
   const again = await started(twin)
   try {

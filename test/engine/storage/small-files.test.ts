@@ -48,7 +48,7 @@ const at = (...names: string[]) => join(folder, ...names)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 describe('durable files', () => {
-  it('stand in directories that are made one by one, each named with the one that it is in', async () => {
+  it('create their directories one by one, each synced with its parent', async () => {
     expect(await makeDirectories(at('a', 'b', 'c'))).toEqual([
       at('a'),
       folder,
@@ -66,14 +66,14 @@ describe('durable files', () => {
     expect(both.flat()).toContain(at('x'))
   })
 
-  it('are written whole, never over another', async () => {
+  it('get written completely and never overwrite another file', async () => {
     await writeDurably(at('f'), Buffer.from('bytes'))
     expect([readFileSync(at('f'), 'utf8'), statSync(at('f')).mode & 0o777]).toEqual(['bytes', 0o440])
     await expect(writeDurably(at('f'), Buffer.from('other'))).rejects.toMatchObject({ code: 'EEXIST' })
     expect(readFileSync(at('f'), 'utf8')).toBe('bytes')
   })
 
-  it('are read whole, and hashed, small or large', async () => {
+  it('get read and hashed completely, small or large', async () => {
     for (const text of ['', 'short', 'x'.repeat(32 * 1024), 'y'.repeat(32 * 1024 + 1), 'z'.repeat(300_000)]) {
       writeFileSync(at('f'), text)
       const handle = await open(at('f'))
@@ -87,7 +87,7 @@ describe('durable files', () => {
     expect(await hasHash(Uint8Array.from(Buffer.from('shorT')), sha256('short'))).toBe(false)
   })
 
-  it('get a second name, or another one, where they are there', async () => {
+  it('can be linked under a second name or renamed, when they exist', async () => {
     writeFileSync(at('f'), 'bytes')
     expect(await secondName(at('f'), at('g'))).toBe(at('g'))
     expect(statSync(at('g')).ino).toBe(statSync(at('f')).ino)
@@ -99,27 +99,27 @@ describe('durable files', () => {
   })
 })
 
-describe('what the disk says to a small file', () => {
-  it('is nothing where it takes it, and its error else; nothing is left of it', () => {
+describe('the probe of the disk with a small file', () => {
+  it('returns nothing on success and the error otherwise, and leaves no file', () => {
     expect(askDisk(folder, 100)).toBeUndefined()
     expect(existsSync(at('probe'))).toBe(false)
     expect(askDisk(at('nowhere'), 100)).toMatchObject({ code: 'ENOENT' })
   })
 })
 
-describe('names in a folder', () => {
-  it('are in the order of the keys that begin with them', async () => {
+describe('the entries of a folder', () => {
+  it('sort like the keys that begin with them', async () => {
     for (const name of ['b', 'a', 'a-b']) mkdirSync(at(name))
     for (const name of ['a.txt', 'c']) writeFileSync(at(name), '')
     symlinkSync(at('b'), at('d'))
     const entries = await entriesIn(folder, (name) => name !== 'b/')
     expect(entries.map(({ name }) => name)).toEqual(['a-b/', 'a.txt', 'a/', 'b', 'c', 'd'])
-    // a link is none
+    // A link counts as none.
     expect(entries.filter(({ isFile }) => isFile).map(({ name }) => name)).toEqual(['a.txt', 'c'])
     expect(await sortedNames(folder)).toEqual(['a', 'a-b', 'a.txt', 'b', 'c', 'd'])
   })
 
-  it('are none where it is not there or is none', async () => {
+  it('come out empty when the folder is missing or a file', async () => {
     writeFileSync(at('file'), '')
     for (const name of ['nowhere', 'file']) expect(await entriesIn(at(name), () => true)).toEqual([])
     expect(await sortedNames(at('nowhere'))).toEqual([])
@@ -128,10 +128,10 @@ describe('names in a folder', () => {
   })
 })
 
-describe('work for all that waits', () => {
+describe('batched work', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-  it('waits for a turn that brings nothing more, and is done once', async () => {
+  it('waits for a turn without new requests, and runs once', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(1)
     let waiting = 0
     const done: number[] = []
@@ -162,7 +162,7 @@ describe('work for all that waits', () => {
     expect(done).toEqual([3, 1])
   })
 
-  it('does not wait for ever while each turn brings more', async () => {
+  it('does not wait forever while each turn adds requests', async () => {
     let waiting = 0
     let isDone = false
     const gathering = new Gathering(
@@ -181,7 +181,7 @@ describe('work for all that waits', () => {
     expect(performance.now() - started).toBeGreaterThan(10)
   })
 
-  it('goes on in the next turn where some was left', async () => {
+  it('continues in the next turn when some is left', async () => {
     let runs = 0
     const gathering = new Gathering(
       () => 1,
@@ -202,14 +202,14 @@ describe('packed values', () => {
   it.each([
     ['short', 10],
     ['long', 20_000],
-  ])('come back as they were, %s', async (_, length) => {
+  ])('survive packing and unpacking, %s', async (_, length) => {
     const value = Array.from({ length }, (_unused, place) => ({ place, text: `${place} é` }))
     expect(await unpack(await pack(value))).toEqual(value)
   })
 })
 
 describe('the hash of a passage', () => {
-  it('is of its words and its place', () => {
+  it('depends on its words and offsets', () => {
     const stored = { title: 'T', text: 'words', startOffset: 3, endOffset: 8 }
     const row = { title: 'T', text: 'words', start_offset: 3, end_offset: 8, row_hash: nodeHash(stored) }
     expect(row.row_hash).toHaveLength(16)
@@ -220,7 +220,7 @@ describe('the hash of a passage', () => {
   })
 })
 
-describe('what can be read of damaged rows', () => {
+describe('reading damaged rows', () => {
   const damaged = new KsError('data-damaged', 'a cell')
   const of = (row: number) => {
     if (row === 3) throw damaged
@@ -236,7 +236,7 @@ describe('what can be read of damaged rows', () => {
     }
   }
 
-  it('is all but them', () => {
+  it('skips them and rethrows other errors', () => {
     expect(readable([1, 2, 3, 4], of)).toEqual([10, 20, 40])
     expect(run(readableIn([1, 2, 3, 4], ofIn))).toEqual([10, 20, 40])
     expect([unlessDamaged(() => 1), unlessDamaged(() => of(3))]).toEqual([1, undefined])
@@ -250,7 +250,7 @@ describe('what can be read of damaged rows', () => {
     ).toThrow('x')
   })
 
-  it('comes in pages that go on behind the last that can be read', () => {
+  it('returns pages that continue after the last readable row', () => {
     const cursorOf = (row: number) => String(of(row))
     expect(readablePage([1, 2, 4], 2, of, cursorOf)).toEqual({ items: [10, 20], nextCursor: '20' })
     expect(readablePage([1, 2], 2, of, cursorOf)).toEqual({ items: [10, 20] })
@@ -262,7 +262,7 @@ describe('what can be read of damaged rows', () => {
     expect(cursorAfter([1, 2, 4], 2, cursorOf)).toEqual({ nextCursor: '20' })
   })
 
-  it('is the JSON of a cell, and nothing at a path of text that is none', () => {
+  it('parses the JSON of a cell, and SQL paths ignore invalid JSON', () => {
     expect(fromCell('{"a":[1]}')).toEqual({ a: [1] })
     expect(() => fromCell('{')).toThrow(expect.objectContaining({ code: 'data-damaged' }))
     expect(jsonAt('metadata', '$.a')).toContain("json_extract(metadata, '$.a')")

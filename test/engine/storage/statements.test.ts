@@ -35,7 +35,7 @@ const failing = (error: unknown) => () => {
 }
 
 describe('a program of statements', () => {
-  it('gets rows, their number and the key of a new one, and ends with what it returns', async () => {
+  it('receives rows, counts and generated keys, and resolves to its return value', async () => {
     function* program(): Write<unknown> {
       const key = yield* sql.inserted(
         `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at)
@@ -59,7 +59,7 @@ describe('a program of statements', () => {
     expect(await db.read(sql.get('SELECT count(*) n FROM revoked_tokens'))).toEqual({ n: 2 })
   })
 
-  it('is thrown what its statement throws, and may go on', () => {
+  it('can catch the error of a statement and continue', () => {
     function* program(): Read<string> {
       try {
         yield* sql.get('SELECT x FROM nowhere')
@@ -73,7 +73,7 @@ describe('a program of statements', () => {
     expect(() => db.now(sql.get('SELECT x FROM nowhere'))).toThrow('no such table')
   })
 
-  it('is told from other work', async () => {
+  it('differs from other values and functions', async () => {
     expect([isProgram(sql.get('x')), isProgram(undefined), isProgram(null), isProgram([]), isProgram('x')]).toEqual([
       true,
       false,
@@ -88,7 +88,7 @@ describe('a program of statements', () => {
 })
 
 describe('a transaction', () => {
-  it('that throws leaves nothing, at once or with others', async () => {
+  it('rolls back when it throws, alone or in a group', async () => {
     const error = new KsError('invalid-request', 'no')
     function* half(jti: string): Write<never> {
       yield* insert(jti)
@@ -105,7 +105,7 @@ describe('a transaction', () => {
     expect([db.broken, refused]).toEqual([false, []])
   })
 
-  it('that waits when the database is closed is committed first', async () => {
+  it('commits before the database closes when it is pending', async () => {
     const written = db.write(() => insert('a'))
     let last: string[] = []
     await db.close(() => {
@@ -117,7 +117,7 @@ describe('a transaction', () => {
     expect(held()).toEqual(['a'])
   })
 
-  it('lets others in after some milliseconds, and goes on with the rest', async () => {
+  it('yields to other work after some milliseconds, and continues with the rest', async () => {
     const busy = (jti: string) => () => {
       const until = performance.now() + 10
       while (performance.now() < until);
@@ -132,8 +132,8 @@ describe('a transaction', () => {
   })
 })
 
-describe('what recovers the rows at the start', () => {
-  it('runs at once; where there is no room, before the next write and with it', async () => {
+describe('recovery of rows at the start', () => {
+  it('runs at once, or with the next write when the disk is full', async () => {
     db.recover(() => insert('first'))
     expect(held()).toEqual(['first'])
     let isFull = true
@@ -148,13 +148,13 @@ describe('what recovers the rows at the start', () => {
     isFull = false
     await db.write(() => insert('next'))
     expect(held()).toEqual(['first', 'next', 'owed'])
-    // and only once
+    // It runs once.
     await db.write(() => insert('other'))
     db.writeNow(() => insert('third'))
     expect(held()).toEqual(['first', 'next', 'other', 'owed', 'third'])
   })
 
-  it('runs before a write that does not wait, too', () => {
+  it('runs before a synchronous write, too', () => {
     let isFull = true
     db.recover(() => {
       if (isFull) throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL')
@@ -166,14 +166,14 @@ describe('what recovers the rows at the start', () => {
     expect(held()).toEqual(['next', 'other', 'owed'])
   })
 
-  it('fails the start where it fails for another reason', () => {
+  it('fails the start for any other error', () => {
     expect(() => db.recover(failing(new Error('a mistake')))).toThrow('a mistake')
     expect(() => db.recover(failing(new KsError('invalid-request', 'no')))).toThrow('no')
   })
 })
 
-describe('a disk that fails', () => {
-  it('stops all writes until one of our own is durable', async () => {
+describe('a failing disk', () => {
+  it('stops all writes until a probe write is durable', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await db.write(() => insert('before'))
     expect(() => db.writeNow(failing(ioError()))).toThrow('reported an error')
@@ -190,7 +190,7 @@ describe('a disk that fails', () => {
     expect(db.now(sql.get('PRAGMA user_version'))).toEqual({ user_version: MIGRATIONS.length })
   })
 
-  it('is asked again as long as it fails', async () => {
+  it('gets probed again as long as it fails', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     expect(() => db.writeNow(failing(ioError()))).toThrow()
     const other = new Sqlite(join(folder, 'main.sqlite'))
@@ -205,7 +205,7 @@ describe('a disk that fails', () => {
     expect(db.broken).toBe(false)
   })
 
-  it('is told to who wants to know, as what the contract says of it', async () => {
+  it('reaches the listener as the documented error', async () => {
     await expect(db.write(failing(new Sqlite.SqliteError('full', 'SQLITE_FULL')))).rejects.toMatchObject({
       code: 'storage-full',
     })
@@ -215,7 +215,7 @@ describe('a disk that fails', () => {
 })
 
 describe('damage', () => {
-  it('of the file is told once, and nothing is written from then on, but what can be read is', async () => {
+  it('stops all writes when it concerns the file and is reported once, while reads work', async () => {
     await db.write(() => insert('a'))
     const told: unknown[] = []
     db.onDamagedFile = (damage) => void told.push(damage)
@@ -235,12 +235,12 @@ describe('damage', () => {
     expect(told).toEqual([db.damage])
   })
 
-  it('that a write at once meets is noted, too', () => {
+  it('found by a synchronous write is recorded, too', () => {
     expect(() => db.writeNow(failing(corrupt()))).toThrow(DatabaseDamaged)
     expect(db.damage).toBeDefined()
   })
 
-  it('is told from what one row has, and from other errors', () => {
+  it('can be distinguished by file and row, and from other errors', () => {
     const json = new Sqlite.SqliteError('malformed JSON', 'SQLITE_ERROR')
     expect(damageMet(json)).toMatchObject({ code: 'data-damaged', cause: json })
     expect(damageMet(json)).not.toBeInstanceOf(DatabaseDamaged)
@@ -252,7 +252,7 @@ describe('damage', () => {
     expect([isIoError(ioError()), isIoError(file), isIoError(new Error('SQLITE_IOERR'))]).toEqual([true, false, false])
   })
 
-  it('of one cell is told once, and of a thousand cells at most', async () => {
+  it('appears in reports once per cell, for at most a thousand cells', async () => {
     const told: Damage[] = []
     db.onDamage = (damage) => void told.push(damage)
     db.writeNow(() =>

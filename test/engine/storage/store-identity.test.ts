@@ -51,7 +51,7 @@ async function close(engine: Engine): Promise<void> {
   await engine.close()
 }
 
-/** A data directory with a space of two documents, closed in order. */
+/** A data directory with a space of two documents, closed cleanly. */
 async function filled(slug = 'kept'): Promise<{ dataDir: string; id: string }> {
   const dataDir = folder()
   const engine = await open(dataDir)
@@ -62,7 +62,7 @@ async function filled(slug = 'kept'): Promise<{ dataDir: string; id: string }> {
 
 const database = (dataDir: string) => join(dataDir, 'db', 'main.sqlite')
 
-/** Every file below a directory with the hash of its bytes; the owner's lock and the log are no part of the store. */
+/** Every file below a directory with its hash; the lock of the owner and the log are no part of the store. */
 function bytesBelow(dataDir: string): Record<string, string> {
   const found: Record<string, string> = {}
   for (const part of ['db', 'objects', 'indexes'])
@@ -74,7 +74,7 @@ function bytesBelow(dataDir: string): Record<string, string> {
   return found
 }
 
-/** The sentence with which a start is refused; every byte stays as it was. */
+/** The error of a rejected start; every byte stays unchanged. */
 async function refusal(dataDir: string): Promise<string> {
   const before = bytesBelow(dataDir)
   const error: unknown = await open(dataDir).then(
@@ -90,7 +90,7 @@ async function refusal(dataDir: string): Promise<string> {
   return message
 }
 
-test('a lost database is not replaced by an empty one while files of a store lie there', async () => {
+test('a missing database is not replaced by an empty one while files of a store exist', async () => {
   const { dataDir } = await filled()
   rmSync(database(dataDir))
   expect(await refusal(dataDir)).toContain('is missing')
@@ -102,7 +102,7 @@ test('a lost database is not replaced by an empty one while files of a store lie
   await open(dataDir)
 })
 
-test('F27: a database cut at any length, or without its head, is refused by name and keeps its bytes', async () => {
+test('F27: a database truncated at any length, or without its header, is rejected by name and keeps its bytes', async () => {
   const { dataDir } = await filled()
   const whole = readFileSync(database(dataDir))
   const page = whole.readUInt16BE(16)
@@ -133,7 +133,7 @@ test('F27: a database cut at any length, or without its head, is refused by name
   await open(dataDir)
 })
 
-test('an empty database made by another program is refused where objects lie', async () => {
+test('an empty database of another program is rejected when objects exist', async () => {
   const { dataDir } = await filled()
   rmSync(database(dataDir))
   sql(dataDir, (db) => db.exec('VACUUM'))
@@ -144,13 +144,13 @@ test('an empty database made by another program is refused where objects lie', a
   expect(await refusal(dataDir)).toContain('contains no tables')
 })
 
-test('a database of another store is refused', async () => {
+test('a database of another store is rejected', async () => {
   const [mine, other] = [await filled('mine'), await filled('other')]
   cpSync(database(other.dataDir), database(mine.dataDir))
   expect(await refusal(mine.dataDir)).toContain('of store')
 })
 
-test('an orderly end is written down when the checkpointing thread has let go of the log', async () => {
+test('a clean end is recorded after the checkpoint thread has released the log', async () => {
   const dataDir = folder()
   const engine = await open(dataDir)
   await spaceWith(engine, 'ended', 1)
@@ -161,7 +161,7 @@ test('an orderly end is written down when the checkpointing thread has let go of
   expect(JSON.parse(readFileSync(dataLayout(dataDir).storeFile, 'utf8'))).toMatchObject({ closed: true })
 })
 
-test('what a first start left when it was cut off is no store', async () => {
+test('leftovers of an interrupted first start do not count as a store', async () => {
   const dataDir = folder()
   mkdirSync(join(dataDir, 'db'))
   mkdirSync(join(dataDir, 'objects'))
@@ -169,7 +169,7 @@ test('what a first start left when it was cut off is no store', async () => {
   await open(dataDir)
 })
 
-test('objects that an older copy of the database does not know are named and never collected', async () => {
+test('objects unknown to an older copy of the database are reported and never collected', async () => {
   const { dataDir, id } = await filled()
   const copy = readFileSync(database(dataDir))
   const later = await open(dataDir)
@@ -197,13 +197,13 @@ test('objects that an older copy of the database does not know are named and nev
   expect(await engine.integrity.gcExecute(ADA, id, forged)).toMatchObject({ deleted: 0 })
   expect((await allIssues(engine, id)).filter(({ code }) => code === 'unknown-object')).toHaveLength(3)
 
-  // a person who does not want them back says so by removing the file
+  // A person who does not need them removes the file.
   rmSync(dataLayout(dataDir).keepUnknown)
   expect(await allCandidates(engine, id)).toHaveLength(3)
   expect(lost).not.toBe(id)
 })
 
-test('nothing is collected from objects whose store file was taken away or exchanged', async () => {
+test('nothing is collected while the store file of the objects is missing or replaced', async () => {
   const { dataDir, id } = await filled()
   const { objects, storeFile } = dataLayout(dataDir)
   const [tenant] = readdirSync(objects).filter((name) => /^[0-9a-f]{24}$/.test(name))

@@ -52,7 +52,7 @@ describe('objects', () => {
   }
   const temporary = () => sortedNames(at('tmp'))
 
-  it('that are small wait in memory, others in a file', async () => {
+  it('stay in memory when they are small, and are written to a file otherwise', async () => {
     const small = await staged(['a'.repeat(32 * 1024)])
     expect([small.size, small.bytes?.length, await temporary()]).toEqual([32_768, 32_768, []])
     const large = await staged(['a'.repeat(32 * 1024), 'b', 'c'.repeat(10)])
@@ -62,7 +62,7 @@ describe('objects', () => {
     expect((await staged([])).sha256).toBe(sha256(''))
   })
 
-  it('over their limit, or cut off, leave nothing', async () => {
+  it('leave nothing when they exceed the limit or are interrupted', async () => {
     await expect(staged(['x'.repeat(40_000), 'y'.repeat(40_000)], newId(), 50_000)).rejects.toMatchObject({
       code: 'upload-too-large',
     })
@@ -76,7 +76,7 @@ describe('objects', () => {
     expect(await temporary()).toEqual([])
   })
 
-  it('keep what is whole, and heal what is damaged', async () => {
+  it('stay unchanged when they are intact, and get replaced when they are damaged', async () => {
     const key = await put('whole')
     const { ino } = statSync(at(key))
     expect(await put('whole')).toBe(key)
@@ -90,7 +90,7 @@ describe('objects', () => {
     expect(await temporary()).toEqual([])
   })
 
-  it('that are large keep their temporary name until it is discarded, so that they can be put again', async () => {
+  it('keep their temporary file until it is discarded when they are large, so that they can be published again', async () => {
     const text = 'x'.repeat(50_000)
     const one = await staged(text)
     const key = ObjectStore.key(TENANT, one.sha256)
@@ -105,7 +105,7 @@ describe('objects', () => {
     expect(await temporary()).toEqual([])
   })
 
-  it('are not put where something else stands', async () => {
+  it('fail to publish when another file is in the way', async () => {
     const one = await staged('text')
     const key = ObjectStore.key(TENANT, one.sha256)
     mkdirSync(at(dirname(dirname(key))), { recursive: true })
@@ -114,7 +114,7 @@ describe('objects', () => {
     await expect(store.publish([{ staged: one, key }])).rejects.toMatchObject({ code: 'upload-failed' })
   })
 
-  it('are read, measured and described, or said to be missing or damaged', async () => {
+  it('can be read, measured and described, and missing or damaged ones are detected', async () => {
     const key = await put('text')
     expect((await store.bytes(key)).toString()).toBe('text')
     const { mtimeMs } = statSync(at(key))
@@ -136,7 +136,7 @@ describe('objects', () => {
       expect(() => store.path(no)).toThrow(expect.objectContaining({ code: 'data-damaged' }))
   })
 
-  it('are held while a backup is taken, for a minute after it last said so', async () => {
+  it('stay during a backup, until a minute after its last sign of life', async () => {
     expect(store.isPinned()).toBe(false)
     writeFileSync(at('being-copied'), '')
     expect(store.isPinned()).toBe(true)
@@ -158,7 +158,7 @@ describe('objects', () => {
     expect([gone, existsSync(at(key)), await temporary()]).toEqual([[key], false, []])
   })
 
-  it('that go are told, also those that were gone; none after somebody else took over', async () => {
+  it('count as removed when they are missing, and stay when another process takes the removal over', async () => {
     const keys = [await put('a'), await put('b'), await put('c')]
     rmSync(at(keys[0] ?? ''))
     let turns = 0
@@ -168,7 +168,7 @@ describe('objects', () => {
     expect(keys.map((key) => existsSync(at(key)))).toEqual([false, false, true])
   })
 
-  it('lists temporary files by their ids, with size and times', async () => {
+  it('include temporary files, listed by id, with size and times', async () => {
     const ids = [newId(), newId()]
     for (const id of ids.toReversed()) writeFileSync(at('tmp', id), 'half')
     writeFileSync(at('tmp', 'readme'), 'mine')
@@ -181,7 +181,7 @@ describe('objects', () => {
     expect(await store.listStaged()).toEqual([])
   })
 
-  it('knows its keys from those of others', () => {
+  it('have keys that differ from foreign ones', () => {
     const key = ObjectStore.key(TENANT, 'ab'.repeat(32))
     expect(key).toBe(`${sha256(TENANT).slice(0, 24)}/sha256/ab/${'ab'.repeat(32)}`)
     expect([ObjectStore.isKey(key), ObjectStore.isKey(`${key}0`)]).toEqual([true, false])

@@ -28,10 +28,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'staged_commits (job_id)': 'compilation names a commit by its job alone: see decision 40',
 }
 
-/** Columns that hold row keys: whoever has one read it in a row of its own tenant, and it never leaves the process. */
+/** Columns with row keys: they are read from a row of the same tenant and never leave the process. */
 const ROW_KEYS: ReadonlySet<string> = new Set(['key', 'space_key', 'doc_key'])
 
-/** Tables without a tenant that are the whole deployment's. */
+/** Tables without a tenant belong to the entire deployment. */
 const GLOBAL = ['gateways', 'revoked_tokens', 'store']
 
 interface Key {
@@ -67,7 +67,7 @@ function catalogue(): { tables: Map<string, string[]>; keys: Key[] } {
   return { tables, keys }
 }
 
-test('the tenant stands first in every key of a table that carries one, or the exception has a reason', () => {
+test('the tenant comes first in every key of a table that has one, or the exception has a reason', () => {
   const { tables, keys } = catalogue()
   const withTenant = keys.filter(({ table }) => tables.get(table)?.includes('tenant') === true)
   const others = withTenant.filter(({ columns }) => columns[0] !== 'tenant' && !ROW_KEYS.has(columns[0] ?? ''))
@@ -75,14 +75,14 @@ test('the tenant stands first in every key of a table that carries one, or the e
   expect([...new Set(said)].sort()).toEqual(Object.keys(EXCEPTIONS).sort())
 })
 
-test('an id is unique within its tenant, and nothing that is named by ids is without one', () => {
+test('an id is unique within its tenant, and no table addressed by id lacks a tenant', () => {
   const { tables, keys } = catalogue()
   const byId = keys.filter(({ columns, isUnique }) => isUnique && columns.some((column) => /(^|_)id$/.test(column)))
   const bare = byId.filter(({ columns }) => columns[0] !== 'tenant').map(({ table }) => table)
-  // those below carry the row key of their space, by which every statement reaches them: see decision 40
+  // These carry the row key of their space, by which every statement reaches them: see decision 40.
   const bySpace = bare.filter((table) => tables.get(table)?.includes('space_key') === true)
   const rest = bare.filter((table) => !bySpace.includes(table) && !GLOBAL.includes(table))
-  // the id of an item is one within its version alone
+  // The id of an item is unique within its version only.
   expect([...new Set(rest)]).toEqual(['item_assets'])
   expect([...new Set(bySpace)].sort()).toEqual([
     'conflicts',

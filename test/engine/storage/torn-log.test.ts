@@ -28,7 +28,7 @@ const DAMAGED_BYTES = 8192
 const root = mkdtempSync(join(tmpdir(), 'ks-torn-'))
 afterAll(() => removeFolder(root))
 
-/** A database whose commits all stand in the log, copied from outside, and where in the log each of them ends. */
+/** A copied database whose commits are all in the log, with the offset where each commit ends. */
 async function written(): Promise<{ folder: string; ends: number[] }> {
   const live = join(root, 'live')
   mkdirSync(live)
@@ -36,10 +36,10 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
   const db = new Database(path)
   const reader = new Sqlite(path, { readonly: true })
   reader.exec('BEGIN')
-  reader.prepare('SELECT count(*) FROM revoked_tokens').get() // holds the log back from the file
+  reader.prepare('SELECT count(*) FROM revoked_tokens').get() // Prevents checkpoints of the log.
   const ends: number[] = []
   for (let commit = 0; commit < COMMITS; commit++) {
-    // enough that pages at the end of the database stand in the log alone
+    // Enough for pages at the end of the database to exist in the log only.
     db.writeNow(() =>
       db.now(
         sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [
@@ -58,7 +58,7 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
   return { folder, ends }
 }
 
-test('F18: whatever the end of the log looks like, every start works and has all that was committed before it', async () => {
+test('F18: every start succeeds and has all earlier commits, whatever the end of the log looks like', async () => {
   const seed = crashSeed()
   const random = seededRandom(seed)
   const { folder, ends } = await written()
@@ -71,7 +71,7 @@ test('F18: whatever the end of the log looks like, every start works and has all
     const bytes = 1 + Math.floor(random() * DAMAGED_BYTES)
     const torn = Buffer.alloc(bytes)
     if (variant % 3 === 1) for (let at = 0; at < bytes; at++) torn[at] = Math.floor(random() * 256)
-    if (variant % 3 === 2) log.copy(torn, 0, 32) // of an earlier place in the log
+    if (variant % 3 === 2) log.copy(torn, 0, 32) // From an earlier offset of the log.
     const name = `variant ${variant}: ${bytes} bytes, seed ${seed}`
     rmSync(`${layout.database}-shm`, { force: true })
     for (const end of ['', '-wal']) copyFileSync(join(folder, `main.sqlite${end}`), `${layout.database}${end}`)

@@ -48,7 +48,7 @@ describe('cat', () => {
     expect(await cat(`/evidence/${trace}/${nodeIds[1]}`)).toMatchObject({ content: 'said second' })
   })
 
-  it('gives the text of other files as plain text', async () => {
+  it('returns the text of other file types as plain text', async () => {
     await space.add({ filename: 'a.pdf', mimeType: 'application/pdf', text: 'page one' })
     expect(await cat('/sources/uploads/a.pdf')).toMatchObject({
       content: 'page one',
@@ -57,7 +57,7 @@ describe('cat', () => {
   })
 
   it.each(['/sources', '/sources/uploads', '/sources/uploads/a', '/knowledge/documents/b.md/One', '/evidence'])(
-    'refuses the directory %s',
+    'rejects the directory %s',
     async (path) => {
       await space.add({ filename: 'a/b.md', sections: [[['One'], 'First.']] })
       await expect(cat(path)).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('cat', () => {
     },
   )
 
-  it('does not know documents that are not published or are deleted', async () => {
+  it('fails for unpublished and deleted documents', async () => {
     await space.add({ filename: 'new', state: 'pending' })
     const { key } = await space.add({ filename: 'old' })
     await cat('/sources/uploads/old')
@@ -76,7 +76,7 @@ describe('cat', () => {
       await expect(cat(`/sources/uploads/${name}`)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('pages through any text without loss and without breaking a character', async () => {
+  it('pages through any text without loss and without splitting a character', async () => {
     const { key } = await space.add({ filename: 'a' })
     let version = 1
     await fc.assert(
@@ -104,7 +104,7 @@ describe('cat', () => {
     )
   })
 
-  it('starts at the whole character when the offset lies within one', async () => {
+  it('moves an offset inside a character to its start', async () => {
     await space.add({ filename: 'a', text: 'x\u{1f600}y' })
     expect(await cat('/sources/uploads/a', 2)).toMatchObject({ offset: 1, content: '\u{1f600}y' })
     expect(await cat('/sources/uploads/a', 99)).toMatchObject({

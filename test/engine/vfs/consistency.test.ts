@@ -26,22 +26,22 @@ async function threeDocuments(policy: ConstructorParameters<typeof TestSpace>[0]
   ] as const
 }
 
-describe('consistency', () => {
-  it('is named in the answer only when the request named it', async () => {
+describe('the consistency class', () => {
+  it('appears in the response only when the request named it', async () => {
     await threeDocuments()
     expect(await ls('path-consistent')).toMatchObject({ consistencyClass: 'path-consistent' })
     expect(await ls(undefined)).not.toHaveProperty('consistencyClass')
     expect(await ls('path-consistent')).not.toHaveProperty('preview')
   })
 
-  it('by path, each page shows what is published then', async () => {
+  it('path-consistent shows on each page what is published at that time', async () => {
     await threeDocuments()
     const first = await ls('path-consistent')
     await space.add({ filename: 'aa' })
     expect((await ls('path-consistent', { cursor: first.nextCursor })).items).toMatchObject([{ name: 'aa' }])
   })
 
-  it('by snapshot, all pages show one publication, but never a deleted document', async () => {
+  it('snapshot-consistent shows one publication on all pages, but never a deleted document', async () => {
     const [, b, c] = await threeDocuments()
     const first = await ls('snapshot-consistent')
     await space.add({ filename: 'aa' })
@@ -53,7 +53,7 @@ describe('consistency', () => {
     expect((await ls('path-consistent', { limit: 9 })).items.map(({ name }) => name)).toEqual(['a', 'aa', 'c'])
   })
 
-  it('by snapshot, ends after the time of the policy', async () => {
+  it('snapshot-consistent cursors expire after the time of the policy', async () => {
     await threeDocuments({ snapshotTtlSeconds: 0.05 })
     const first = await ls('snapshot-consistent')
     await new Promise((resolve) => setTimeout(resolve, 80))
@@ -62,7 +62,7 @@ describe('consistency', () => {
     })
   })
 
-  it('by snapshot, ends when the publication is forgotten', async () => {
+  it('snapshot-consistent cursors expire with their publication', async () => {
     await threeDocuments()
     const first = await ls('snapshot-consistent')
     space.publish()
@@ -73,7 +73,7 @@ describe('consistency', () => {
     })
   })
 
-  it('by cache, shares a publication for a while, but never shows a deleted document', async () => {
+  it('cache-consistent shares a publication for a while, but never shows a deleted document', async () => {
     const [a] = await threeDocuments({ cacheTtlSeconds: 60 })
     expect((await ls('cache-consistent', { limit: 9 })).items).toHaveLength(3)
     await space.add({ filename: 'd' })
@@ -83,7 +83,7 @@ describe('consistency', () => {
     expect((await ls('path-consistent', { limit: 9 })).items).toHaveLength(3)
   })
 
-  it('in a preview, shows unpublished documents with their state', async () => {
+  it('eventual-preview shows unpublished documents with their state', async () => {
     await threeDocuments()
     const waiting = await space.add({ filename: 'd/new', state: 'pending' })
     await space.add({ filename: 'e', state: 'failed' })
@@ -110,7 +110,7 @@ describe('consistency', () => {
     expect((await ls('path-consistent', { limit: 9 })).items.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
   })
 
-  it("is the manifest's default class when none is named", async () => {
+  it('defaults to that of the manifest', async () => {
     await threeDocuments({ defaultClass: 'eventual-preview' })
     await space.add({ filename: 'd', state: 'pending' })
     const page = await ls(undefined, { limit: 9 })
@@ -118,7 +118,7 @@ describe('consistency', () => {
     expect(page).toHaveProperty('preview')
   })
 
-  it('reads versions as they were published', async () => {
+  it('path-consistent reads the published version', async () => {
     space = new TestSpace()
     const { key } = await space.add({ filename: 'a', text: 'old words' })
     await space.add({ filename: 'b' })
@@ -131,7 +131,7 @@ describe('consistency', () => {
 })
 
 describe('cursors', () => {
-  it('A16: are refused with another path, class, operation, subject or space', async () => {
+  it('A16: fail with another path, class, operation, subject or space', async () => {
     await threeDocuments()
     const { nextCursor: cursor } = await ls('path-consistent')
     const other = newId()
@@ -147,7 +147,7 @@ describe('cursors', () => {
     expect((await ls(undefined, { cursor })).items).toMatchObject([{ name: 'b' }])
   })
 
-  it('are refused when they were tampered with', async () => {
+  it('fail when they were tampered with', async () => {
     await threeDocuments()
     const { nextCursor = '' } = await ls('path-consistent')
     await fc.assert(
@@ -165,7 +165,7 @@ describe('cursors', () => {
     )
   })
 
-  it('that were forged name a place or are refused, and nothing worse', async () => {
+  it('decode to a position or fail with invalid-cursor when they are forged', async () => {
     const [a] = await threeDocuments()
     const place = fc.oneof(
       fc.constantFrom<string | number>('', 'a', 'uploads', a.id, 0, 1, 2),

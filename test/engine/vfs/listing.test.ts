@@ -48,7 +48,7 @@ describe('the folder of a source', () => {
     return id
   }
 
-  it('tells the name of the source, which leads to it too', async () => {
+  it('shows the name of the source, which works in paths like its id', async () => {
     const [empty, hidden, id, later] = [source('Wiki'), source('Wiki', ['bob']), source('Wiki'), source('Wiki')]
     for (const [place, sourceId] of [hidden, id, later].entries())
       await space.add({ filename: `g/${place}.md`, sourceId })
@@ -64,7 +64,7 @@ describe('the folder of a source', () => {
 })
 
 describe('the namespaces', () => {
-  it('are there in an empty space', async () => {
+  it('exist in an empty space', async () => {
     expect(await names('/sources')).toEqual(['uploads/'])
     expect(await names('/sources/uploads')).toEqual([])
     expect(await names('/knowledge')).toEqual(['communities/', 'documents/', 'entities/', 'topics/'])
@@ -80,11 +80,11 @@ describe('the namespaces', () => {
     '/knowledge/x',
     '/knowledge/documents/x',
     '/workspaces/x',
-  ])('answer not-found for %s', async (path) => {
+  ])('fail with not-found for %s', async (path) => {
     await expect(ls(path)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('are of the tenant of the caller', async () => {
+  it('stay hidden from other tenants', async () => {
     await expect(
       space.fs.ls({ tenant: 'other', subject: 'ada' }, space.id, { path: '/sources', limit: 1 }),
     ).rejects.toMatchObject({ code: 'not-found' })
@@ -92,7 +92,7 @@ describe('the namespaces', () => {
 })
 
 describe('/sources', () => {
-  it('shows folders first, then by name, with folders in true order of their names', async () => {
+  it('shows folders first, then names, sorted by code point', async () => {
     for (const filename of ['b.md', 'a/x.md', 'a-b/x.md', 'a.md', 'a/b/c/deep.md', 'Z/y.md', 'é/x.md', 'a b/x'])
       await space.add({ filename })
     expect(await names('/sources/uploads')).toEqual(['Z/', 'a/', 'a b/', 'a-b/', 'é/', 'a.md', 'b.md'])
@@ -100,7 +100,7 @@ describe('/sources', () => {
     expect(await names('/sources/uploads/a/b')).toEqual(['c/'])
   })
 
-  it('says what a document is', async () => {
+  it('describes a document', async () => {
     const { id } = await space.add({
       filename: 'a/report.md',
       mimeType: 'text/markdown',
@@ -119,7 +119,7 @@ describe('/sources', () => {
     expect((await ls('/sources/uploads/a/report.md')).items).toEqual([item])
   })
 
-  it('keeps sources apart, and shows only those that hold something', async () => {
+  it('separates sources, and shows only those with content', async () => {
     const [first, second] = [newId(), newId()]
     await space.add({ filename: 'a.md', sourceId: second })
     await space.add({ filename: 'x/b.md', sourceId: first })
@@ -133,7 +133,7 @@ describe('/sources', () => {
     expect((await ls(`/sources/${first}/x`)).items[0]).toMatchObject({ path: `/sources/${first}/x/b.md` })
   })
 
-  it('gives namesakes a suffix that finds them', async () => {
+  it('gives documents of the same name suffixes that find them', async () => {
     const older = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000001' })
     const younger = await space.add({ filename: 'a', id: '0198c0df-0000-7000-8000-000000000002' })
     const twin = await space.add({ filename: 'a', id: '0198c0df-0000-7000-8000-000000000003' })
@@ -150,7 +150,7 @@ describe('/sources', () => {
     expect(await names('/sources/uploads/a')).toEqual(['inside.md'])
   })
 
-  it('gives documents of one upload that share their name with a folder suffixes that find them', async () => {
+  it('gives documents of one upload that share a name with a folder suffixes that find them', async () => {
     const older = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000001' })
     const younger = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000002' })
     await space.add({ filename: 'a/inside.md' })
@@ -159,13 +159,13 @@ describe('/sources', () => {
     expect((await ls(`/sources/uploads/a~${younger.id}`)).items).toMatchObject([{ targetId: younger.id }])
   })
 
-  it('finds a document whose own name looks like a suffix', async () => {
+  it('finds a document whose name looks like one with a suffix', async () => {
     await space.add({ filename: 'x' })
     const { id } = await space.add({ filename: 'x~0198c0de' })
     expect((await ls('/sources/uploads/x~0198c0de')).items).toMatchObject([{ targetId: id }])
   })
 
-  it('yields each entry once, in order, whatever the page size', async () => {
+  it('lists each entry once, in order, for any page size', async () => {
     const part = fc
       .string({
         unit: fc.constantFrom('a', 'b', '-', '.', ' ', 'é', '\u{1f600}', '\uff5e', '~'),
@@ -203,7 +203,7 @@ describe('/sources', () => {
     )
   })
 
-  it('pages on past names too long for a cursor, and past the deletion of the entry it stood at', async () => {
+  it('continues after names too long for a cursor, and after the deletion of the last entry', async () => {
     const long = (letter: string): string => '字'.repeat(200) + letter
     for (const letter of ['a', 'b', 'c']) {
       await space.add({ filename: long(letter) })
@@ -254,7 +254,7 @@ describe('/knowledge', () => {
     await expect(ls(`${root}/guide.md/Install/0002/deeper`)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('names documents by the last part of their file names, namesakes with a suffix', async () => {
+  it('names documents by the last part of their file names, with a suffix for equal ones', async () => {
     const ids: string[] = []
     for (let index = 0; index < 12; index++) ids.push((await space.add({ filename: `${index}/README.md` })).id)
     await space.add({ filename: 'README.txt', sourceId: newId() })
@@ -271,7 +271,7 @@ describe('/knowledge', () => {
 })
 
 describe('/evidence', () => {
-  it("shows the caller's own traces and what they used", async () => {
+  it('shows the traces of the caller and their evidence', async () => {
     const { nodeIds } = await space.add({
       filename: 'a.md',
       sections: [
@@ -305,7 +305,7 @@ describe('/evidence', () => {
     })
   })
 
-  it('hides traces of others, and traces whose documents are gone', async () => {
+  it('hides traces of other subjects, and traces whose documents are deleted', async () => {
     const { nodeIds, key } = await space.add({ filename: 'a.md' })
     const foreign = space.addTrace(nodeIds, { subject: 'bob' })
     const mine = space.addTrace(nodeIds)

@@ -13,28 +13,28 @@ function matches(q: string, text: string, from = 0): string[] {
 }
 
 describe('literals', () => {
-  it('ignore the case unless they have an upper-case letter', () => {
+  it('ignore case unless they contain an upper-case letter', () => {
     expect(matches('fox', 'Fox fox FOX')).toEqual(['0:Fox', '4:fox', '8:FOX'])
     expect(matches('Fox', 'Fox fox FOX')).toEqual(['0:Fox'])
     expect(matches('élan', 'ÉLAN élan')).toEqual(['0:ÉLAN', '5:élan'])
     expect(matches('οδος', 'ΟΔΟΣ οδος')).toEqual(['0:ΟΔΟΣ', '5:οδος'])
   })
 
-  it('are no expressions', () => {
+  it('do not act as regular expressions', () => {
     expect(matches('a.c[1]', 'abc[1] a.c[1]')).toEqual(['7:a.c[1]'])
   })
 
-  it('are found where letters change their length with their case', () => {
+  it('match correctly when letters change their length with their case', () => {
     expect(matches('end', 'İİİ end')).toEqual(['4:end'])
   })
 
-  it('are found at every place of a long text, the seams of its pieces included', () => {
+  it('match at every offset of a long text, including boundaries of its pieces', () => {
     const text = 'x'.repeat(262_140) + 'needle'.repeat(3) + 'y'.repeat(300_000)
     expect(matches('needle', text)).toEqual(['262140:needle', '262146:needle', '262152:needle'])
     expect(matches('needle', text, 262_141)).toEqual(['262146:needle', '262152:needle'])
   })
 
-  it('give the same matches as a plain search, from wherever it starts', () => {
+  it('give the same matches as a plain search, from any start', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'B', 'b', 'İ', 'é'), minLength: 1, maxLength: 3 })
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', 'b', 'B', 'é', 'É') }), word, fc.nat(10), (text, q, from) => {
@@ -49,17 +49,17 @@ describe('literals', () => {
   })
 })
 
-describe('expressions', () => {
-  it('match line by line and mind the case', () => {
+describe('regular expressions', () => {
+  it('match line by line and respect case', () => {
     expect(matches('re:^b\\w+$', 'abc\nbcd\nBcd\n')).toEqual(['4:bcd'])
     expect(matches('re:(?i)BCD', 'bcd')).toEqual(['0:bcd'])
   })
 
-  it('leave out matches of nothing', () => {
+  it('skip empty matches', () => {
     expect(matches('re:x*', 'axxb')).toEqual(['1:xx'])
   })
 
-  it('are found in lines longer than a piece, once each', () => {
+  it('match once each in lines longer than a piece', () => {
     const text = Array.from({ length: 20_000 }, (_, index) => `w${index} `).join('')
     const found = matches('re:\\bw1?99[0-9]\\b', text)
     expect(found.map((match) => match.split(':')[1])).toEqual([
@@ -69,27 +69,27 @@ describe('expressions', () => {
     expect(matches('re:^w', text)).toEqual(['0:w'])
   })
 
-  it('resume where they stopped', () => {
+  it('resume at a given offset', () => {
     const text = 'one two three\nfour two\n'
     expect(matches('re:two|four', text, 7)).toEqual(['14:four', '19:two'])
   })
 
   it.each([
     ['an empty one', 're:'],
-    ['one that does not parse', 're:('],
+    ['an invalid one', 're:('],
     ['a back-reference', 're:(a)\\1'],
     ['a look-ahead', 're:(?=a)'],
     ['a huge repeat', 're:a{1,1000000000}'],
     ['many large repeats', `re:${'.{1,1000}'.repeat(400)}`],
     ['nested repeats', 're:((abcdef){1,30}){1,30}'],
     ['deep nesting', `re:${'('.repeat(1900)}a${')'.repeat(1900)}`],
-  ])('are refused at once: %s', (_, q) => {
+  ])('fail at once: %s', (_, q) => {
     const before = process.cpuUsage()
     expect(() => compilePattern(q)).toThrow(KsError)
     expect(processorMsSince(before)).toBeLessThan(200)
   })
 
-  it('A70: never work long on one piece, whatever the expression', () => {
+  it('A70: never spend long on one piece, for any expression', () => {
     const hostile = [
       're:(a+)+$',
       're:(.*a){30}',
@@ -104,14 +104,14 @@ describe('expressions', () => {
       for (let piece = 0; piece < 5; piece++) {
         const before = process.cpuUsage()
         search.next()
-        expect(processorMsSince(before)).toBeLessThan(250) // 25 ms alone on a quiet machine
+        expect(processorMsSince(before)).toBeLessThan(250) // 25 ms on a quiet machine.
       }
     }
   })
 })
 
 describe('windows', () => {
-  it('count every place of the text exactly once', () => {
+  it('cover every offset of the text exactly once', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '\n', 'bb', 'cccccccc'), maxLength: 80 })
     fc.assert(
       fc.property(text, fc.integer({ min: 8, max: 32 }), fc.nat(60), (value, size, from) => {
@@ -131,7 +131,7 @@ describe('windows', () => {
 })
 
 describe('snippets', () => {
-  it('hold the match, in one line of bounded length, without broken characters', () => {
+  it('contain the match in one line of bounded length, without broken characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 600 }), fc.nat(), (text, seed) => {
         const start = seed % text.length

@@ -5,7 +5,7 @@ import { TestSpace } from './space.js'
 let space: TestSpace
 afterEach(() => space.close())
 
-it('lists no unpublished document, also where the default of the space is a preview of them', async () => {
+it('a listing of published documents omits pending ones, even when the space defaults to previews', async () => {
   space = new TestSpace({ defaultClass: 'eventual-preview' })
   await space.add({ filename: 'published' })
   await space.add({ filename: 'pending', state: 'pending' })

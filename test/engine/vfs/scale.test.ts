@@ -9,7 +9,7 @@ const DOCUMENTS = 20_000
 
 let space: TestSpace
 
-/** Half of the documents in one folder, half in folders of their own, and as many that wait for their compilation. */
+/** Half of the documents in one folder, half in separate folders, and as many that wait for compilation. */
 beforeAll(async () => {
   space = new TestSpace()
   const empty = await pack([])
@@ -40,8 +40,8 @@ beforeAll(async () => {
 afterAll(() => space.close())
 
 describe('a space of 20,000 documents', () => {
-  // bounds are ten times what a quiet machine needs
-  it.each(['flat', 'deep'])('lists the first page of %s at once, and all pages in order', async (folder) => {
+  // Limits are ten times what a quiet machine needs.
+  it.each(['flat', 'deep'])('lists the first page of %s quickly, and all pages in order', async (folder) => {
     const path = `/sources/uploads/${folder}`
     const before = process.cpuUsage()
     const first = await space.fs.ls(space.caller, space.id, { path, limit: 100 })
@@ -59,7 +59,7 @@ describe('a space of 20,000 documents', () => {
     expect(names).toEqual([...names].sort())
   })
 
-  it('passes over what is not published without a stop', async () => {
+  it('skips unpublished documents without blocking other work', async () => {
     let names: string[] = []
     const longest = await longestHold(async () => {
       const { items } = await space.fs.ls(space.caller, space.id, { path: '/sources/uploads', limit: 10 })

@@ -51,7 +51,7 @@ const GUIDE = {
 }
 
 describe('grep', () => {
-  it('finds passages under /knowledge, with their places in the document', async () => {
+  it('finds passages under /knowledge, with their offsets in the document', async () => {
     const { id, nodeIds } = await space.add(GUIDE)
     const { matches, truncated } = await grep('/knowledge', 'fox')
     expect(truncated).toBe(false)
@@ -72,7 +72,7 @@ describe('grep', () => {
     expect((await grep('/knowledge/documents/guide.md/0001', 'fox')).matches).toHaveLength(1)
   })
 
-  it('finds places in documents under /sources, named by their elements', async () => {
+  it('finds matches in documents under /sources, with the ids of their elements', async () => {
     const { id } = await space.add(GUIDE)
     const { matches } = await grep('/sources', 're:(slow|only) \\w+')
     expect(matches).toMatchObject([
@@ -91,7 +91,7 @@ describe('grep', () => {
     expect((await grep('/sources/uploads/docs', 'hounds')).matches).toHaveLength(1)
   })
 
-  it("finds words in the caller's evidence", async () => {
+  it('finds words in the evidence of the caller', async () => {
     const { nodeIds } = await space.add(GUIDE)
     const trace = space.addTrace(nodeIds, {}, ['a fox', 'none', 'fox fox'])
     const { matches } = await grep('/evidence', 'fox')
@@ -105,7 +105,7 @@ describe('grep', () => {
   })
 
   it.each(['/knowledge', '/sources', '/sources/uploads'])(
-    'gives each match of %s once, whatever the page size',
+    'returns each match in %s once, for any page size',
     async (path) => {
       for (let index = 0; index < 12; index++)
         await space.add({
@@ -122,7 +122,7 @@ describe('grep', () => {
     },
   )
 
-  it('stops in time with what it found, and goes on from there', async () => {
+  it('stops at the timeout with its results, and continues from there', async () => {
     for (let index = 0; index < 4; index++)
       await space.add({ filename: `${index}.txt`, text: `${'some words without end '.repeat(20_000)}needle${index}` })
     const before = process.cpuUsage()
@@ -134,14 +134,14 @@ describe('grep', () => {
     expect(matches.map(({ snippet }) => snippet.slice(-7))).toEqual(['needle0', 'needle1', 'needle2', 'needle3'])
   })
 
-  it('lets others run while it searches', async () => {
+  it('lets other work run while it searches', async () => {
     for (let index = 0; index < 10; index++)
       await space.add({ filename: `${index}.txt`, text: 'some words without end '.repeat(20_000) })
     const longest = await longestHold(() => grep('/sources', 're:(word|end)s? [xyz]', { timeoutMs: 1000 }))
-    expect(longest).toBeLessThan(200) // some 20 ms on a quiet machine
+    expect(longest).toBeLessThan(200) // About 20 ms on a quiet machine.
   })
 
-  it('refuses an expression that does not parse', async () => {
+  it('rejects an invalid expression', async () => {
     await expect(grep('/sources', 're:(')).rejects.toMatchObject({ code: 'invalid-request' })
   })
 })
@@ -153,7 +153,7 @@ describe('find', () => {
     await space.add({ filename: 'notes.txt', sourceId: '0198c0de-0000-7000-8000-000000000001' })
   })
 
-  it('finds everything below a path', async () => {
+  it('finds every entry below a path', async () => {
     expect((await findAll('/sources', {})).map(({ path }) => path)).toEqual([
       '/sources/0198c0de-0000-7000-8000-000000000001',
       '/sources/0198c0de-0000-7000-8000-000000000001/notes.txt',
@@ -205,7 +205,7 @@ describe('find', () => {
     expect(await found({ nameContains: 'api' }, '/sources/uploads/docs/guide.md')).toEqual([])
   })
 
-  it('gives each entry once, whatever the page size', async () => {
+  it('returns each entry once, for any page size', async () => {
     const { nodeIds } = await space.add({
       filename: 'a/b/c/d.md',
       sections: [
@@ -235,7 +235,7 @@ describe('tree', () => {
     for (const filename of ['a/b/c/d.md', 'a/x.md', 'a/y.md', 'top.md', 'z/q.md']) await space.add({ filename })
   })
 
-  it('shows levels down to the depth asked for', async () => {
+  it('shows levels down to the requested depth', async () => {
     const { root, truncated } = await treeOf('/sources/uploads')
     expect(shape(root)).toEqual({
       uploads: [{ a: [{ b: ['c'] }, 'x.md', 'y.md'] }, { z: ['q.md'] }, 'top.md'],
@@ -245,7 +245,7 @@ describe('tree', () => {
     expect(shape((await treeOf('/sources/uploads/top.md')).root)).toBe('top.md')
   })
 
-  it('is bounded by the limit, and says which directories were cut', async () => {
+  it('stops at the limit, and marks truncated directories', async () => {
     const cut = await treeOf('/sources/uploads', { limit: 5 })
     expect(shape(cut.root)).toEqual({
       uploads: [{ 'a …': ['b', 'x.md'] }, { 'z …': [] }, 'top.md'].map((entry, index) =>

@@ -16,14 +16,14 @@ import { newId } from '../../../src/lib/ids.js'
 
 export interface DocumentSpec {
   filename: string
-  /** sections as [title path, passage]; the text of the document is made of the titles and passages */
+  /** Sections as [title path, passage]; the text of the document consists of the titles and passages. */
   sections?: [string[], string][]
   text?: string
   sourceId?: string
   id?: string
   mimeType?: string
   metadata?: Record<string, unknown>
-  /** left out: published at the next revision */
+  /** When omitted, the document is published at the next revision. */
   state?: 'pending' | 'failed'
 }
 
@@ -33,14 +33,14 @@ export interface AddedDocument {
   nodeIds: string[]
 }
 
-/** There is nothing to bring up to date: rows are written as tests need them. */
+/** Nothing has to be brought up to date: tests write the rows directly. */
 const WHOLE = () => ({ coveredDocuments: 0, totalDocuments: 0, stale: false })
 const READ: SemanticReadiness = {
   derivations: { catchUp: async () => 0 },
   views: { ready: async () => {}, coverage: async () => WHOLE },
 }
 
-/** A space in a real database of its own, filled row by row as the compiler would. */
+/** A space in a separate database, filled row by row as the compiler would. */
 export class TestSpace {
   readonly db: Database
   readonly fs: FileSystemReader
@@ -49,7 +49,7 @@ export class TestSpace {
   readonly key: number
   readonly #folder: string
 
-  /** @param semantic what brings views and graph up to date; absent = they are */
+  /** @param semantic brings views and graph up to date; when omitted, they are */
   constructor(policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}, semantic = READ) {
     this.#folder = mkdtempSync(join(tmpdir(), 'ks-vfs-'))
     this.db = new Database(join(this.#folder, 'ks.db'))
@@ -73,7 +73,7 @@ export class TestSpace {
     )
   }
 
-  /** Moves the head; what is marked with the returned revision becomes visible. */
+  /** Increments the head revision; rows with the returned revision become visible. */
   publish(at = Date.now()): number {
     const revision =
       (this.db.now(sql.get<{ head: number }>('SELECT head_revision head FROM spaces WHERE key = ?', [this.key]))
@@ -120,7 +120,7 @@ export class TestSpace {
     return { id, key, nodeIds }
   }
 
-  /** Adds a version that is visible from a revision on, in place of the one before. */
+  /** Adds a version that replaces the previous one from a revision on. */
   async addVersion(docKey: number, spec: DocumentSpec, version: number, revision: number): Promise<string[]> {
     const { text, elements, outline, nodes } = compiled(spec)
     this.db.now(
@@ -232,7 +232,7 @@ interface Compiled {
   nodes: { section: string[]; outlineNode: string; start: number; end: number }[]
 }
 
-/** One heading and one passage a section; passages without a title path come before all sections. */
+/** One heading and one passage per section; passages without a title path come before all sections. */
 function compiled({ filename, sections, text: plain }: DocumentSpec): Compiled {
   const parts: string[] = []
   const result: Compiled = { text: '', elements: [], outline: [], nodes: [] }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TestSpace } from './space.js'
 
-/** A time of day that only waiting moves, with a part of a millisecond, as the real one has. */
+/** A clock that only waiting advances, with fractions of a millisecond like a real one. */
 let now: number
-/** how long views and graph were waited for, one after the other */
+/** How long views and graph were waited for, in order. */
 let waited: number[]
 let space: TestSpace
 
@@ -11,7 +11,7 @@ beforeEach(async () => {
   now = 1000.25
   waited = []
   vi.spyOn(performance, 'now').mockImplementation(() => now)
-  // never made, however long somebody waits
+  // Never built, however long a caller waits.
   const wait = (milliseconds: number) => {
     waited.push(milliseconds)
     now += milliseconds
@@ -39,27 +39,27 @@ afterEach(async () => {
 const tree = (path: string) => space.fs.tree(space.caller, space.id, { path, limit: 100, depth: 5 })
 const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0)
 
-describe('what is not made yet', () => {
-  it('is hardly waited for by a tree that comes by it, which says what it lacks', async () => {
+describe('waiting for views under construction', () => {
+  it('takes a tree at most 100 ms, and the tree lists what is missing', async () => {
     const { degradedReasons } = await tree('/knowledge')
     expect(sum(waited)).toBeLessThanOrEqual(100)
     for (const what of [/communities/, /topics/, /1 document/]) expect(String(degradedReasons)).toMatch(what)
   })
 
-  it('is hardly waited for by a search that comes by it', async () => {
+  it('takes a search at most 100 ms', async () => {
     const { degradedReasons } = await space.fs.find(space.caller, space.id, { path: '/knowledge', limit: 100 })
     expect(sum(waited)).toBeLessThanOrEqual(100)
     expect(degradedReasons).toHaveLength(3)
   })
 
-  it.each(['topics', 'communities', 'entities'])('is waited for by a listing that names %s', async (name) => {
+  it.each(['topics', 'communities', 'entities'])('takes a listing of %s up to 2.5 s', async (name) => {
     const path = `/knowledge/${name}`
     const { degradedReasons } = await space.fs.ls(space.caller, space.id, { path, limit: 100 })
     expect(waited).toEqual([2500])
     expect(degradedReasons).toHaveLength(1)
   })
 
-  it('is waited for in whole milliseconds, which are all that timers take', async () => {
+  it('takes integer milliseconds, as timers require', async () => {
     await tree('/knowledge')
     expect(waited).not.toEqual([])
     for (const milliseconds of waited) expect(Number.isInteger(milliseconds)).toBe(true)

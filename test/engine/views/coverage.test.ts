@@ -7,7 +7,7 @@ import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.
 import { mountTmpfs, unmount } from '../../helpers/small-disk.js'
 import { until } from '../../helpers/until.js'
 
-/** Abstracts of a few fields, each with the words of its field, as abstracts of papers have them. */
+/** Abstracts of a few fields, each with terms of its field, like abstracts of papers. */
 const FIELDS = [
   ['myocardial infarction', 'statin', 'coronary artery', 'cholesterol', 'Framingham Heart Study'],
   ['CD8 T cell', 'cytokine', 'antigen presentation', 'interleukin', 'National Institute of Allergy'],
@@ -28,7 +28,7 @@ function abstracts(first: number, count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`abstract-${first + i}.md`, abstract(first + i)]))
 }
 
-/** abstracts that the tests begin with, a fifth of each field */
+/** The abstracts at the start of the tests, a fifth of each field. */
 const ALL = 180
 
 interface Covered {
@@ -50,7 +50,7 @@ const published = () =>
 const readable = () => number('SELECT count(*) FROM page_index')
 const change = (statements: string) => rowsOf(test.dataDir).run(statements)
 
-/** Nothing can be read for page index and graph once `most` documents were. */
+/** Page index and graph stop after the given number of documents. */
 async function readAtMost(most: number): Promise<void> {
   await change(`DROP TRIGGER IF EXISTS enough; CREATE TRIGGER enough BEFORE INSERT ON page_index
     WHEN (SELECT count(*) FROM page_index) >= ${most} BEGIN SELECT RAISE(ABORT, 'not now'); END`)
@@ -77,8 +77,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => test.end())
 
-describe('views say how much of the publication they cover', { timeout: 180_000 }, () => {
-  it('while documents come', async () => {
+describe('the coverage of views', { timeout: 180_000 }, () => {
+  it('follows documents as they arrive', async () => {
     const arriving = Promise.all([0, 1, 2].map((part) => ingest(test.engine, ADA, spaceId, abstracts(part * 60, 60))))
     let there = 0
     for (let call = 0; call < 3; call++) {
@@ -101,7 +101,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     expect((await ls('/knowledge/topics')).degradedReasons).toBeUndefined()
   })
 
-  it('while documents are read, on one publication', async () => {
+  it('follows documents as they are read, within one publication', async () => {
     await change('DELETE FROM page_index')
     await test.reopen()
     for (const most of [40, 70, 105]) {
@@ -122,11 +122,11 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     }
   })
 
-  it('says of one document that it is one', () => {
+  it('uses the singular for one document', () => {
     expect(graphBehind(1)).toBe('the graph of 1 document is still being built')
   })
 
-  it('of which lists of the graph say that it is not whole', async () => {
+  it('appears in lists of the graph while it is incomplete', async () => {
     const behind = ['the graph of 75 documents is still being built']
     const { entities, relations, traverse } = test.engine.graph
     const found = await entities(ADA, spaceId, { limit: 5, query: 'institute' })
@@ -143,7 +143,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     expect((await test.engine.spaces.status(ADA, spaceId)).index.summaries.graph.building).toBe(75)
   })
 
-  it('and are derived anew only where more can be covered', async () => {
+  it('triggers a new derivation only when more documents can be covered', async () => {
     await change(`CREATE TABLE derived (kind TEXT);
       CREATE TRIGGER derives AFTER INSERT ON semantic_builds BEGIN INSERT INTO derived VALUES (NEW.kind); END;
       CREATE TRIGGER derives_again AFTER UPDATE OF built_at ON semantic_builds WHEN NEW.built_at > 0
@@ -151,7 +151,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
       UPDATE semantic_builds SET built_at = 0`)
     const times = () => number("SELECT count(*) FROM derived WHERE kind = 'topic'")
     expect((await coverageOf('topics')).every(({ stale }) => stale === true)).toBe(true)
-    // a call with wishes of its own waits for a derivation that runs
+    // A call with its own parameters waits for a running derivation.
     await topics({ generatedVersion: 'one' })
     expect(times()).toBe(1)
     await change('DROP TRIGGER enough; UPDATE semantic_builds SET built_at = 0')
@@ -161,9 +161,9 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     })
     expect(await coverageOf('topics')).toContainEqual({ coveredDocuments: ALL, totalDocuments: ALL, stale: false })
     expect(readable()).toBe(ALL)
-    // the views of one derivation are shown one after the other: it may not have ended yet
+    // The views of one derivation appear one after another: it may still be running.
     await topics({ generatedVersion: 'whole' })
-    // as where there are more than a view takes in
+    // Like a space with more documents than a view covers.
     await change('UPDATE semantic_builds SET built_at = 0, covered = 100; UPDATE semantic_views SET covered = 100')
     const before = times()
     expect((await coverageOf('topics'))[0]).toEqual({ coveredDocuments: 100, totalDocuments: ALL, stale: true })
@@ -172,7 +172,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     expect((await test.engine.graph.entities(ADA, spaceId, { limit: 5 })).degradedReasons).toBeUndefined()
   })
 
-  it('and count every document, not only those that they list', async () => {
+  it('counts every document, not only the listed ones', async () => {
     const { documentCount, pathCount, topicSlug } = await topics()
     expect(documentCount).toBe(published())
     const { items } = await ls('/knowledge/topics')
@@ -191,7 +191,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     expect(made.documentCount).toBeGreaterThan(100)
   })
 
-  it('and follow a deletion', async () => {
+  it('follows a deletion', async () => {
     const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 40 })
     const gone = items.map(({ id }) => id)
     await test.engine.documents.delete(ADA, spaceId, gone)
@@ -205,7 +205,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     expect((await ls('/knowledge/topics')).items.find(({ name }) => name === 'insulin')?.metadata).toMatchObject(whole)
   })
 
-  it('and of what everybody may read', async () => {
+  it('counts only documents that every subject may read', async () => {
     const [, ...rest] = (await test.engine.documents.list(ADA, spaceId, { limit: 31 })).items
     await change("INSERT INTO source_readers (source_id, subject, space_key) SELECT 'vault', 'grace', key FROM spaces")
     await change(`UPDATE documents SET source_id = 'vault' WHERE id IN (${rest.map(({ id }) => `'${id}'`).join(', ')})`)
@@ -219,14 +219,14 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     expect(await communities()).toMatchObject({ coveredDocuments: 111, totalDocuments: 111, stale: false })
   })
 
-  it('and named ones say that the text index was not whole, and are made anew when it is', async ({ skip }) => {
+  it('shows in a named view that the text index is incomplete, and the view is rebuilt afterwards', async ({ skip }) => {
     await test.engine.close()
     const indexes = join(test.dataDir, 'indexes')
     const [name = ''] = readdirSync(indexes).filter((one) => one.includes(spaceId))
     const at = join(indexes, name)
     rmSync(at, { recursive: true })
     mkdirSync(at)
-    // nothing can be written there, so nothing is rebuilt either
+    // Nothing can be written there, so nothing is rebuilt.
     const trouble = mountTmpfs(at, 'ro')
     await test.reopen()
     if (trouble !== undefined) skip(`no disk can be mounted here: ${trouble}`)

@@ -9,8 +9,8 @@ const MODEL = { pluginId: 'openai-compatible', provider: 'fake', model: 'm' }
 const member = (name: string, score = 1, type = 'organization') => ({ names: [name], type, score })
 const told = (text: string, document = 1) => ({ node: document * 10, document, text })
 
-describe('what a report is made of', () => {
-  it('takes sentences that name two members, statements before what is merely beside each other', () => {
+describe('the evidence of a report', () => {
+  it('prefers sentences that state a relation of two members to mere co-occurrence', () => {
     const [report] = reportsOf([
       {
         members: [member('Acme Steel'), member('Borealis Mining', 0.8), member('Port of Narvik', 0.6)],
@@ -28,7 +28,7 @@ describe('what a report is made of', () => {
     expect(report?.evidence[0]?.node).toBe(20)
   })
 
-  it('counts a member within the name of another one only where it stands by itself', () => {
+  it('counts a member inside the name of another one only where it occurs alone', () => {
     const [report] = reportsOf([
       {
         members: [member('Harbour Office of Brest'), member('Brest', 0.5)],
@@ -41,7 +41,7 @@ describe('what a report is made of', () => {
     expect(report?.evidence.map(({ node }) => node)).toEqual([20])
   })
 
-  it('says no more than a dozen things, no more than three of a document, and nothing twice', () => {
+  it('contains at most twelve sentences, at most three per document, and none twice', () => {
     const members = [member('Acme Steel'), member('Borealis Mining')]
     const words = 'iron copper zinc lead gold silver nickel tin cobalt salt coal sand clay slate chalk'.split(' ')
     const passages = words.map((word, place) =>
@@ -57,7 +57,7 @@ describe('what a report is made of', () => {
     expect(reportsOf([{ members, passages: same }])[0]?.evidence).toHaveLength(1)
   })
 
-  it('is named by names, not by numbers, parts of each other or what stands in small letters', () => {
+  it('gives a title of names, without numbers, overlapping names and lower-case terms', () => {
     const titleOf = (...members: ReturnType<typeof member>[]) => reportsOf([{ members, passages: [] }])[0]?.title
     expect(
       titleOf(
@@ -72,13 +72,13 @@ describe('what a report is made of', () => {
   })
 })
 
-describe('what a model writes of the evidence', () => {
+describe('the check of a report written by a model', () => {
   const evidence = [
     { text: 'Acme Steel acquired Borealis Mining in 2019.', node: 1 },
     { text: 'Borealis Mining runs the Port of Narvik.', node: 2 },
   ]
 
-  it('keeps what the sentences say, each with those that it cites', () => {
+  it('keeps statements supported by the evidence, each with its citations', () => {
     const reply =
       '# Acme Steel and its mines\nAcme Steel bought Borealis Mining in 2019 [1]. It thereby runs the Port of Narvik [1][2].'
     expect(writtenIn(reply, evidence)).toEqual({
@@ -90,7 +90,7 @@ describe('what a model writes of the evidence', () => {
     })
   })
 
-  it('drops what they do not say, also in the title', () => {
+  it('drops unsupported statements, and an unsupported title', () => {
     const reply =
       'The rise of Umbrella Corporation\nAcme Steel paid 5 billion for it [1]. Borealis Mining runs a port [2].'
     expect(writtenIn(reply, evidence)).toEqual({
@@ -127,7 +127,7 @@ describe('reports of communities', () => {
     await server.close()
   })
 
-  it('cite the documents and passages that they quote, and follow what changes', async () => {
+  it('cite the documents and passages they quote, and follow changes', async () => {
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     const [community] = await communities()
     expect(community?.report.writtenBy).toBe('rules')
@@ -146,7 +146,7 @@ describe('reports of communities', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('tell nothing of a source that not everybody may read', async () => {
+  it('omit restricted sources', async () => {
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     expect(await texts()).toContain('Borealis Mining is led by Ingrid Solheim.')
     await rowsOf(test.dataDir).run("UPDATE documents SET source_id = 'closed' WHERE filename = 'acme.md'")
@@ -159,7 +159,7 @@ describe('reports of communities', () => {
     expect((await texts()).join(' ')).not.toContain('is led by')
   })
 
-  it('are written by the model of the space once for the same sentences', async () => {
+  it('cost one model call for the same sentences', async () => {
     const { revision: _, ...profile } = await test.engine.spaces.retrievalProfile(ADA, spaceId)
     await test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...profile, reasoningModel: MODEL })
     await communities()
@@ -183,7 +183,7 @@ describe('reports of communities', () => {
     await rowsOf(test.dataDir).run(
       "INSERT INTO source_readers (source_id, subject, space_key) SELECT 'closed', 'zoe', key FROM spaces",
     )
-    // what it wrote may rest on any of the sentences
+    // Model text may depend on any of the sentences.
     expect((await communities())[0]?.report.writtenBy).toBe('rules')
   })
 })

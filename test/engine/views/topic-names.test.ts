@@ -13,7 +13,7 @@ function hashes(words: string): number[] {
 const document = (text: string, title = '', headings: string[] = []) => ({ title, headings, texts: [text] })
 
 describe('names of topics', () => {
-  it('are phrases of the documents, whole, as they are mostly written', () => {
+  it('consist of complete phrases of the documents, in their most frequent spelling', () => {
     const documents = [
       document('A heat pump takes warmth from the air. The heat pump is quiet.'),
       document('Each heat pump needs 2 kW. In 2020 they sold 40 heat pumps.'),
@@ -21,12 +21,12 @@ describe('names of topics', () => {
     expect(topicName({ terms: hashes('pump heat warmth'), documents })?.toLowerCase()).toMatch(/^heat pumps?$/)
   })
 
-  it('prefer what is written as title or heading', () => {
+  it('prefer titles and headings', () => {
     const documents = [1, 2, 3].map(() => document('The kiln is hot and the glaze runs.', 'Pottery course', ['Kiln']))
     expect(topicName({ terms: hashes('kiln glaze pottery course'), documents })).toMatch(/^(?:Kiln|Pottery course)$/)
   })
 
-  it('hold no stop words, numbers, verbs and headings that every document has', () => {
+  it('exclude stop words, numbers, verbs and headings that every document has', () => {
     const documents = [1, 2].map(() =>
       document('What it is about in 1999: the ferry and its timetable.', 'Introduction'),
     )
@@ -34,7 +34,7 @@ describe('names of topics', () => {
     expect(name).toMatch(/^(?:Ferry|Timetable)$/)
   })
 
-  it('are none where the documents hold no telling word, and never the same twice', () => {
+  it('stay empty without a distinctive term, and never repeat', () => {
     expect(topicName({ terms: hashes('volcano'), documents: [document('Nothing of that.')] })).toBeUndefined()
     const twin = (other: string) => ({
       terms: hashes(`ferry ${other}`),

@@ -14,7 +14,7 @@ const part = (terms: number[], passages: number) => ({ terms, counts: terms.map(
 const PLAIN = [1, 2, 3, 4].flatMap((n) => [about(n, [...TIDES, 100 + n]), about(10 + n, [...BREAD, 200 + n])])
 
 describe('a document with two subjects', () => {
-  it('belongs to the topics of both, and its passages to the one that each is about', () => {
+  it('belongs to the topics of both, with each passage in the topic of its subject', () => {
     const both = about(99, [...TIDES, ...BREAD.slice(0, 5)], {
       passages: 10,
       parts: [part(TIDES, 7), part(BREAD, 3)],
@@ -26,7 +26,7 @@ describe('a document with two subjects', () => {
     expect(topics.reduce((sum, { passages }) => sum + passages, 0)).toBe(42)
   })
 
-  it('belongs to one where little of it is about the other', () => {
+  it('belongs to one topic when the other subject has too few passages', () => {
     const mostly = about(99, [...TIDES, ...BREAD.slice(0, 2)], {
       passages: 10,
       parts: [part(TIDES, 9), part(BREAD, 1)],

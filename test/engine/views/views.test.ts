@@ -13,7 +13,7 @@ const BREAD = (i: number) =>
   `# Bread ${i}\n\nSourdough bread needs flour, water and salt. The baker kneads dough number ${i} and bakes the loaf in a hot oven. The Bakers Guild of Lyon buys the flour.\n`
 
 describe('grouping', () => {
-  it('finds what hangs together, always the same', () => {
+  it('finds connected members, in any order of the input', () => {
     const links = [
       [1, 2],
       [2, 3],
@@ -35,7 +35,7 @@ describe('grouping', () => {
     ])
   })
 
-  it('keeps to time when every document is like every other', () => {
+  it('stays fast when all documents resemble each other', () => {
     const documents = Array.from({ length: 3000 }, (_, key) => ({
       key,
       terms: Int32Array.from({ length: 200 }, (_unused, term) =>
@@ -48,7 +48,7 @@ describe('grouping', () => {
     expect(new Set(topics.flatMap(({ members }) => members.map(({ key }) => key))).size).toBe(3000)
   })
 
-  it('writes terms as the texts do, and names as slugs', () => {
+  it('restores the spelling of terms, and turns names into unique slugs', () => {
     const [topic] = topicsOf([{ key: 1, terms: Int32Array.of(1), counts: Uint16Array.of(1) }])
     expect(topic?.members).toEqual([{ key: 1, score: 1 }])
     expect(writtenTerms([], ['Tides rise'])).toEqual([])
@@ -79,7 +79,7 @@ describe('semantic views', () => {
   })
   afterAll(() => test.end())
 
-  it('are there when they are listed first: topics of documents, named by their words', async () => {
+  it('exist at their first listing: topics of documents, named by their terms', async () => {
     const { items } = await ls('/knowledge/topics')
     expect(items).toHaveLength(2)
     const all = await Promise.all(items.map(({ path }) => names(path)))
@@ -90,7 +90,7 @@ describe('semantic views', () => {
     expect(tides?.metadata.generatedVersion).toMatch(/^publication-\d+$/)
   })
 
-  it('are made on request, and the answer counts them', async () => {
+  it('can be built on request, and the response counts them', async () => {
     const made = await topic({ generatedVersion: 'spring', limit: 2 })
     expect(made).toMatchObject({
       knowledgeSpaceId: spaceId,
@@ -103,7 +103,7 @@ describe('semantic views', () => {
     expect(again).toMatchObject({ topicSlug: made.topicSlug, documentCount: 10, pathCount: 12 })
   })
 
-  it('hold the documents that a given name stands for', async () => {
+  it('contain the documents that match a given name', async () => {
     const made = await topic({ topicName: 'Sourdough and flour', topicSlug: 'baking', limit: 3 })
     expect(made).toMatchObject({
       topicName: 'Sourdough and flour',
@@ -120,7 +120,7 @@ describe('semantic views', () => {
     expect(await names('/knowledge/topics')).toEqual(expect.arrayContaining(['baking', 'spring-tide']))
   })
 
-  it('read, search and find like folders of files, from any place', async () => {
+  it('can be read, searched and found like folders of files', async () => {
     const [first] = (await ls('/knowledge/topics/baking')).items
     const text = await test.engine.fs.cat(ADA, spaceId, { path: first?.path ?? '', offset: 0, maxBytes: 1000 })
     expect(text.content).toContain('Sourdough')
@@ -134,7 +134,7 @@ describe('semantic views', () => {
     expect(grep.matches[0]?.path).toMatch(/^\/knowledge\/topics\/baking\/bread-/)
     const tree = await test.engine.fs.tree(ADA, spaceId, { path: '/knowledge', limit: 500, depth: 3 })
     expect(tree.root.children?.map(({ name }) => name)).toEqual(['communities', 'documents', 'entities', 'topics'])
-    // pages of a walk hardly wait for what is being made; who asks for it by its own name does
+    // Pages of a walk hardly wait for views under construction; a request for a view waits.
     await ls('/knowledge/communities')
     const paths: string[] = []
     for (let cursor: string | undefined; ; ) {
@@ -154,7 +154,7 @@ describe('semantic views', () => {
     })
   })
 
-  it('gather entities that belong together, with their documents', async () => {
+  it('group related entities with their documents', async () => {
     const made = await test.engine.graph.materializeCommunities(ADA, spaceId, { generatedVersion: 'first' })
     expect(made).toMatchObject({ knowledgeSpaceId: spaceId, generatedVersion: 'first', documentCount: 10 })
     expect(made.communityCount).toBeGreaterThan(0)
@@ -168,7 +168,7 @@ describe('semantic views', () => {
     expect((await test.engine.graph.materializeCommunities(ADA, spaceId, {})).communityCount).toBe(made.communityCount)
   })
 
-  it('show entities by type and key, page by page, with what is known of them', async () => {
+  it('show entities by type and key, page by page, with their properties', async () => {
     const office = '/knowledge/entities/organization/bakers guild of lyon'
     const term = '/knowledge/entities/term'
     const found = await test.engine.fs.find(ADA, spaceId, {
@@ -193,7 +193,7 @@ describe('semantic views', () => {
     expect(grep.matches.map((match) => match.path)).toContain(path)
   })
 
-  it('drop a deleted document at once, say that they are old, and follow', async () => {
+  it('drop a deleted document at once, are marked as stale, and are rebuilt', async () => {
     const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 20 })
     const bread = items.filter(({ filename }) => filename.startsWith('bread-')).map(({ id }) => id)
     await test.engine.documents.delete(ADA, spaceId, bread)
@@ -209,7 +209,7 @@ describe('semantic views', () => {
     await until(async () => (await names('/knowledge/entities/term')).every((name) => !name.includes('bread')))
   })
 
-  it('stay stale until every document of the publication was read for them', async () => {
+  it('stay stale until every document of the publication was read', async () => {
     const stale = async (kind: string) =>
       (await ls(`/knowledge/${kind}`)).items
         .filter(({ metadata }) => metadata.named === false)
@@ -229,7 +229,7 @@ describe('semantic views', () => {
     expect(new Set(await stale('communities'))).toEqual(new Set([false]))
   })
 
-  it('are gone with their space', async () => {
+  it('disappear with their space', async () => {
     await test.engine.spaces.delete(ADA, spaceId)
     await expect(topic()).rejects.toMatchObject({ code: 'not-found' })
   })

@@ -38,7 +38,7 @@ const found = async (path: string) =>
   (await engine.fs.find(ADA, id, { path, limit: 1000 })).items.map((item) => item.path)
 
 describe('a written file', () => {
-  it('is read back by every way of reading', async () => {
+  it('can be read by every read operation', async () => {
     const item = await write('/workspaces/audit/plan/steps.md', '# Steps\n\nRead the contract.\n')
     expect(item).toMatchObject({
       kind: 'resource',
@@ -69,7 +69,7 @@ describe('a written file', () => {
     ])
   })
 
-  it('is replaced as a whole, and the same text again changes nothing', async () => {
+  it('gets replaced completely, and the same text again changes nothing', async () => {
     const first = await write('/workspaces/w/a', 'one')
     expect(await write('/workspaces/w/a', 'one')).toEqual(first)
     const second = await write('/workspaces/w/a', '')
@@ -77,7 +77,7 @@ describe('a written file', () => {
     expect(await cat('/workspaces/w/a')).toBe('')
   })
 
-  it('is there after a restart', async () => {
+  it('survives a restart', async () => {
     await write('/workspaces/w/a', 'kept')
     await test.reopen()
     engine = test.engine
@@ -95,7 +95,7 @@ describe('a written file', () => {
     ).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('needs a path that keeps the rules', async () => {
+  it('requires a valid path', async () => {
     const bad = [
       '/workspaces',
       '/workspaces/w',
@@ -117,20 +117,20 @@ describe('a written file', () => {
     await expect(write('/workspaces/w/a', 'half \ud800')).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  it('does not take the place of a folder, nor stand above one', async () => {
+  it('cannot replace a folder or become the parent of a file', async () => {
     await write('/workspaces/w/a/b', 'x')
     await expect(write('/workspaces/w/a', 'x')).rejects.toMatchObject({ code: 'path-taken' })
     await expect(write('/workspaces/w/a/b/c/d', 'x')).rejects.toMatchObject({ code: 'path-taken' })
   })
 
-  it('is at most a mebibyte', async () => {
+  it('contains at most one mebibyte', async () => {
     await write('/workspaces/w/a', 'x'.repeat(1024 * 1024))
     await expect(write('/workspaces/w/a', 'é'.repeat(512 * 1024 + 1))).rejects.toMatchObject({
       code: 'upload-too-large',
     })
   })
 
-  it('is refused where the space holds as many as it may', async () => {
+  it('fails when the space has the maximal number of files', async () => {
     await write('/workspaces/w/a', 'x')
     await rowsOf(
       test.dataDir,
@@ -147,7 +147,7 @@ describe('a written file', () => {
 })
 
 describe('moving and removing', () => {
-  it('moves files, folders and whole workspaces, and overwrites nothing', async () => {
+  it('moves files, folders and entire workspaces, and overwrites nothing', async () => {
     const { targetId } = await write('/workspaces/w/a', 'one')
     await write('/workspaces/w/deep/er/b', 'two')
     expect(await mv('/workspaces/w/a', '/workspaces/w/deep/c')).toMatchObject({ files: 1 })
@@ -176,7 +176,7 @@ describe('moving and removing', () => {
     await expect(mv('/workspaces/none', '/workspaces/w2')).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('removes a file at once and a folder only when told so', async () => {
+  it('removes a file at once, and a folder only with the recursive flag', async () => {
     await write('/workspaces/w/a', 'one')
     await write('/workspaces/w/f/b', 'two')
     expect(await rm('/workspaces/w/a')).toEqual({ path: '/workspaces/w/a', files: 1 })
@@ -189,7 +189,7 @@ describe('moving and removing', () => {
     await expect(rm('/workspaces/w', 'true')).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('agrees with a plain map, whatever is done in whatever order', async () => {
+  it('behaves like a plain map, for any sequence of operations', async () => {
     const name = fc.constantFrom('a', 'b', 'c')
     const path = fc.array(name, { minLength: 2, maxLength: 4 }).map((parts) => `/workspaces/${parts.join('/')}`)
     const step = fc.oneof(
@@ -219,7 +219,7 @@ type Step =
   | { op: 'mv'; path: string; to: string }
   | { op: 'rm'; path: string }
 
-/** The same to the map and to the engine; what one refuses the other must too. */
+/** Applies the same step to the map and the engine; both must reject the same steps. */
 async function both(model: Map<string, string>, step: Step): Promise<void> {
   const below = (path: string) => [...model.keys()].filter((key) => key.startsWith(`${path}/`))
   const blocked = (path: string) =>
@@ -253,7 +253,7 @@ async function outcome(work: Promise<unknown>, fits: boolean): Promise<void> {
 }
 
 describe('pages', () => {
-  it('of a listing, walk and search leave nothing out and repeat nothing', async () => {
+  it('omit nothing and repeat nothing in listing, walk and search', async () => {
     const paths = ['x/1', 'x/2', `x/${'long'.repeat(60)}/deep/3`, 'y', `z${'z'.repeat(200)}`, 'x/q/r/4']
     for (const path of paths) await write(`/workspaces/w/${path}`, `needle ${path}`)
     for (const limit of [1, 2, 3]) {
@@ -273,7 +273,7 @@ describe('pages', () => {
     }
   })
 
-  it('by snapshot, show what stood at the first page, but never a removed file', async () => {
+  it('snapshot-consistent show the state of the first page, but never a removed file', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await write(`/workspaces/w/${name}`, `old ${name}`)
     const pages = { path: '/workspaces/w', limit: 1, consistencyClass: 'snapshot-consistent' } as const
     const first = await engine.fs.ls(ADA, id, pages)
@@ -289,7 +289,7 @@ describe('pages', () => {
     expect(await ls('/workspaces/w')).toEqual(['a', 'aa', 'b', 'e'])
   })
 
-  it('by path, show what is there then', async () => {
+  it('path-consistent show the state of their time', async () => {
     await write('/workspaces/w/a', 'a')
     await write('/workspaces/w/c', 'c')
     const pages = { path: '/workspaces/w', limit: 1 }
@@ -315,7 +315,7 @@ describe('the bytes of files', () => {
     return existsSync(join(test.dataDir, 'objects', ObjectStore.key(ADA.tenant, sha256)))
   }
 
-  it('go with the last name they have', async () => {
+  it('disappear with the last file that uses them', async () => {
     const text = `only here ${id}`
     await write('/workspaces/w/a', text)
     await write('/workspaces/w/b', text)
@@ -327,7 +327,7 @@ describe('the bytes of files', () => {
     expect(await cat('/workspaces/w/c')).toBe('something else')
   })
 
-  it('are no orphans to garbage collection, and are missed by fsck when they are gone', async () => {
+  it('do not count as orphaned in garbage collection, and fsck reports missing ones', async () => {
     await write('/workspaces/w/a', `looked after ${id}`)
     const [snapshot] = [await engine.snapshots.create(ADA, { knowledgeSpaceId: id, workspace: 'w' })]
     await rm('/workspaces/w/a')
@@ -353,7 +353,7 @@ describe('the bytes of files', () => {
     expect((await file()).content).toBe(`looked after ${id}`)
   })
 
-  it('go with their space, snapshots and all', async () => {
+  it('disappear with their space, including snapshots', async () => {
     await write('/workspaces/w/a', `frozen ${id}`)
     await engine.snapshots.create(ADA, { knowledgeSpaceId: id, workspace: 'w' })
     await write('/workspaces/w/a', `live ${id}`)
@@ -365,7 +365,7 @@ describe('the bytes of files', () => {
     ).toBe(0)
   })
 
-  it('are counted', async () => {
+  it('count in the statistics', async () => {
     expect((await engine.spaces.stats(ADA, id, 5)).storage).toEqual({ documentCount: 0, rawDocumentBytes: 0 })
     await write('/workspaces/w/a', 'four')
     await engine.snapshots.create(ADA, { knowledgeSpaceId: id, workspace: 'w' })

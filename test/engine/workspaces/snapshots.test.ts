@@ -5,7 +5,7 @@ import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpe
 
 const CAROL = { tenant: ADA.tenant, subject: 'carol' }
 const filler = (word: string) => Array.from({ length: 260 }, (_, place) => `${word}${place}`).join(' ')
-// long enough that its sections are passages of their own
+// Long enough for its sections to become separate passages.
 const TIDES = `# Tides\n\nThe moon pulls the sea and makes the tides. ${filler('ebb')}\n`
 const LIGHT = '# Lighthouse\n\nThe lighthouse of Brest was built in 1835.\n'
 
@@ -27,7 +27,7 @@ const snapshot = (workspace: string, more: { sessionId?: string; name?: string }
   engine.snapshots.create(ADA, { knowledgeSpaceId: id, workspace, ...more })
 
 describe('a snapshot', () => {
-  it('keeps the files as they were', async () => {
+  it('keeps the files unchanged', async () => {
     await write('kept')
     await engine.fs.write(ADA, id, { path: '/workspaces/kept/a/b.txt', content: 'inner' })
     const made = await snapshot('kept', { name: 'first' })
@@ -45,13 +45,13 @@ describe('a snapshot', () => {
     await expect(read('none')).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('needs a workspace that is there and a name that is one', async () => {
+  it('requires an existing workspace and a valid name', async () => {
     await expect(snapshot('none')).rejects.toMatchObject({ code: 'not-found' })
     for (const workspace of ['a/b', '..', 'a/', '\u0001'])
       await expect(snapshot(workspace), workspace).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  it("is its maker's own", async () => {
+  it('stays hidden from other subjects and tenants', async () => {
     await write('own')
     const made = await snapshot('own')
     for (const caller of [BOB, CAROL]) {
@@ -62,7 +62,7 @@ describe('a snapshot', () => {
     }
   })
 
-  it('is listed newest first, page by page, and not when it is deleted', async () => {
+  it('appears in the list newest first, page by page, until it is deleted', async () => {
     await write('listed')
     const ids = []
     for (let count = 0; count < 3; count++) ids.unshift((await snapshot('listed')).id)
@@ -80,7 +80,7 @@ describe('a snapshot', () => {
 })
 
 describe('the queries of a snapshot', () => {
-  it('are those of the session it names', async () => {
+  it('come from the session it names', async () => {
     const first = await ask(engine, ADA, id, 'What makes the tides?')
     await ask(engine, ADA, id, 'When was the lighthouse built?', { sessionId: first.sessionId })
     await ask(engine, ADA, id, 'Something of another session?')
@@ -100,7 +100,7 @@ describe('the queries of a snapshot', () => {
     await expect(snapshot('named', { sessionId: foreign.sessionId })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('are those of the session the workspace is named after, else of the session that asked last', async () => {
+  it('come from the session with the name of the workspace, else from the most recent session', async () => {
     const first = await ask(engine, ADA, id, 'What makes the tides?')
     const last = await ask(engine, ADA, id, 'When was the lighthouse built?')
     await write(first.sessionId)
@@ -109,7 +109,7 @@ describe('the queries of a snapshot', () => {
     expect(await snapshot('unnamed')).toMatchObject({ sessionId: last.sessionId, queryCount: 1 })
   })
 
-  it('are none where the maker asked nothing', async () => {
+  it('do not exist when its creator asked nothing', async () => {
     await engine.fs.write(CAROL, id, { path: '/workspaces/quiet/a', content: 'a' })
     const { id: other } = await engine.spaces.create(CAROL, { name: 'Quiet', slug: 'quiet' })
     await engine.fs.write(CAROL, other, { path: '/workspaces/quiet/a', content: 'a' })
@@ -119,8 +119,8 @@ describe('the queries of a snapshot', () => {
   })
 })
 
-describe('a replay', () => {
-  it('says of each query what evidence was added, lost and kept', async () => {
+describe('replaying a snapshot', () => {
+  it('reports added, lost and kept evidence of each query', async () => {
     const space = (await engine.spaces.create(ADA, { name: 'Replay', slug: 'replay' })).id
     const [tides, light] = await ingest(engine, ADA, space, { 'tides.md': TIDES, 'light.md': LIGHT })
     const asked = await ask(engine, ADA, space, 'What makes the tides?')
@@ -133,7 +133,7 @@ describe('a replay', () => {
     expect(same.queries[0]?.kept[0]).toMatchObject({ filename: 'tides.md', recorded: { rank: 1 } })
     expect((await engine.snapshots.replay(ADA, made, 1)).queries).toHaveLength(1)
 
-    // the same words in a new version of the file are kept, new words are added, a deleted document is lost
+    // Passages with the same words in a new version are kept, new words are added, a deleted document is lost.
     await ingest(engine, ADA, space, {
       'tides.md': `${TIDES}\n## Wind\n\nWind makes waves, not the tides. ${filler('gust')}\n`,
     })
@@ -151,7 +151,7 @@ describe('a replay', () => {
     expect(second?.evidenceState.now).not.toBe('answerable')
   })
 
-  it('leaves no trace, and says which query cannot be run any more', async () => {
+  it('leaves no trace, and reports queries that can no longer run', async () => {
     const space = (await engine.spaces.create(ADA, { name: 'Modes', slug: 'modes' })).id
     const [tides] = await ingest(engine, ADA, space, { 'tides.md': TIDES })
     const asked = await ask(engine, ADA, space, 'What makes the tides?', { mode: 'deep' })

@@ -103,7 +103,7 @@ describe('the terms of a document', () => {
     )
   const texts = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 12 })
 
-  it('include each word by itself, whatever language is detected', () => {
+  it('include the separate term of each word, whatever language is detected', () => {
     fc.assert(
       fc.property(texts, (words) => {
         const terms = new Set(analyzeDocument(words.join(' ')))

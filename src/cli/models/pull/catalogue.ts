@@ -1,21 +1,21 @@
 import type { ModelTask } from '../../../local/models/pulled.js'
 
-/** A model with a name in the catalogue: a GGUF file in a repository of the hub. */
+/** A model of the catalogue: a GGUF file in a repository of the hub. */
 export interface CatalogueEntry {
   name: string
   task: ModelTask
   languages: string
   license: string
-  /** size of the file in bytes, rounded; the hub states the exact size */
+  /** Rounded file size in bytes; the hub provides the exact size. */
   bytes: number
   repository: string
   revision: string
   file: string
-  /** absent: the hub states it */
+  /** Absent if the hub provides it. */
   sha256?: string
-  /** whether the tests of the project have run weights of this model, in this or another file */
+  /** Whether the project's tests have run this model, in this or another file. */
   isTested: boolean
-  /** prefixes that the model was trained with */
+  /** Prefixes of the model's training. */
   queryPrefix?: string
   documentPrefix?: string
 }
@@ -58,10 +58,10 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   entry(
     'multilingual-e5-small',
     'embedding',
-    'some 100',
+    'about 100',
     'MIT',
     130 * MB,
-    // several other conversions fail to load, or give nearly the same vector for every text
+    // Several other conversions fail to load or return almost the same vector for every text.
     [
       'TwinSunsLLC/multilingual-e5-small-gguf',
       'multilingual-e5-small-q8_0.gguf',
@@ -72,29 +72,29 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   entry(
     'embeddinggemma-300m',
     'embedding',
-    'some 100',
+    'about 100',
     'Gemma',
     330 * MB,
     ['ggml-org/embeddinggemma-300M-GGUF', 'embeddinggemma-300M-Q8_0.gguf'],
     { queryPrefix: 'task: search result | query: ', documentPrefix: 'title: none | text: ' },
   ),
-  entry('bge-reranker-v2-m3', 'rerank', 'some 100', 'Apache-2.0', 636 * MB, [
+  entry('bge-reranker-v2-m3', 'rerank', 'about 100', 'Apache-2.0', 636 * MB, [
     'gpustack/bge-reranker-v2-m3-GGUF',
     'bge-reranker-v2-m3-Q8_0.gguf',
   ]),
-  entry('qwen3-reranker-0.6b', 'rerank', 'some 100', 'Apache-2.0', 640 * MB, [
+  entry('qwen3-reranker-0.6b', 'rerank', 'about 100', 'Apache-2.0', 640 * MB, [
     'ggml-org/Qwen3-Reranker-0.6B-Q8_0-GGUF',
     'qwen3-reranker-0.6b-q8_0.gguf',
   ]),
-  entry('qwen3-1.7b', 'chat', 'some 100', 'Apache-2.0', 1.83 * GB, ['Qwen/Qwen3-1.7B-GGUF', 'Qwen3-1.7B-Q8_0.gguf']),
-  entry('qwen3-4b', 'chat', 'some 100', 'Apache-2.0', 2.5 * GB, ['Qwen/Qwen3-4B-GGUF', 'Qwen3-4B-Q4_K_M.gguf']),
-  entry('smollm3-3b', 'chat', 'six of Europe', 'Apache-2.0', 1.92 * GB, [
+  entry('qwen3-1.7b', 'chat', 'about 100', 'Apache-2.0', 1.83 * GB, ['Qwen/Qwen3-1.7B-GGUF', 'Qwen3-1.7B-Q8_0.gguf']),
+  entry('qwen3-4b', 'chat', 'about 100', 'Apache-2.0', 2.5 * GB, ['Qwen/Qwen3-4B-GGUF', 'Qwen3-4B-Q4_K_M.gguf']),
+  entry('smollm3-3b', 'chat', 'six European', 'Apache-2.0', 1.92 * GB, [
     'ggml-org/SmolLM3-3B-GGUF',
     'SmolLM3-Q4_K_M.gguf',
   ]),
 ]
 
-/** The address of a file of the hub, or of the mirror that `HF_ENDPOINT` names. */
+/** The address of a file of the hub, or of its mirror in `HF_ENDPOINT`. */
 export function hubAddress({ repository, revision, file }: CatalogueEntry, env: NodeJS.ProcessEnv): string {
   const endpoint = env.HF_ENDPOINT?.trim() || HUB
   return `${endpoint.replace(/\/+$/, '')}/${repository}/resolve/${revision}/${file}`

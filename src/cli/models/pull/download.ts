@@ -8,11 +8,11 @@ import { CliError } from '../../cli-error.js'
 import { bytes as sizeText } from '../../units.js'
 import { ask, hostOf, NetworkFault, type WebAnswer } from './web.js'
 
-/** Tries in a row that receive no byte. */
+/** Maximum number of successive attempts that receive no byte. */
 const MAX_IDLE_TRIES = 5
 const BACKOFF = { baseMs: 1000, capMs: 15_000 }
 
-/** Size and hash of a file, as a server states them. */
+/** Size and hash of a file as a server reports them. */
 export interface RemoteFile {
   bytes?: number
   sha256?: string
@@ -20,18 +20,18 @@ export interface RemoteFile {
 
 export interface DownloadOptions {
   url: string
-  /** size and hash that the hub states */
+  /** Size and hash reported by the hub. */
   expected: RemoteFile
-  /** path of the partial file, which a failed download keeps and the next one continues */
+  /** Path of the partial file; a failed download keeps it and the next one continues it. */
   part: string
   onProgress: (bytes: number, total: number | undefined) => void
   wait: (ms: number) => Promise<unknown>
 }
 
 /**
- * Requests size and hash of a file, without the file.
+ * Requests size and hash of a file, without its content.
  *
- * @throws CliError exit 5 where there is none, exit 4 where it is not public, exit 8 without an answer
+ * @throws CliError exit 5 if it does not exist, exit 4 if it is not public, exit 8 without a response
  */
 export async function lookAt(url: string): Promise<RemoteFile> {
   const answer = await ask('HEAD', url, {}, ({ sha256, bytes }) => sha256 !== undefined && bytes !== undefined).catch(
@@ -48,9 +48,9 @@ export async function lookAt(url: string): Promise<RemoteFile> {
 }
 
 /**
- * Downloads a file into its part. Continues the part of an earlier download where the file is still the same.
+ * Downloads a file. Continues the part of an earlier download if the file is unchanged.
  *
- * @throws CliError exit 8 when the network fails, with the part kept; exit 1 for another size than stated
+ * @throws CliError exit 8 if the network fails, with the part kept; exit 1 for an unexpected size
  */
 export async function download(options: DownloadOptions): Promise<void> {
   const { url, part, expected, wait } = options
@@ -71,7 +71,7 @@ export async function download(options: DownloadOptions): Promise<void> {
   const size = sizeOf(part)
   if (expected.bytes === undefined || size === expected.bytes) return
   await rm(part, { force: true })
-  throw new CliError(`${hostOf(url)} sent ${size} bytes where ${expected.bytes} were stated`, { code: 'data-damaged' })
+  throw new CliError(`${hostOf(url)} sent ${size} bytes, expected ${expected.bytes}`, { code: 'data-damaged' })
 }
 
 /** Sends one request and appends its body to the part. */
@@ -85,7 +85,7 @@ async function continuePart(options: DownloadOptions): Promise<void> {
   try {
     await saveBody(answer, from, options)
   } finally {
-    // ends the connection where the body was not read to its end
+    // Closes the connection if the body was not read completely.
     answer.body.destroy()
   }
 }
@@ -103,7 +103,7 @@ async function saveBody(answer: WebAnswer, from: number, options: DownloadOption
   if (start !== 0 && start !== from) throw new NetworkFault(`${hostOf(url)} sent another range than ${from}-`)
   const file = await open(part, start === 0 ? 'w' : 'a', 0o600)
   try {
-    // after the old bytes are gone: a note of the new file must never describe them
+    // After the old bytes are removed: a note of the new file must never describe them.
     writeNote(options, answer)
     await receive(file, start, answer, options)
   } finally {
@@ -125,7 +125,7 @@ async function receive(file: FileHandle, start: number, answer: WebAnswer, optio
     await file.appendFile(next.value)
     size += next.value.length
     options.onProgress(size, total)
-    // the caller rejects the size; a server must not fill the disk
+    // The caller rejects the size; a server must not fill the disk.
     if (options.expected.bytes !== undefined && size > options.expected.bytes) return
   }
   if (total !== undefined && size < total) throw new NetworkFault(`the connection to ${hostOf(options.url)} broke`)
@@ -135,7 +135,7 @@ function rangeStart({ headers }: WebAnswer): number {
   return Number(/^bytes (\d+)-/.exec(headers['content-range'] ?? '')?.[1] ?? Number.NaN)
 }
 
-/** Path of the note on the source of a part: bytes of two files are never joined. */
+/** Path of the note with the source of a part, so that parts of two files are never joined. */
 export function notePath(part: string): string {
   return `${part}.json`
 }
@@ -147,8 +147,8 @@ function writeNote({ url, part, expected }: DownloadOptions, { headers }: WebAns
 }
 
 /**
- * The `If-Range` validator for the continuation of a part. '' where the hash, checked at the end, makes it unnecessary;
- * undefined where the part belongs to another file, or to one that may have changed.
+ * The `If-Range` validator to continue a part. '' if the hash, checked at the end, makes it unnecessary; undefined if
+ * the part belongs to another file, or to one that may have changed.
  */
 function validatorOf({ url, part, expected }: DownloadOptions): string | undefined {
   const text = readIfExists(notePath(part))
@@ -163,12 +163,12 @@ function refusal(url: string, status: number): CliError {
   return new CliError(`${hostOf(url)} answered ${status}`, {
     code: isClosed ? 'not-allowed' : status === 404 ? 'not-found' : 'unavailable',
     exit: isClosed ? EXIT.notAllowed : status === 404 ? EXIT.notFound : EXIT.unavailable,
-    ...(isClosed ? { hint: 'download the file where its licence is accepted, and pull it by its path' } : {}),
+    ...(isClosed ? { hint: 'accept its licence on the website, download the file and pull it by its path' } : {}),
   })
 }
 
 function asCliError(error: unknown, kept = 0): unknown {
   if (!(error instanceof NetworkFault)) return error
-  const hint = `the same command continues after ${sizeText(kept)}; a file of this machine is pulled by its path`
+  const hint = `the same command continues after ${sizeText(kept)}; \`ks models pull PATH\` uses a local file`
   return new CliError(error.message, { code: 'unavailable', exit: EXIT.unavailable, hint, cause: error })
 }

@@ -6,15 +6,15 @@ import { syncPath } from '../../../local/file-system.js'
 import { RUNTIME, runtimeBuild, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
 import { CliError } from '../../cli-error.js'
 
-/** Last lines of the errors of npm that are shown. */
+/** Maximum number of npm's last error lines that are shown. */
 const MAX_REPORT_LINES = 5
 
 /**
- * Installs the runtime with npm, from the registry that npm is configured for: one version, with the build of this
- * machine only, and without install scripts. A rename publishes it.
+ * Installs the runtime with npm from its configured registry: one version, only the build of this machine, without
+ * install scripts. A rename publishes it.
  *
  * @param models folder of models
- * @throws CliError exit 9 where there is no build or no npm, exit 8 where npm fails
+ * @throws CliError exit 9 if there is no build or no npm, exit 8 if npm fails
  */
 export async function installRuntime(models: string): Promise<void> {
   const build = runtimeBuild()
@@ -22,7 +22,7 @@ export async function installRuntime(models: string): Promise<void> {
     throw new CliError(`${RUNTIME.name} has no build for ${process.platform} on ${process.arch}`, {
       code: 'not-configured',
       exit: EXIT.notConfigured,
-      hint: '`ks models add ADDRESS` adds a model server of another machine',
+      hint: '`ks models add ADDRESS` adds a model server on another machine',
     })
   const folder = runtimeFolder(models)
   const staging = join(dirname(folder), 'staging')
@@ -32,13 +32,13 @@ export async function installRuntime(models: string): Promise<void> {
   writeFileSync(join(staging, 'package.json'), JSON.stringify({ private: true, dependencies }))
   await runNpm(staging)
   for (const path of [runtimeEntry(staging), join(staging, 'node_modules', build, 'package.json')])
-    if (!existsSync(path)) throw failure(`npm installed no ${path.slice(staging.length + 1)}`)
+    if (!existsSync(path)) throw failure(`npm did not install ${path.slice(staging.length + 1)}`)
   await rm(folder, { recursive: true, force: true })
   await rename(staging, folder)
   await syncPath(dirname(folder))
 }
 
-/** Removes the runtime of every version. */
+/** Removes all versions of the runtime. */
 export async function removeRuntime(models: string): Promise<void> {
   await rm(dirname(runtimeFolder(models)), { recursive: true, force: true })
 }
@@ -53,7 +53,7 @@ async function runNpm(prefix: string): Promise<void> {
   })
   if (!run.failed) return
   if (run.code === 'ENOENT')
-    throw new CliError(`npm, which fetches ${RUNTIME.name}, is not installed`, {
+    throw new CliError(`npm is required to install ${RUNTIME.name}, but not found`, {
       code: 'not-configured',
       exit: EXIT.notConfigured,
       hint: 'npm is part of Node; PATH must contain it',

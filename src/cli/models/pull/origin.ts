@@ -6,20 +6,20 @@ import type { ModelTask } from '../../../local/models/pulled.js'
 import { usageError } from '../../cli-error.js'
 import { CATALOGUE, type CatalogueEntry, hubAddress } from './catalogue.js'
 
-/** The model to pull, and where it is fetched from. */
+/** The model to pull and its source. */
 export interface Origin {
   name: string
-  /** an address, or a path of this machine */
+  /** An address, or a local path. */
   from: { url: string } | { path: string }
   task?: ModelTask
-  /** stated by the file itself */
+  /** License stated in the file. */
   license?: string
-  /** entry of the catalogue */
+  /** Entry of the catalogue. */
   entry?: CatalogueEntry
 }
 
 /**
- * Reads the name of a model, an address, or a path.
+ * Parses the name of a model, an address, or a path.
  *
  * @throws CliError exit 2 for anything else
  */
@@ -31,7 +31,7 @@ export function originOf(text: string, env: NodeJS.ProcessEnv): Origin {
     const url = checked(text)
     const { protocol, hostname } = new URL(url)
     if (protocol === 'http:' && hostname !== 'localhost' && !isLoopbackAddress(hostname.replace(/^\[|\]$/g, '')))
-      throw usageError('an address with http:// must be on this machine: it proves nothing about who sends the file')
+      throw usageError('an address with http:// must be on this machine: it does not authenticate the server')
     return { name: nameOf(decoded(new URL(url).pathname)), from: { url } }
   }
   const path = resolve(text)
@@ -39,7 +39,7 @@ export function originOf(text: string, env: NodeJS.ProcessEnv): Origin {
   const names = CATALOGUE.map(({ name }) => name)
   const close = nearest(text, names)
   throw usageError(
-    `${JSON.stringify(text)} is no model of the catalogue, no address and no file`,
+    `${JSON.stringify(text)} is not a model of the catalogue, an address or a file`,
     close === undefined ? '`ks models pull --list` lists the catalogue' : `did you mean \`${close}\`?`,
   )
 }
@@ -53,15 +53,15 @@ function decoded(path: string): string {
 }
 
 function checked(text: string): string {
-  if (!URL.canParse(text)) throw usageError(`${JSON.stringify(text)} is no address`)
+  if (!URL.canParse(text)) throw usageError(`${JSON.stringify(text)} is not an address`)
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw usageError(`an address must begin with https:// or http://, received ${JSON.stringify(url.protocol)}`)
+    throw usageError(`an address must start with https:// or http://, received ${JSON.stringify(url.protocol)}`)
   if (url.username !== '' || url.password !== '') throw usageError('the address must not contain credentials')
   return url.href
 }
 
-/** Makes a model name of the name of a file. */
+/** Derives a model name from a file name. */
 function nameOf(path: string): string {
   const name = basename(path)
     .replace(/\.gguf$/i, '')
@@ -69,6 +69,6 @@ function nameOf(path: string): string {
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+/, '')
     .slice(0, 64)
-  if (name === '') throw usageError('the address or path names no file')
+  if (name === '') throw usageError('the address or path has no file name')
   return name
 }

@@ -15,17 +15,17 @@ import { CliError } from '../../cli-error.js'
 import { notePath } from './download.js'
 import type { Origin } from './origin.js'
 
-/** Endings of folders of models that are not published yet, and of folders that are being removed. */
+/** Suffixes of the folders of unpublished models, and of folders that are being removed. */
 const PART = '.part'
 const GONE = '.gone'
-/** Window of a model whose header states none. */
+/** Context window of a model whose header does not state one. */
 const DEFAULT_CONTEXT_TOKENS = 512
 /** Above this cosine of two unlike texts, the conversion of the model is broken. */
 const MAX_COSINE = 0.999
 /** Timeout of the trial request, which has a few words. */
 const TRY_MS = 120_000
 
-/** The folder of a model that is being pulled. A rename makes it the model. */
+/** The folder of a model that is being pulled; a rename publishes it. */
 export interface Stage {
   path: string
   weights: string
@@ -41,7 +41,7 @@ export async function lockModels(models: string): Promise<{ release(): void }> {
   const { acquireLock } = await import('../../../local/lock.js')
   const lock = acquireLock(join(models, 'lock'))
   if (lock === undefined)
-    throw new CliError('another command pulls or removes a model', { code: 'busy', exit: EXIT.overLimit })
+    throw new CliError('another command is pulling or removing a model', { code: 'busy', exit: EXIT.overLimit })
   return lock
 }
 
@@ -51,9 +51,9 @@ export function openStage(models: string, name: string): Stage {
   return { path, weights: modelPaths(models, `${name}${PART}`).weights }
 }
 
-/** Copies a file of this machine into the stage. */
+/** Copies a local file to the stage. */
 export async function copyInto({ weights }: Stage, path: string, onProgress: (bytes: number) => void): Promise<void> {
-  // a part of a download, if there is one, is replaced
+  // An existing part of a download is replaced.
   await rm(notePath(weights), { force: true })
   let size = 0
   const source = createReadStream(path)
@@ -68,7 +68,7 @@ export async function copyInto({ weights }: Stage, path: string, onProgress: (by
 /**
  * Computes the hash of the staged weights.
  *
- * @throws CliError exit 1 for another hash than expected; the stage is removed
+ * @throws CliError exit 1 if it differs from the expected hash; the stage is removed
  */
 export async function verify({ path, weights }: Stage, expected: string | undefined): Promise<string> {
   const hash = createHash('sha256')
@@ -86,9 +86,9 @@ export async function verify({ path, weights }: Stage, expected: string | undefi
 export type Described = Omit<PulledModel, 'dimension' | 'id'>
 
 /**
- * Describes the staged model by its header and the catalogue.
+ * Describes the staged model from its header and the catalogue.
  *
- * @throws CliError exit 1 for a file that is no model; the stage is removed
+ * @throws CliError exit 1 if the file is not a model; the stage is removed
  */
 export async function describe(
   stage: Stage,
@@ -115,7 +115,7 @@ async function factsOf({ path, weights }: Stage): Promise<GgufFacts> {
   } catch (error) {
     if (!(error instanceof GgufError)) throw error
     await rm(path, { recursive: true, force: true })
-    throw new CliError(`the file is no model: it ${error.message}`, { code: 'data-damaged', cause: error })
+    throw new CliError(`the file is not a model: it ${error.message}`, { code: 'data-damaged', cause: error })
   }
 }
 
@@ -126,7 +126,7 @@ export function sourceOf(from: Origin['from']): string {
   return origin + pathname
 }
 
-/** The task of a model, by its header. */
+/** Infers the task of a model from its header. */
 export function taskOf({ pooling, isBidirectional }: GgufFacts): ModelTask {
   if (pooling === 'rank') return 'rerank'
   return isBidirectional || (pooling !== undefined && pooling !== 'none') ? 'embedding' : 'chat'
@@ -135,15 +135,15 @@ export function taskOf({ pooling, isBidirectional }: GgufFacts): ModelTask {
 /**
  * Loads the staged model in the runtime and sends it one request of its task.
  *
- * @returns window and dimension, as the runtime reports them
- * @throws CliError exit 1 when it cannot be used
+ * @returns context window and dimension reported by the runtime
+ * @throws CliError exit 1 if it cannot be used
  */
 export async function tryModel(models: string, { weights }: Stage, { task, bytes }: Described): Promise<LoadedModel> {
   const llama = new LlamaProcess({ entry: runtimeEntry(runtimeFolder(models)), weights, bytes, task })
   const unusable = (reason: string) =>
     new CliError(`${RUNTIME.name} ${RUNTIME.version} cannot use the model: ${reason}`, {
       code: 'unusable-model',
-      hint: '`ks models remove` removes what was fetched; `--task` names another task',
+      hint: '`ks models remove` removes the download; `--task` sets another task',
     })
   try {
     const loaded = await llama.load()
@@ -152,23 +152,23 @@ export async function tryModel(models: string, { weights }: Stage, { task, bytes
       const texts = ['a bird sings in a tree', 'invoice 17 is overdue']
       const reply = await llama.ask({ op: 'embed', texts, urgent: true }, signal)
       const [one, other] = reply.op === 'embed' ? reply.vectors : []
-      if (one === undefined || other === undefined) throw unusable('it gave no vectors')
+      if (one === undefined || other === undefined) throw unusable('it returned no vectors')
       if (one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0) > MAX_COSINE)
-        throw unusable('it gives nearly the same vector for every text')
+        throw unusable('it returns almost the same vector for every text')
     } else if (task === 'rerank') {
       const reply = await llama.ask({ op: 'rank', query: 'birds', documents: ['a bird sings in a tree'] }, signal)
-      if (reply.op !== 'rank' || !reply.scores.every(Number.isFinite)) throw unusable('it gave no scores')
+      if (reply.op !== 'rank' || !reply.scores.every(Number.isFinite)) throw unusable('it returned no scores')
     } else await llama.ask({ op: 'chat', turns: [{ role: 'user', content: 'Hello' }], maxTokens: 1 }, signal)
     return loaded
   } catch (error) {
     if (error instanceof LlamaFailure) throw unusable(error.message)
-    throw error instanceof Error && error.name === 'TimeoutError' ? unusable('it gave no answer in time') : error
+    throw error instanceof Error && error.name === 'TimeoutError' ? unusable('no reply within the timeout') : error
   } finally {
     llama.end()
   }
 }
 
-/** Publishes the staged model, or the description of one that is published already. @returns its id */
+/** Publishes the staged model; updates the description if it is already published. @returns its id */
 export async function publish(
   models: string,
   name: string,
@@ -191,9 +191,9 @@ export async function publish(
   return id
 }
 
-/** Removes a model or a stage, and the leftovers of removals that a crash cut off. */
+/** Removes a model or a stage, and leftovers of interrupted removals. */
 export async function discard(models: string, folder: string): Promise<void> {
-  // first, because a rename onto a leftover of the same name fails
+  // First, because a rename onto a leftover of the same name fails.
   for (const name of readdirSync(models).filter((one) => one.endsWith(GONE)))
     await rm(join(models, name), { recursive: true, force: true })
   const gone = join(models, `${folder}${GONE}`)

@@ -4,26 +4,26 @@ import { EXIT } from '../../../contract/errors.js'
 import { CliError } from '../../cli-error.js'
 
 const MAX_REDIRECTS = 5
-/** Timeout of a connection on which no byte arrives. */
+/** Timeout of a connection without received bytes. */
 const SILENT_MS = 60_000
 
-/** A response, after its redirects were followed. */
+/** A response after redirects. */
 export interface WebAnswer {
   status: number
   body: IncomingMessage
   headers: http.IncomingHttpHeaders
-  /** SHA-256 and size of the file, as the hub states them in its own answer before it redirects */
+  /** SHA-256 and size of the file from the hub's own response, before its redirect. */
   linked: { sha256?: string; bytes?: number }
 }
 
-/** A failure of the network. A later try may succeed. */
+/** A network failure; a retry may succeed. */
 export class NetworkFault extends Error {}
 
 /**
- * Sends a request, by the proxy that the environment names, and follows redirects.
+ * Sends a request, through the proxy of the environment, and follows redirects.
  *
  * @param isEnough whether the headers so far suffice, so that no further redirect is followed
- * @throws NetworkFault when the server cannot be reached; CliError for a redirect that must not be followed
+ * @throws NetworkError if the server cannot be reached; CliError for a redirect that must not be followed
  */
 export async function ask(
   method: 'GET' | 'HEAD',
@@ -42,7 +42,7 @@ export async function ask(
       return { status, body, headers: answered, linked }
     body.resume()
     if (hops === MAX_REDIRECTS) throw refused(`${hostOf(address)} redirects more than ${MAX_REDIRECTS} times`)
-    if (!URL.canParse(location, url)) throw refused(`${hostOf(url)} redirects to no address`)
+    if (!URL.canParse(location, url)) throw refused(`${hostOf(url)} redirects to an invalid address`)
     const next = new URL(location, url)
     if (next.protocol !== 'https:' && next.protocol !== new URL(url).protocol)
       throw refused(`${hostOf(url)} redirects to an address without TLS`)

@@ -3,20 +3,20 @@ import { BaseCommand } from '../../../cli/base-command.js'
 import { parseSpan } from '../../../cli/units.js'
 
 export default class AuthTokenCreate extends BaseCommand {
-  static override summary = 'sign a token for the local daemon, which need not be running'
+  static override summary = 'create a token for the local daemon, which does not have to run'
   static override examples = [
     '<%= config.bin %> auth token create --tenant example --subject ci --scope "knowledge-spaces:read" --expires 1h',
     '<%= config.bin %> auth token create --json',
   ]
   static override flags = {
-    tenant: Flags.string({ helpValue: 'name', description: 'tenant (default: the one of this user)' }),
-    subject: Flags.string({ helpValue: 'name', description: 'who the token is for (default: this user)' }),
+    tenant: Flags.string({ helpValue: 'name', description: 'tenant (default: the tenant of this user)' }),
+    subject: Flags.string({ helpValue: 'name', description: 'subject of the token (default: this user)' }),
     scope: Flags.string({
       helpValue: 'scopes',
       default: 'knowledge-spaces:read knowledge-spaces:write',
-      description: 'what it allows, separated by spaces',
+      description: 'scopes of the token, separated by spaces',
     }),
-    expires: Flags.string({ helpValue: '30d', default: '30d', description: 'how long it is good for' }),
+    expires: Flags.string({ helpValue: '30d', default: '30d', description: 'validity period' }),
   }
 
   async run(): Promise<void> {
@@ -31,7 +31,7 @@ export default class AuthTokenCreate extends BaseCommand {
     if (this.out.isJson) this.out.json(created)
     else this.out.raw(`${created.token}\n`)
     this.out.note(
-      `id ${created.jti}, good until ${created.expiresAt}; \`ks auth token revoke ${created.jti}\` refuses it`,
+      `id ${created.jti}, valid until ${created.expiresAt}; \`ks auth token revoke ${created.jti}\` revokes it`,
     )
   }
 }

@@ -1,7 +1,11 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { SpaceRow } from '../spaces.js'
 
-/* A space during import has the row of a deleted space, so that no reader sees it, and is claimed by its gateway, so that the purge skips it. When the import fails, or its gateway dies, the claim is released, and the row is purged like any other. */
+/*
+ * A space during import has the row of a deleted space, so that no reader sees it, and is claimed by its gateway, so
+ * that the purge skips it. When the import fails, or its gateway dies, the claim is released, and the row is purged
+ * like any other.
+ */
 
 /** The row of a space as a bundle contains it, plus the columns that the store adds. */
 export type ImportedSpace = Omit<SpaceRow, 'key' | 'deleted_at'>

@@ -1,6 +1,9 @@
 import { type Read, sql } from '../../storage/program.js'
 
-/* The owner of a bundle's row must be in the same bundle: many of these rows have no space column and would otherwise attach to rows of another space. */
+/*
+ * The owner of a bundle's row must be in the same bundle: many of these rows have no space column and would otherwise
+ * attach to rows of another space.
+ */
 
 interface Owner {
   tenant: string

@@ -1,4 +1,7 @@
-/* The tables of a bundle. `test/engine/bundles/tables.test.ts` gives the reason for each table that is left out, and for each left-out column of these tables. */
+/*
+ * The tables of a bundle. `test/engine/bundles/tables.test.ts` gives the reason for each table that is left out, and
+ * for each left-out column of these tables.
+ */
 
 /** SQL: the rows `t` of a space, by its tenant and its row key. */
 const OWN = 't.tenant = ? AND t.space_key = ?'

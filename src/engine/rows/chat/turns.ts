@@ -3,7 +3,10 @@ import { DATABASE_NOW } from '../gateways.js'
 import type { OfApp } from './apps.js'
 import { findMessage, type MessageRow, type Who } from './conversations.js'
 
-/* Turns of conversations across gateways: a running message is a turn that is running or waiting, and turns run in the order of their positions. A gateway's request about another gateway's turn is a row of `chat_turn_requests`. */
+/*
+ * Turns of conversations across gateways: a running message is a turn that is running or waiting, and turns run in the
+ * order of their positions. A gateway's request about another gateway's turn is a row of `chat_turn_requests`.
+ */
 
 /** a follower repeats its request more often; after this time without one it is gone */
 const FOLLOWED_MS = 15_000

@@ -5,7 +5,11 @@ import { EXPIRES_AFTER_MS } from '../../base/leases.js'
 import { connectOnce } from '../../storage/postgres/connections.js'
 import { told } from '../../storage/postgres/errors.js'
 
-/* The tables of the search adapter. They contain nothing that the rows of spaces do not, so they are not part of the numbered schema. The first gateway that searches in them creates them, in a separate PostgreSQL schema whose name contains their version. Gateways of another version use another schema. */
+/*
+ * The tables of the search adapter. They contain nothing that the rows of spaces do not, so they are not part of the
+ * numbered schema. The first gateway that searches in them creates them, in a separate PostgreSQL schema whose name
+ * contains their version. Gateways of another version use another schema.
+ */
 
 /** Increased when tables or their meaning change. */
 const LAYOUT_VERSION = 2

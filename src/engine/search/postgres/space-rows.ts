@@ -2,7 +2,10 @@ import { type Read, sql, type Write } from '../../storage/program.js'
 import { textArray } from './literals.js'
 import { IN } from './schema.js'
 
-/* The adapter's rows of spaces, and which gateway writes them. Every write here runs under the lock of the space (`lockOf`). */
+/*
+ * The adapter's rows of spaces, and which gateway writes them. Every write here runs under the lock of the space
+ * (`lockOf`).
+ */
 
 /** Lease of the gateway that reads the log, by the clock of the database. */
 const WRITING_SECONDS = 30

@@ -8,7 +8,11 @@ import { countScope, frequenciesInScope, frequenciesOf } from './node-rows.js'
 import { IN, WORDS_SETTING } from './schema.js'
 import type { SpaceRow } from './space-rows.js'
 
-/* BM25 in two steps: SQL selects rows by the rarest parts of the query, then the best of them are scored by all parts here. Selecting by all parts would score every row with a common word; selecting by `ts_rank` alone loses a sixth of the quality. See docs/decisions/0058-search-in-postgresql.md. */
+/*
+ * BM25 in two steps: SQL selects rows by the rarest parts of the query, then the best of them are scored by all parts
+ * here. Selecting by all parts would score every row with a common word; selecting by `ts_rank` alone loses a sixth of
+ * the quality. See docs/decisions/0058-search-in-postgresql.md.
+ */
 
 const K1 = 1.2
 const B = 0.75
